@@ -1,0 +1,25 @@
+"""The protocol of the flock: one state machine, told everything, asking nothing.
+
+Nodes that share nothing but messages hold one table of tasks and agree who runs what. That is
+only provable when the rules stand alone, so this package is pure: no sockets, files, clocks,
+threads or random state. Time, ids and settings come in as values; what has to be done in the
+world goes out as effects, in the order in which it must be done. The driver of a live node and
+the simulator under ``tests/sim`` host the same class, ``node.Node``; no rule exists twice.
+
+Where to look for a rule:
+
+=================  ==========================================================================
+``records``        what is replicated; ``merge`` joins two versions of it, ``reading`` says
+                   what a joined record means
+``table``          all records of a node, indexed, and ``digest`` to compare two tables
+``messages``       what nodes say to each other; ``codec`` turns it into bytes and back
+``liveness``       who is up, for this node
+``claims``         who runs a task: claims, promises, and ``planning`` which task to go for
+``runs``           the life of a run on its own node
+``election``       the master; ``joining`` how a starting node gets its table; ``healing``
+                   how tables become equal again; ``unknown`` tasks heard of but not known
+``datasets``       which input is where, and what follows when none is anywhere
+``requests``       what clients ask for; ``pruning`` how finished workflows leave the table
+``policy/``        in which order tasks are wanted
+=================  ==========================================================================
+"""

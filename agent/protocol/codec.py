@@ -1,0 +1,54 @@
+"""Messages as bytes: msgpack, decoded against the types, so that nothing malformed gets in.
+
+Any bytes decode to a message, to ``UnknownMessage`` (a tag of a later version: counted and
+ignored), or raise ``RemoteProtocolError``. Nothing else, whatever a peer sends.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+
+from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.messages import Message
+
+MESSAGE_BYTES_MAX = 32 * 1024 * 1024
+TAG_LENGTH_MAX = 64
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Message)
+_loose_decoder = msgspec.msgpack.Decoder(list[msgspec.Raw])
+_tag_decoder = msgspec.msgpack.Decoder(str)
+KNOWN_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Message))
+
+
+class UnknownMessage(msgspec.Struct, frozen=True):
+    """A message of a later version, by its tag."""
+
+    tag: str
+
+
+def encode(message: Message) -> bytes:
+    """The message as bytes."""
+    return _encoder.encode(message)
+
+
+def decode(data: bytes | memoryview) -> Message | UnknownMessage:
+    """The message in ``data``; raises ``RemoteProtocolError`` when there is none."""
+    if len(data) > MESSAGE_BYTES_MAX:
+        raise RemoteProtocolError(f"a message of {len(data)} bytes; at most {MESSAGE_BYTES_MAX}")
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        return _later_version(data, error)
+
+
+def _later_version(data: bytes | memoryview, error: Exception) -> UnknownMessage:
+    try:
+        tag = _tag_decoder.decode(_loose_decoder.decode(data)[0])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, IndexError):
+        tag = ""
+    if tag and len(tag) <= TAG_LENGTH_MAX and tag not in KNOWN_TAGS:
+        return UnknownMessage(tag)
+    raise RemoteProtocolError(f"not a message: {error}") from error

@@ -1,0 +1,15 @@
+"""Whose fault it is, in the type: ours, theirs, or a person's."""
+
+from __future__ import annotations
+
+
+class LocalProtocolError(Exception):
+    """This node broke a rule of its own; the message carries the story that led there."""
+
+
+class RemoteProtocolError(Exception):
+    """A peer sent what no correct peer sends. It costs the peer its link, never the node."""
+
+
+class RequestError(Exception):
+    """A client asked for what cannot be done. One sentence: what, where, what to do."""

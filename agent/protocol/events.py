@@ -1,0 +1,260 @@
+"""What a node is told. Times come with ``Node.handle``; everything else is in the event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.protocol.messages import Capabilities, Message
+from agent.protocol.records import (
+    Dataset,
+    DatasetId,
+    NodeId,
+    Priority,
+    RunName,
+    ShortText,
+    TaskId,
+    TaskSpec,
+    WorkflowId,
+)
+
+RequestId = str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The agent runs. First event of an incarnation; the journal came with the constructor."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerLinked:
+    """A link to an authenticated peer stands, as far as this side can tell."""
+
+    peer: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class PeerUnlinked:
+    """The link is gone. ``reset``: the other side said so; else it was found broken here."""
+
+    peer: NodeId
+    reset: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message arrived on the link of a peer."""
+
+    peer: NodeId
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something that was to be sent to a linked peer was dropped: its queue was full."""
+
+    peer: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """``next_deadline`` has come. Waiting messages are handed in before this."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersistFailed:
+    """The disk refused a ``Persist``; the effects that followed it were not carried out."""
+
+    tasks: tuple[TaskId, ...]
+    workflows: tuple[WorkflowId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiskUsable:
+    """The disk takes records again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceChanged:
+    """May this machine help now? ``owner_present`` suspends what runs for others."""
+
+    volunteering: bool
+    owner_present: bool
+    reason: ShortText = ""
+    load_percent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilitiesChanged:
+    """The machine or its programs changed."""
+
+    capabilities: Capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class MembersChanged:
+    """Who belongs to the flock. Who does not any more is not waited for and not believed."""
+
+    members: tuple[NodeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputsFetched:
+    """All inputs of the run are on this disk."""
+
+    task: TaskId
+    run: RunName
+
+
+@dataclass(frozen=True, slots=True)
+class FetchFailed:
+    """An input could not be had from any of its holders."""
+
+    task: TaskId
+    run: RunName
+    dataset: DatasetId
+
+
+@dataclass(frozen=True, slots=True)
+class ChildStarted:
+    """The program of the run is running."""
+
+    task: TaskId
+    run: RunName
+
+
+@dataclass(frozen=True, slots=True)
+class ChildProgressed:
+    """The program told how far it is."""
+
+    task: TaskId
+    run: RunName
+    permille: int
+    left_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSucceeded:
+    """The program ended well; its outputs are on this disk."""
+
+    task: TaskId
+    run: RunName
+    outputs: tuple[Dataset, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildFailed:
+    """The program failed, in one sentence."""
+
+    task: TaskId
+    run: RunName
+    error: ShortText
+
+
+@dataclass(frozen=True, slots=True)
+class ChildStopped:
+    """The program was ended on request; nothing of it runs any more."""
+
+    task: TaskId
+    run: RunName
+
+
+@dataclass(frozen=True, slots=True)
+class OutputsCopied:
+    """The outputs of the run are on the disks of ``holders`` (this one among them)."""
+
+    task: TaskId
+    run: RunName
+    holders: tuple[NodeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetsChanged:
+    """Datasets came to this disk or left it."""
+
+    added: tuple[DatasetId, ...] = ()
+    removed: tuple[DatasetId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """A client submits a workflow under a name of its own choice."""
+
+    request: RequestId
+    workflow: WorkflowId
+    name: ShortText
+    submitter: ShortText
+    priority: Priority
+    tasks: tuple[TaskSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """A client cancels tasks with all that depends on them; none named means all."""
+
+    request: RequestId
+    workflow: WorkflowId
+    tasks: tuple[TaskId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A client retries failed or cancelled tasks; none named means all of them."""
+
+    request: RequestId
+    workflow: WorkflowId
+    tasks: tuple[TaskId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prioritise:
+    """A client changes the priority of a workflow."""
+
+    request: RequestId
+    workflow: WorkflowId
+    priority: Priority
+
+
+@dataclass(frozen=True, slots=True)
+class MarkGate:
+    """A person has done the step that a gate asks for, and may attach datasets."""
+
+    request: RequestId
+    task: TaskId
+    outputs: tuple[Dataset, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """The agent is asked to stop: hand everything back, say goodbye."""
+
+    reason: ShortText = ""
+
+
+Event = (
+    Started
+    | PeerLinked
+    | PeerUnlinked
+    | Received
+    | Dropped
+    | Due
+    | PersistFailed
+    | DiskUsable
+    | PresenceChanged
+    | CapabilitiesChanged
+    | MembersChanged
+    | InputsFetched
+    | FetchFailed
+    | ChildStarted
+    | ChildProgressed
+    | ChildSucceeded
+    | ChildFailed
+    | ChildStopped
+    | OutputsCopied
+    | DatasetsChanged
+    | Submit
+    | Cancel
+    | Retry
+    | Prioritise
+    | MarkGate
+    | Shutdown
+)

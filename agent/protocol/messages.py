@@ -1,0 +1,361 @@
+"""What nodes say to each other; each message says what it means and what a receiver does.
+
+A link has told who speaks before the first message arrives, so senders are not repeated inside.
+News (``Enqueue``, ``State``, ``Records``) carries parts of records, and records are joins:
+receiving it late, twice or out of order changes nothing that it should not. ``cause`` names the
+event that set the sender moving, for the story of a task; it decides nothing.
+
+On the wire a message is an array that begins with its tag. Fields are only ever appended;
+surplus ones are ignored, a message with an unknown tag is counted (``codec``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from agent.protocol.records import (
+    Claim,
+    Count,
+    DatasetId,
+    Generation,
+    Life,
+    Milliseconds,
+    More,
+    NodeId,
+    Pruning,
+    ShortText,
+    Size,
+    Stamp,
+    TaskId,
+    TaskLife,
+    Workflow,
+    WorkflowId,
+)
+
+PROTOCOL_VERSION = 1
+BUCKETS = 256
+
+Hash = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Cause = Annotated[str, Meta(max_length=256)]
+
+
+class Hello(Struct, frozen=True, array_like=True, tag="HELLO"):
+    """First word on a new link: who I am now, and the newest of you that I have seen.
+
+    The receiver counts the sender as linked, raises its own incarnation above ``seen`` when it
+    is not greater already, and answers with its status, neighbours, holdings and digest.
+    ``has_table`` tells whether the sender may hand a table to newcomers.
+    """
+
+    version: Count
+    name: ShortText
+    incarnation: Count
+    seen: Count
+    has_table: bool
+    more: More = {}
+
+
+class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
+    """I am alive, and your word number ``heard`` was the last that reached me.
+
+    The receiver notes both directions of the link, compares the hash of the table and the
+    revision of the sender's status with what it holds (asking when they differ), and learns the
+    master: the one with the newest ``elected`` stands, as NEW_MASTER repeated.
+    """
+
+    number: Count
+    heard: Count
+    wall_ms: Milliseconds
+    table_hash: Hash
+    status_revision: Count
+    master: str
+    elected: Stamp
+
+
+class Capabilities(Struct, frozen=True, array_like=True):
+    """What a node has, for the matching of requirements."""
+
+    system: ShortText = ""
+    architecture: ShortText = ""
+    memory_mb: Count = 0
+    disk_mb: Count = 0
+    cores: Count = 1
+    programs: tuple[ShortText, ...] = ()
+    tags: tuple[ShortText, ...] = ()
+
+
+class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
+    """How a node is: presence, slots, load, capabilities, version, and its neighbours.
+
+    Sent when any of it changes, whole. The receiver keeps the newest revision; it decides who
+    is idle (so who goes for which task) and, by the neighbours, who is down.
+    """
+
+    revision: Count
+    incarnation: Count
+    name: ShortText
+    version: ShortText
+    slots: Count
+    free: Count
+    willing: bool
+    owner_present: bool
+    reason: ShortText
+    load_percent: Annotated[int, Meta(ge=0, le=100)]
+    reputation: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+    capabilities: Capabilities
+    neighbours: dict[NodeId, Count]
+    policy: ShortText = ""
+    more: More = {}
+
+
+class AskStatus(Struct, frozen=True, array_like=True, tag="ASK_STATUS"):
+    """Your heartbeat names a status that I do not have. The receiver sends it again."""
+
+
+class Goodbye(Struct, frozen=True, array_like=True, tag="GOODBYE"):
+    """I am stopping and have handed back what I ran. The receiver counts the link as reset."""
+
+    reason: ShortText = ""
+
+
+class Enqueue(Struct, frozen=True, array_like=True, tag="ENQUEUE"):
+    """New work. The receiver joins it, keeps it on disk and, if asked, confirms with STORED.
+
+    ``lives`` holds runs born with the workflow: an interactive task starts at once at home.
+    """
+
+    workflows: tuple[Workflow, ...]
+    lives: tuple[TaskLife, ...] = ()
+    receipt: bool = False
+    cause: Cause = ""
+
+
+class Stored(Struct, frozen=True, array_like=True, tag="STORED"):
+    """These workflows are on my disk. The receiver may now tell its client so."""
+
+    workflows: tuple[WorkflowId, ...]
+
+
+class ClaimOffer(Struct, frozen=True, array_like=True):
+    """A claim with the task's life as the claimant knows it."""
+
+    task: TaskId
+    claim: Claim
+    life: Life
+
+
+class TryDequeue(Struct, frozen=True, array_like=True, tag="TRY_DEQUEUE"):
+    """I want to run these tasks. The receiver joins the lives and answers at once, each."""
+
+    claims: tuple[ClaimOffer, ...]
+    cause: Cause = ""
+
+
+class ClaimName(Struct, frozen=True, array_like=True):
+    """One claim on one task."""
+
+    task: TaskId
+    claim: Claim
+
+
+class BetterClaim(Struct, frozen=True, array_like=True):
+    """``claim`` stands in the way of the claim ``against``, for it is better."""
+
+    task: TaskId
+    against: Claim
+    claim: Claim
+
+
+class KnownLife(Struct, frozen=True, array_like=True):
+    """The task cannot be claimed so, as its life tells."""
+
+    task: TaskId
+    against: Claim
+    life: Life
+
+
+class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
+    """Consent, or one of three objections, to claims of the receiver.
+
+    ``consents``: promised to you alone, until you release it or your record arrives.
+    ``busy``: promised to a worse claim; you wait, and consent follows when that is released.
+    ``better``: a better claim is under way; you release yours.
+    ``known``: the life shows why not; you join it and release your claim.
+    """
+
+    consents: tuple[ClaimName, ...] = ()
+    busy: tuple[ClaimName, ...] = ()
+    better: tuple[BetterClaim, ...] = ()
+    known: tuple[KnownLife, ...] = ()
+
+
+class Release(Struct, frozen=True, array_like=True, tag="RELEASE"):
+    """I gave these claims up. The receiver ends its promise to exactly these claims."""
+
+    claims: tuple[ClaimName, ...]
+
+
+class State(Struct, frozen=True, array_like=True, tag="STATE"):
+    """Runs moved, or people wished: parts of lives, and workflows with their wishes.
+
+    The phases of a run: Scheduled, Running, Suspended, Terminated with outputs, Failed,
+    Evicted, Yielded, Lost (``records``). The receiver joins them, keeps what was new to it, and
+    passes that on to neighbours to which the sender has no link.
+    """
+
+    lives: tuple[TaskLife, ...] = ()
+    workflows: tuple[Workflow, ...] = ()
+    prunings: tuple[Pruning, ...] = ()
+    cause: Cause = ""
+
+
+class ProgressItem(Struct, frozen=True, array_like=True):
+    """How far the run of a task is, and how long it expects still to need."""
+
+    task: TaskId
+    attempt: Generation
+    permille: Annotated[int, Meta(ge=0, le=1000)]
+    left_ms: Milliseconds
+
+
+class Progress(Struct, frozen=True, array_like=True, tag="PROGRESS"):
+    """Heartbeat of running tasks. A hint: shown, never kept. Unknown tasks are asked for."""
+
+    items: tuple[ProgressItem, ...]
+
+
+class GetTask(Struct, frozen=True, array_like=True, tag="GET_TASK"):
+    """The master is asked for the workflow of a task. It answers with TAKE_TASK, or not."""
+
+    task: TaskId
+
+
+class DoYouKnow(Struct, frozen=True, array_like=True, tag="DO_YOU_KNOW"):
+    """Any peer is asked the same. It answers after a delay of its own, unless told KNOWN."""
+
+    task: TaskId
+
+
+class Known(Struct, frozen=True, array_like=True, tag="KNOWN"):
+    """Somebody has answered my question. The receiver drops the answer it had waiting."""
+
+    task: TaskId
+
+
+class TakeTask(Struct, frozen=True, array_like=True, tag="TAKE_TASK"):
+    """Answer to an unknown task: its workflow with all lives. The receiver joins them."""
+
+    workflow: Workflow
+    lives: tuple[TaskLife, ...]
+
+
+class AlreadyFinished(Struct, frozen=True, array_like=True, tag="ALREADY_FINISHED"):
+    """Answer to an unknown task: its workflow is finished and pruned. Forget the task."""
+
+    task: TaskId
+    pruning: Pruning
+
+
+class WhoIsMaster(Struct, frozen=True, array_like=True, tag="WHO_IS_MASTER"):
+    """A newcomer asks; everybody who knows answers with NEW_MASTER."""
+
+
+class StartNewMasterElection(Struct, frozen=True, array_like=True, tag="START_ELECTION"):
+    """There is no master. Everybody answers with a candidacy to everybody, once."""
+
+
+class TryToBeMaster(Struct, frozen=True, array_like=True, tag="TRY_TO_BE_MASTER"):
+    """A candidacy: higher reputation, then larger table, older stamp, lower name, lower id."""
+
+    reputation: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+    tasks: Count
+    stamp: Stamp
+    name: ShortText
+
+
+class NewMaster(Struct, frozen=True, array_like=True, tag="NEW_MASTER"):
+    """``master`` was elected then; of two masters the one with the newer election stands."""
+
+    master: NodeId
+    elected: Stamp
+
+
+class TasksTransfer(Struct, frozen=True, array_like=True, tag="TASKS_TRANSFER"):
+    """A newcomer asks for the whole table. The receiver sends it as RECORDS, in pieces."""
+
+
+class Records(Struct, frozen=True, array_like=True, tag="RECORDS"):
+    """Records that were asked for. ``last`` ends the transfer of a whole table."""
+
+    workflows: tuple[Workflow, ...] = ()
+    lives: tuple[TaskLife, ...] = ()
+    prunings: tuple[Pruning, ...] = ()
+    last: bool = False
+
+
+class Digest(Struct, frozen=True, array_like=True, tag="DIGEST"):
+    """One hash per bucket of my table. The receiver lists its records where they differ."""
+
+    buckets: Annotated[tuple[Hash, ...], Meta(min_length=BUCKETS, max_length=BUCKETS)]
+
+
+class RecordVersion(Struct, frozen=True, array_like=True):
+    """A record by its key (its kind's letter, then its id) and a hash of its revisions."""
+
+    key: Annotated[str, Meta(min_length=2, max_length=140)]
+    version: Hash
+
+
+class BucketList(Struct, frozen=True, array_like=True, tag="BUCKET_LIST"):
+    """What I hold in these buckets. The receiver asks for what differs, each from one peer."""
+
+    buckets: tuple[Annotated[int, Meta(ge=0, lt=BUCKETS)], ...]
+    records: tuple[RecordVersion, ...]
+
+
+class AskRecords(Struct, frozen=True, array_like=True, tag="ASK_RECORDS"):
+    """The receiver sends these records, as far as it holds them."""
+
+    keys: tuple[Annotated[str, Meta(min_length=2, max_length=140)], ...]
+
+
+class Holdings(Struct, frozen=True, array_like=True, tag="HOLDINGS"):
+    """Datasets on my disk: all of them (on a new link), or what was added and removed."""
+
+    added: tuple[DatasetId, ...] = ()
+    removed: tuple[DatasetId, ...] = ()
+    complete: bool = False
+    free_bytes: Size = 0
+
+
+Message = (
+    Hello
+    | Heartbeat
+    | Status
+    | AskStatus
+    | Goodbye
+    | Enqueue
+    | Stored
+    | TryDequeue
+    | ClaimAnswers
+    | Release
+    | State
+    | Progress
+    | GetTask
+    | DoYouKnow
+    | Known
+    | TakeTask
+    | AlreadyFinished
+    | WhoIsMaster
+    | StartNewMasterElection
+    | TryToBeMaster
+    | NewMaster
+    | TasksTransfer
+    | Records
+    | Digest
+    | BucketList
+    | AskRecords
+    | Holdings
+)

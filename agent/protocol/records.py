@@ -1,0 +1,247 @@
+"""What the flock replicates: workflows, the lives of their tasks, and prunings.
+
+Every record is a join: nobody revises what another wrote, so two versions always have one
+merged version and the order in which news arrives does not matter (``merge`` holds the rules,
+``reading`` what a merged record means). Records are frozen values; a change is a new value.
+
+A later version of the program adds what it needs under ``more``, by name. Every version keeps
+what it finds there and passes it on, so old and new nodes can share a flock.
+
+Integers only: durations in milliseconds, progress in thousandths. A NaN has no order.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
+TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
+WorkflowId = Annotated[str, Meta(min_length=1, max_length=128)]
+DatasetId = Annotated[str, Meta(min_length=1, max_length=256)]
+ShortText = Annotated[str, Meta(max_length=256)]
+LongText = Annotated[str, Meta(max_length=65_536)]
+Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Size = Annotated[int, Meta(ge=0, le=2**60)]
+Milliseconds = Annotated[int, Meta(ge=0, le=2**53)]
+Generation = Annotated[int, Meta(ge=0, le=1_000_000)]
+Stamp = tuple[Annotated[int, Meta(ge=0, le=2**62)], Annotated[int, Meta(ge=0, le=2**62)]]
+"""A reading of the hybrid logical clock: wall milliseconds, then a counter."""
+
+More = dict[str, object]
+
+PRIORITY_LOW = 50
+PRIORITY_LOW_MAX = 99
+PRIORITY_INTERACTIVE = 100
+Priority = Annotated[int, Meta(ge=0, le=PRIORITY_INTERACTIVE)]
+
+
+class Dataset(Struct, frozen=True, array_like=True):
+    """An output or raw input. ``external`` ones live in somebody's database: always there."""
+
+    dataset: DatasetId
+    size_bytes: Size = 0
+    external: bool = False
+
+
+class InputRef(Struct, frozen=True, array_like=True):
+    """The n-th output (from 0) of another task, of this workflow or of another one."""
+
+    task: TaskId
+    output: Annotated[int, Meta(ge=0, le=9_999)]
+
+
+class Requirements(Struct, frozen=True, array_like=True):
+    """What a node must have to run the task; empty and zero mean: anything."""
+
+    system: ShortText = ""
+    architecture: ShortText = ""
+    memory_mb: Count = 0
+    disk_mb: Count = 0
+    cores: Count = 0
+    tags: tuple[ShortText, ...] = ()
+
+
+class TaskSpec(Struct, frozen=True, array_like=True):
+    """One execution of a program, or a gate: a step that a person does. Immutable.
+
+    ``raw`` are datasets given at submission, ``inputs`` outputs of other tasks, ``after`` tasks
+    that only have to be finished first. A gate's program is empty and ``asks`` says what the
+    person is to do.
+    """
+
+    task: TaskId
+    name: ShortText
+    program: ShortText
+    inputs: tuple[InputRef, ...] = ()
+    raw: tuple[Dataset, ...] = ()
+    after: tuple[TaskId, ...] = ()
+    parameters: LongText = ""
+    requirements: Requirements = Requirements()
+    expected_ms: Milliseconds = 60_000
+    failures_max: Annotated[int, Meta(ge=1, le=100)] = 3
+    gate: bool = False
+    asks: ShortText = ""
+    more: More = {}
+
+
+class WorkflowSpec(Struct, frozen=True, array_like=True):
+    """All tasks and gates of one submission, named by the client that submits it."""
+
+    workflow: WorkflowId
+    name: ShortText
+    submitted: Stamp
+    host: NodeId
+    submitter: ShortText
+    tasks: Annotated[tuple[TaskSpec, ...], Meta(min_length=1, max_length=100_000)]
+    more: More = {}
+
+
+class PriorityWish(Struct, frozen=True, array_like=True):
+    """A register: the highest revision holds, then the higher host, then the higher value."""
+
+    revision: Generation
+    host: NodeId
+    value: Priority
+
+
+class Workflow(Struct, frozen=True, array_like=True):
+    """A workflow as replicated: its spec, and what people wished for it since.
+
+    ``generation`` is the highest retry of any of its tasks; it decides whether a pruning of an
+    earlier generation still hides the workflow.
+    """
+
+    spec: WorkflowSpec
+    priority: PriorityWish
+    generation: Generation = 1
+
+
+class Claim(Struct, frozen=True, array_like=True):
+    """A claim on a task. The better of two: higher score, then older stamp, then lower host."""
+
+    score: Annotated[int, Meta(ge=0, le=1_000_000)]
+    stamp: Stamp
+    host: NodeId
+
+
+ClaimRank = tuple[int, Stamp, str]
+
+
+def claim_rank(claim: Claim) -> ClaimRank:
+    """Sorts claims, the best first."""
+    return (-claim.score, claim.stamp, claim.host)
+
+
+class Scheduled(Struct, frozen=True, array_like=True, tag="S"):
+    """The claim is won; inputs are being fetched."""
+
+
+class Running(Struct, frozen=True, array_like=True, tag="R"):
+    """The program was started."""
+
+
+class Suspended(Struct, frozen=True, array_like=True, tag="U"):
+    """The owner of the machine is back. ``offered``: another node may start the task anew."""
+
+    offered: bool = False
+
+
+class Terminated(Struct, frozen=True, array_like=True, tag="T"):
+    """The program succeeded. ``holders`` had a copy of the outputs when it was written."""
+
+    outputs: tuple[Dataset, ...] = ()
+    holders: tuple[NodeId, ...] = ()
+
+
+class Failed(Struct, frozen=True, array_like=True, tag="F"):
+    """The program itself failed; the only end that counts against the task."""
+
+    error: ShortText = ""
+
+
+class Evicted(Struct, frozen=True, array_like=True, tag="E"):
+    """The node gave the task back: it shuts down, or could not get or keep what it needs."""
+
+    reason: ShortText = ""
+
+
+class Yielded(Struct, frozen=True, array_like=True, tag="Y"):
+    """The run was not read off any more: cancelled, superseded, or decided elsewhere."""
+
+    reason: ShortText = ""
+
+
+class Lost(Struct, frozen=True, array_like=True, tag="L"):
+    """The agent died under the run. ``ran``: the program had been started (see poison)."""
+
+    ran: bool = True
+
+
+Phase = Scheduled | Running | Suspended | Terminated | Failed | Evicted | Yielded | Lost
+LIVE_PHASES = (Scheduled, Running, Suspended)
+
+
+class Run(Struct, frozen=True, array_like=True):
+    """One attempt at a task, named (generation, attempt, host, incarnation).
+
+    Only that incarnation of that host writes it (its successor may end it as ``Lost``). Claim
+    and first expected length are fixed when it begins, so ties between runs never move.
+    """
+
+    generation: Generation
+    attempt: Generation
+    host: NodeId
+    incarnation: Count
+    claim: Claim
+    expected_ms: Milliseconds
+    inputs: tuple[DatasetId, ...] = ()
+    revision: Generation = 1
+    phase: Phase = Scheduled()
+    more: More = {}
+
+    @property
+    def live(self) -> bool:
+        """Not ended, as far as its record tells."""
+        return isinstance(self.phase, LIVE_PHASES)
+
+
+RunName = tuple[int, int, str, int]
+
+
+def run_name(run: Run) -> RunName:
+    """The name of a run within its task."""
+    return (run.generation, run.attempt, run.host, run.incarnation)
+
+
+class Life(Struct, frozen=True, array_like=True):
+    """What happened to a task. Any part of a life is a life: news travels as small parts.
+
+    ``generation`` counts the retries of people, from 1; ``floor`` is the least generation whose
+    outcome counts (outputs of older ones are lost); ``cancel`` is the generation that somebody
+    wished cancelled. ``runs`` are sorted by name.
+    """
+
+    generation: Generation = 1
+    floor: Generation = 0
+    cancel: Generation = 0
+    runs: tuple[Run, ...] = ()
+
+
+NO_LIFE = Life()
+
+
+class TaskLife(Struct, frozen=True, array_like=True):
+    """A life, or a part of one, with the task it belongs to."""
+
+    task: TaskId
+    life: Life
+
+
+class Pruning(Struct, frozen=True, array_like=True):
+    """Hides all records of the workflow up to this generation; kept for 400 days."""
+
+    workflow: WorkflowId
+    generation: Generation
+    stamp: Stamp

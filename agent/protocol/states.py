@@ -1,0 +1,22 @@
+"""The states of a task, one enumeration for every layer from the protocol to the window."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class TaskState(Enum):
+    """What people see of a task or gate; read off its life and those of its producers."""
+
+    SUBMITTED = "Submitted"
+    READY = "Ready"
+    WAITING = "Waiting"
+    SCHEDULED = "Scheduled"
+    RUNNING = "Running"
+    SUSPENDED = "Suspended"
+    TERMINATED = "Terminated"
+    CANCELLED = "Cancelled"
+    ABORTED = "Aborted"
+
+
+ENDED = (TaskState.TERMINATED, TaskState.CANCELLED, TaskState.ABORTED)
