@@ -1,0 +1,101 @@
+"""The command line: what it answers to what it is told, right or wrong."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from agent import __version__, cli
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"wingbeat {__version__}\n"
+
+
+def test_without_a_command_it_tells_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    assert "demo" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["dmeo"], "there is no command 'dmeo'"),
+        (["dmeo", "--seed", "1"], "there is no command 'dmeo'"),
+        (["--loud"], "--loud"),
+        (["--loud", "demo"], "--loud"),
+        (["--vers"], "--vers"),
+    ],
+)
+def test_a_mistake_is_answered_with_one_sentence(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == cli.EXIT_MISUSE
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("wingbeat: ")
+    assert named in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_demo_outside_a_clone_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
+    assert cli.main(["demo"]) == cli.EXIT_MISUSE
+    assert "only in a clone" in capsys.readouterr().err
+
+
+def test_demo_without_its_module_names_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tests").mkdir()
+    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
+    assert cli.main(["demo"]) == cli.EXIT_MISUSE
+    assert "tests/sim/demo.py" in capsys.readouterr().err
+
+
+def test_demo_hands_on_its_arguments_and_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received: list[list[str]] = []
+
+    def main(arguments: list[str]) -> int:
+        received.append(arguments)
+        return 7
+
+    module = tmp_path / "tests" / "sim" / "demo.py"
+    module.parent.mkdir(parents=True)
+    module.touch()
+    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
+    monkeypatch.setitem(sys.modules, cli.DEMO_MODULE, SimpleNamespace(main=main))
+    assert cli.main(["demo", "--seed", "3", "--version"]) == 7
+    assert received == [["--seed", "3", "--version"]]
+
+
+def test_an_interrupted_command_ends_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(arguments: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "COMMANDS", {"wait": cli.Command("wait", interrupted)})
+    assert cli.main(["wait"]) == cli.EXIT_INTERRUPTED
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "agent", "--version"],
+        cwd=cli.CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"wingbeat {__version__}\n"

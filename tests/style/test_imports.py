@@ -1,0 +1,161 @@
+"""Who may import whom.
+
+The rules are read over whatever modules exist, so that a new package is held to them from its
+first line. The protocol's rule is a list of what is allowed, because a list of what is forbidden
+never ends; the others name what is forbidden. `lint-imports` adds what a single file does not
+show: imports through third modules.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.style.source import Import, Source, inside, parse, sources
+
+PROTOCOL = "agent.protocol"
+PURE = frozenset(
+    {"__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum"}
+    | {"functools", "graphlib", "hashlib", "heapq", "itertools", "math", "operator", "types"}
+    | {"typing", "zlib"}
+)
+# What needs no import and still reaches the world, or depends on the process that runs it.
+IMPURE_BUILTINS = frozenset(
+    {"__import__", "breakpoint", "compile", "eval", "exec", "input", "open", "print"}
+)
+SEPARATE = ("agent.net", "agent.storage", "agent.execution", "agent.presence", "agent.workflow")
+COMMAND_LINE = ("agent.cli", "agent.__main__")
+CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.workflow")
+QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
+SIMULATOR_DEMO = "tests.sim.demo"
+
+Rule = Callable[[Source, Import], bool]
+
+
+def impure(source: Source, imported: Import) -> bool:
+    """1. The protocol imports pure standard library, its codec and itself."""
+    if not inside(source.module, PROTOCOL) or inside(imported.module, PROTOCOL):
+        return False
+    if imported.module == "agent" and imported.taken == "protocol":
+        return False
+    return imported.module not in PURE and not inside(imported.module, "msgspec")
+
+
+def sideways(source: Source, imported: Import) -> bool:
+    """2. The folders of outside things know neither each other nor the driver."""
+    own = [package for package in SEPARATE if inside(source.module, package)]
+    others = [package for package in (*SEPARATE, "agent.driver") if package not in own]
+    return bool(own) and any(inside(name, *others) for name in imported.candidates)
+
+
+def around_the_client(source: Source, imported: Import) -> bool:
+    """3. Windows and command line reach a node through the client contract only."""
+    if not inside(source.module, "gui", *COMMAND_LINE) or not inside(imported.module, "agent"):
+        return False
+    if imported.module == "agent":
+        return imported.taken is None or not _allowed_from_agent(imported.taken)
+    allowed = CLIENT_CONTRACT if inside(source.module, "gui") else CLIENT_CONTRACT + COMMAND_LINE
+    return not inside(imported.module, *allowed)
+
+
+def wrong_side(source: Source, imported: Import) -> bool:
+    """4. The agent never imports Qt; programs import neither the agent nor the windows."""
+    forbidden = {"agent": QT, "tasks": ("agent", "gui")}.get(source.module.partition(".")[0], ())
+    return any(inside(name, *forbidden) for name in imported.candidates)
+
+
+def leaning_on_tests(source: Source, imported: Import) -> bool:
+    """5. Only the command `demo` may know the tests, and of them only the simulator's demo."""
+    if inside(source.module, "tests") or not inside(imported.module, "tests"):
+        return False
+    return not (source.module == "agent.cli" and imported.module == SIMULATOR_DEMO)
+
+
+RULES: tuple[Rule, ...] = (impure, sideways, around_the_client, wrong_side, leaning_on_tests)
+
+
+@pytest.fixture(scope="module")
+def code() -> list[Source]:
+    return sources("agent", "gui", "tasks")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_nothing_imports_what_it_must_not_know(rule: Rule, code: list[Source]) -> None:
+    assert list(violations(rule, code)) == []
+
+
+def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]) -> None:
+    protocol = [source for source in code if inside(source.module, PROTOCOL)]
+    assert [found for source in protocol for found in impure_calls(source)] == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "statement"),
+    [
+        (impure, "agent/protocol/claims.py", "import time"),
+        (impure, "agent/protocol/claims.py", "import os.path"),
+        (impure, "agent/protocol/claims.py", "from random import random"),
+        (impure, "agent/protocol/claims.py", "def f():\n    import socket"),
+        (impure, "agent/protocol/claims.py", "from agent import storage"),
+        (impure, "agent/protocol/policy/order.py", "from ... import net"),
+        (impure, "agent/protocol/__init__.py", "from ..net import links"),
+        (impure, "agent/protocol/claims.py", "import msgspeculation"),
+        (sideways, "agent/net/links.py", "from agent.storage import journal"),
+        (sideways, "agent/net/links.py", "from agent import driver"),
+        (sideways, "agent/workflow.py", "import agent.presence.windows"),
+        (around_the_client, "gui/tray.py", "from agent.protocol import node"),
+        (around_the_client, "gui/tray.py", "from agent import driver"),
+        (around_the_client, "gui/tray.py", "import agent"),
+        (around_the_client, "agent/cli.py", "from agent.protocol.table import Table"),
+        (wrong_side, "agent/presence/screen.py", "from PySide6.QtCore import QTimer"),
+        (wrong_side, "tasks/count/main.py", "from agent.api import State"),
+        (wrong_side, "tasks/count/main.py", "import gui"),
+        (leaning_on_tests, "agent/driver.py", "import_module('tests.sim.demo')"),
+    ],
+)
+def test_a_trespass_is_seen(rule: Rule, path: str, statement: str) -> None:
+    assert list(violations(rule, [parse(path, statement)]))
+
+
+@pytest.mark.parametrize(
+    ("path", "statement"),
+    [
+        ("agent/protocol/claims.py", "from agent.protocol import table"),
+        ("agent/protocol/claims.py", "from agent import protocol"),
+        ("agent/protocol/claims.py", "from collections.abc import Mapping"),
+        ("agent/protocol/wire.py", "import msgspec.msgpack"),
+        ("agent/net/links.py", "import ssl"),
+        ("agent/net/links.py", "from agent.net import discovery"),
+        ("agent/driver.py", "from agent.net import links"),
+        ("gui/tray.py", "from agent import __version__, client"),
+        ("agent/cli.py", "from agent.workflow import model"),
+        ("agent/__main__.py", "from agent.cli import main"),
+    ],
+)
+def test_what_is_allowed_passes(path: str, statement: str) -> None:
+    source = parse(path, statement)
+    assert [found for rule in RULES for found in violations(rule, [source])] == []
+
+
+def test_an_impure_call_is_seen() -> None:
+    assert list(impure_calls(parse("agent/protocol/claims.py", "print(open('x'))")))
+
+
+def violations(rule: Rule, code: list[Source]) -> Iterator[str]:
+    for source in code:
+        for imported in source.imports():
+            if rule(source, imported):
+                yield f"{source.path}:{imported.line} imports {imported.candidates[-1]}"
+
+
+def impure_calls(source: Source) -> Iterator[str]:
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in IMPURE_BUILTINS:
+                yield f"{source.path}:{node.lineno} calls {name}"
+            case _:
+                pass
+
+
+def _allowed_from_agent(name: str) -> bool:
+    return name == "__version__" or f"agent.{name}" in CLIENT_CONTRACT
