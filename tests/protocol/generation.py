@@ -102,9 +102,8 @@ def plain_entries() -> st.SearchStrategy[More]:
 
 def wild_entries() -> st.SearchStrategy[More]:
     """``more`` as a careless or hostile later version may fill it."""
-    return st.dictionaries(st.text(max_size=3), _wild_values, min_size=1, max_size=2).map(
-        _as_later_version
-    )
+    entries = st.dictionaries(st.text(max_size=3), _wild_values, min_size=1, max_size=2)
+    return entries.map(_sorted_by_key).map(_as_later_version)
 
 
 def _texts(kind: inspect.StrType) -> st.SearchStrategy[str]:
