@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from agent.protocol.records import Stamp
 
+COUNTER_MAX = 2**62
+
 
 class Instant(NamedTuple):
     """When an event is handled: seconds of a monotonic clock, milliseconds of the wall."""
@@ -30,7 +32,12 @@ class HybridClock:
     def read(self, wall_ms: int) -> Stamp:
         """A stamp later than every earlier reading and every stamp observed."""
         wall, counter = self.last
-        self.last = (wall_ms, 0) if wall_ms > wall else (wall, counter + 1)
+        if wall_ms > wall:
+            self.last = (wall_ms, 0)
+        elif counter < COUNTER_MAX:
+            self.last = (wall, counter + 1)
+        else:
+            self.last = (wall + 1, 0)
         return self.last
 
     def observe(self, stamp: Stamp, wall_ms: int) -> bool:

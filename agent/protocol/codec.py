@@ -17,10 +17,15 @@ MESSAGE_BYTES_MAX = 32 * 1024 * 1024
 TAG_LENGTH_MAX = 64
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Message)
-_loose_decoder = msgspec.msgpack.Decoder(list[msgspec.Raw])
-_tag_decoder = msgspec.msgpack.Decoder(str)
+_decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 KNOWN_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Message))
+
+
+class _Tagged(msgspec.Struct, array_like=True):
+    tag: str
+
+
+_tag_decoder = msgspec.msgpack.Decoder(_Tagged)
 
 
 class UnknownMessage(msgspec.Struct, frozen=True):
@@ -34,7 +39,7 @@ def encode(message: Message) -> bytes:
     return _encoder.encode(message)
 
 
-def decode(data: bytes | memoryview) -> Message | UnknownMessage:
+def decode(data: bytes) -> Message | UnknownMessage:
     """The message in ``data``; raises ``RemoteProtocolError`` when there is none."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise RemoteProtocolError(f"a message of {len(data)} bytes; at most {MESSAGE_BYTES_MAX}")
@@ -44,11 +49,11 @@ def decode(data: bytes | memoryview) -> Message | UnknownMessage:
         return _later_version(data, error)
 
 
-def _later_version(data: bytes | memoryview, error: Exception) -> UnknownMessage:
+def _later_version(data: bytes, error: Exception) -> UnknownMessage:
     try:
-        tag = _tag_decoder.decode(_loose_decoder.decode(data)[0])
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, IndexError):
+        tag = _tag_decoder.decode(data).tag
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         tag = ""
     if tag and len(tag) <= TAG_LENGTH_MAX and tag not in KNOWN_TAGS:
         return UnknownMessage(tag)
-    raise RemoteProtocolError(f"not a message: {error}") from error
+    raise RemoteProtocolError(f"not a message: {str(error)[:200]}") from error

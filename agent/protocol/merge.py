@@ -24,12 +24,12 @@ from agent.protocol.records import (
     run_name,
 )
 
-_content = msgspec.msgpack.Encoder(order="sorted").encode
+_content = msgspec.msgpack.Encoder().encode
 
 
 def join_runs(mine: Run, theirs: Run) -> Run:
     """The newer of two versions of one run."""
-    if mine == theirs:
+    if mine is theirs:
         return mine
     my_rank = (isinstance(mine.phase, Terminated), mine.revision)
     their_rank = (isinstance(theirs.phase, Terminated), theirs.revision)
@@ -82,7 +82,7 @@ def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
 
 
 def _join_specs(mine: WorkflowSpec, theirs: WorkflowSpec) -> WorkflowSpec:
-    if mine == theirs:
+    if mine is theirs:
         return mine
     my_rank = (mine.submitted, mine.host)
     their_rank = (theirs.submitted, theirs.host)

@@ -20,6 +20,7 @@ from agent.protocol.records import (
     Count,
     DatasetId,
     Generation,
+    Incarnation,
     Life,
     Milliseconds,
     More,
@@ -51,8 +52,8 @@ class Hello(Struct, frozen=True, array_like=True, tag="HELLO"):
 
     version: Count
     name: ShortText
-    incarnation: Count
-    seen: Count
+    incarnation: Incarnation
+    seen: Incarnation
     has_table: bool
     more: More = {}
 
@@ -70,7 +71,7 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
     wall_ms: Milliseconds
     table_hash: Hash
     status_revision: Count
-    master: str
+    master: Annotated[str, Meta(max_length=64)]
     elected: Stamp
 
 
@@ -94,18 +95,17 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     """
 
     revision: Count
-    incarnation: Count
+    incarnation: Incarnation
     name: ShortText
     version: ShortText
     slots: Count
-    free: Count
     willing: bool
     owner_present: bool
     reason: ShortText
     load_percent: Annotated[int, Meta(ge=0, le=100)]
     reputation: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
     capabilities: Capabilities
-    neighbours: dict[NodeId, Count]
+    neighbours: dict[NodeId, Incarnation]
     policy: ShortText = ""
     more: More = {}
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -25,11 +25,12 @@ LongText = Annotated[str, Meta(max_length=65_536)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 Size = Annotated[int, Meta(ge=0, le=2**60)]
 Milliseconds = Annotated[int, Meta(ge=0, le=2**53)]
+Incarnation = Annotated[int, Meta(ge=0, le=2**53)]
 Generation = Annotated[int, Meta(ge=0, le=1_000_000)]
 Stamp = tuple[Annotated[int, Meta(ge=0, le=2**62)], Annotated[int, Meta(ge=0, le=2**62)]]
 """A reading of the hybrid logical clock: wall milliseconds, then a counter."""
 
-More = dict[str, object]
+More = dict[str, Raw]
 
 PRIORITY_LOW = 50
 PRIORITY_LOW_MAX = 99
@@ -188,17 +189,19 @@ class Run(Struct, frozen=True, array_like=True):
 
     Only that incarnation of that host writes it (its successor may end it as ``Lost``). Claim
     and first expected length are fixed when it begins, so ties between runs never move.
+    ``stamp`` tells people when this revision was written; nothing is ordered by it.
     """
 
     generation: Generation
     attempt: Generation
     host: NodeId
-    incarnation: Count
+    incarnation: Incarnation
     claim: Claim
     expected_ms: Milliseconds
     inputs: tuple[DatasetId, ...] = ()
     revision: Generation = 1
     phase: Phase = Scheduled()
+    stamp: Stamp = (0, 0)
     more: More = {}
 
     @property

@@ -1,0 +1,228 @@
+"""The claimant's side: a task is started only after everyone alive consented to it.
+
+A claim is asked of every peer believed alive and is won when the last of them consents: one
+round trip where nobody competes. Silence is never consent; a silent peer is waited for until it
+is suspected. Peers that link up meanwhile are asked too. Whoever sees a better claim releases
+its own and goes for another task. A claim that is not won within 10 s is given up, well before
+any promise to it could run out, and a node that finds that it slept voids its own claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from agent.protocol.core import Core, Part, Peer
+from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
+from agent.protocol.reading import next_attempt
+from agent.protocol.records import (
+    Claim,
+    Life,
+    NodeId,
+    Run,
+    Scheduled,
+    TaskId,
+    TaskLife,
+)
+from agent.protocol.table import News
+
+CONTESTED_S = 2.0
+"""A task whose better claimant was seen is left to that claimant for this long."""
+
+
+@dataclass(slots=True)
+class OpenClaim:
+    """A claim of this node. ``waiting``: who was asked and has not consented."""
+
+    claim: Claim
+    since_s: float
+    asked_s: float
+    asked: dict[NodeId, None] = field(default_factory=dict)
+    waiting: dict[NodeId, None] = field(default_factory=dict)
+
+
+class Claims(Part):
+    """Claims of this node, from asking to winning or giving up."""
+
+    def __init__(
+        self,
+        core: Core,
+        obstacle: Callable[[TaskId], str],
+        begin: Callable[[TaskId, Run], None],
+    ) -> None:
+        super().__init__(core)
+        self.open: dict[TaskId, OpenClaim] = {}
+        self.contested: dict[TaskId, tuple[NodeId, float]] = {}
+        self._obstacle = obstacle
+        self._begin = begin
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        return {ClaimAnswers: self._answered}
+
+    def own_claim(self, task: TaskId) -> Claim | None:
+        """The open claim of this node on the task."""
+        claim = self.open.get(task)
+        return None if claim is None else claim.claim
+
+    def rival(self, task: TaskId) -> NodeId | None:
+        """The better claimant that was seen lately, if it is still up."""
+        seen = self.contested.get(task)
+        if seen is None:
+            return None
+        host, until_s = seen
+        if until_s < self.core.now_s or host not in self.core.peers:
+            del self.contested[task]
+            return None
+        return host
+
+    def go_for(self, tasks: list[tuple[TaskId, int]]) -> None:
+        """Claim these tasks, each with its score, in one message."""
+        core = self.core
+        voters = dict.fromkeys(core.voters())
+        for task, score in tasks:
+            claim = Claim(score, core.stamp(), core.me)
+            self.open[task] = OpenClaim(claim, core.now_s, core.now_s, dict(voters), dict(voters))
+            core.note(task, f"claimed by {core.me}")
+        self._ask(voters, [task for task, _ in tasks])
+        self._win_granted()
+
+    def _ask(self, peers: Iterable[NodeId], tasks: Iterable[TaskId]) -> None:
+        offers = tuple(
+            ClaimOffer(task, self.open[task].claim, self.core.table.life(task)) for task in tasks
+        )
+        if offers:
+            self.core.send(peers, TryDequeue(offers, self.core.cause))
+
+    def _answered(self, peer: Peer, message: ClaimAnswers) -> None:
+        core = self.core
+        unwanted = [name for name in message.consents if not self._consented(peer, name)]
+        if unwanted:
+            core.send(peer.node, Release(tuple(unwanted)))
+        for objection in message.better:
+            mine = self.open.get(objection.task)
+            if mine is not None and mine.claim == objection.against:
+                self.contested[objection.task] = (
+                    objection.claim.host,
+                    core.now_s + CONTESTED_S,
+                )
+                self.withdraw([objection.task], f"{objection.claim.host} has a better claim")
+        if message.known:
+            parts = [TaskLife(known.task, known.life) for known in message.known]
+            core.learn(peer.node, lives=parts, pass_on=True)
+            objected = [
+                known.task for known in message.known if self.own_claim(known.task) == known.against
+            ]
+            self.withdraw(objected, f"{peer.node} knows better")
+        self._win_granted()
+
+    def _consented(self, peer: Peer, name: ClaimName) -> bool:
+        mine = self.open.get(name.task)
+        if mine is None or mine.claim != name.claim:
+            return self._won_by(name)
+        mine.waiting.pop(peer.node, None)
+        return True
+
+    def _won_by(self, name: ClaimName) -> bool:
+        """A repeated consent to a claim that is already won is no reason to release it."""
+        runs = self.core.table.life(name.task).runs
+        return any(run.claim == name.claim for run in runs)
+
+    def _win_granted(self) -> None:
+        granted = [task for task, claim in self.open.items() if not claim.waiting]
+        for task in granted:
+            obstacle = self._obstacle(task)
+            if obstacle:
+                self.withdraw([task], obstacle)
+            else:
+                self._win(task, self.open.pop(task))
+
+    def _win(self, task: TaskId, won: OpenClaim) -> None:
+        core = self.core
+        life = core.table.life(task)
+        generation, attempt = next_attempt(life)
+        reading = core.table.reading(task)
+        run = Run(
+            generation,
+            attempt,
+            core.me,
+            core.incarnation,
+            won.claim,
+            core.table.specs[task].expected_ms,
+            (reading.inputs if reading is not None else None) or (),
+            1,
+            Scheduled(),
+            core.stamp(),
+        )
+        core.write(lives=[TaskLife(task, Life(generation, runs=(run,)))])
+        self._begin(task, run)
+
+    def withdraw(self, tasks: Iterable[TaskId], why: str) -> None:
+        """Give claims up, and tell everyone who was asked."""
+        releases: dict[NodeId, list[ClaimName]] = {}
+        for task in tasks:
+            claim = self.open.pop(task, None)
+            if claim is None:
+                continue
+            self.core.note(task, f"claim withdrawn: {why}")
+            self.core.wake = True
+            for peer in claim.asked:
+                releases.setdefault(peer, []).append(ClaimName(task, claim.claim))
+        for peer, names in releases.items():
+            if peer in self.core.peers:
+                self.core.send(peer, Release(tuple(names)))
+
+    def yield_to(self, task: TaskId, claimant: NodeId) -> None:
+        """A better claim has come; the worse of two always yields."""
+        self.contested[task] = (claimant, self.core.now_s + CONTESTED_S)
+        self.withdraw([task], f"{claimant} has a better claim")
+
+    def void(self, why: str) -> None:
+        """This node slept: a claim must not be won by consents that waited meanwhile."""
+        self.withdraw(list(self.open), why)
+
+    # -- who has to consent --------------------------------------------------------------
+
+    def on_greeted(self, peer: Peer) -> None:
+        self._ask_too(peer)
+
+    def on_trusted(self, peer: Peer) -> None:
+        self._ask_too(peer)
+
+    def _ask_too(self, peer: Peer) -> None:
+        for claim in self.open.values():
+            claim.asked[peer.node] = None
+            claim.waiting[peer.node] = None
+        self._ask([peer.node], list(self.open))
+
+    def on_gone(self, peer: Peer) -> None:
+        self._do_without(peer)
+
+    def on_suspected(self, peer: Peer) -> None:
+        self._do_without(peer)
+
+    def _do_without(self, peer: Peer) -> None:
+        for claim in self.open.values():
+            claim.waiting.pop(peer.node, None)
+        self._win_granted()
+
+    def on_news(self, news: News) -> None:
+        if not self.open:
+            return
+        for part in news.lives:
+            obstacle = self._obstacle(part.task) if part.task in self.open else ""
+            if obstacle:
+                self.withdraw([part.task], obstacle)
+        self.withdraw([task for task in news.forgotten_tasks if task in self.open], "pruned")
+
+    def on_tick(self) -> None:
+        core, settings = self.core, self.core.settings
+        given_up = [
+            task
+            for task, claim in self.open.items()
+            if core.now_s - claim.since_s >= settings.claim_s
+        ]
+        self.withdraw(given_up, "not everybody answered")
+        for task, claim in self.open.items():
+            if core.now_s - claim.asked_s >= settings.claim_repeat_s:
+                claim.asked_s = core.now_s
+                self._ask(list(claim.waiting), [task])

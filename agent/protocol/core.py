@@ -1,0 +1,403 @@
+"""What the parts of a node share: its table, its peers, its clock, and its list of effects.
+
+Every change of a record goes through ``learn`` or ``write`` here, so that one place knows the
+order: joined, kept on disk, then told. Effects collect while an event is handled and leave in
+one list: what stops programs first (a full disk must not delay giving the machine back), then
+one ``Persist`` with all that changed, then everything that depends on it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from agent.protocol.clock import HybridClock, Instant
+from agent.protocol.effects import (
+    Effect,
+    Identity,
+    OutcomeChanged,
+    Persist,
+    Send,
+    StopChild,
+    SuspendChild,
+    TaskMoved,
+)
+from agent.protocol.events import PresenceChanged
+from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
+from agent.protocol.reading import Reading
+from agent.protocol.records import (
+    DatasetId,
+    Life,
+    NodeId,
+    Pruning,
+    Stamp,
+    TaskId,
+    TaskLife,
+    Workflow,
+    WorkflowId,
+    run_name,
+)
+from agent.protocol.settings import Settings
+from agent.protocol.table import News, Table
+from agent.protocol.timers import Timers
+
+TELL_AFTER_S = 0.05
+STORY_TASKS_MAX = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSetup:
+    """Everything a node is told when it starts: who it is, and what its disk remembers."""
+
+    node: NodeId
+    name: str
+    slots: int
+    capabilities: Capabilities
+    settings: Settings = field(default_factory=Settings)
+    members: tuple[NodeId, ...] = ()
+    identity: Identity | None = None
+    workflows: tuple[Workflow, ...] = ()
+    lives: tuple[TaskLife, ...] = ()
+    prunings: tuple[Pruning, ...] = ()
+    holdings: tuple[DatasetId, ...] = ()
+    policy: str = "look-ahead"
+    version: str = "1"
+
+
+@dataclass(slots=True)
+class Peer:
+    """A linked peer. ``greeted``: its Hello has come, so it counts."""
+
+    node: NodeId
+    linked_s: float
+    heard_s: float
+    echoed_s: float
+    greeted: bool = False
+    suspected: bool = False
+    has_table: bool = False
+    name: str = ""
+    incarnation: int = 0
+    number: int = 0
+    number_heard: int = 0
+    sent: deque[tuple[int, float]] = field(default_factory=deque)
+    status: Status | None = None
+    holdings: set[DatasetId] = field(default_factory=set)
+    holdings_complete: bool = False
+    differs_since_s: float | None = None
+    compared_s: float = -1e9
+    wall_ahead_ms: int = 0
+    stale: bool = False
+
+
+@dataclass(slots=True)
+class _Unsaved:
+    lives: dict[TaskId, None] = field(default_factory=dict)
+    workflows: dict[WorkflowId, None] = field(default_factory=dict)
+    prunings: dict[WorkflowId, None] = field(default_factory=dict)
+    forgotten_workflows: dict[WorkflowId, None] = field(default_factory=dict)
+    forgotten_tasks: dict[TaskId, None] = field(default_factory=dict)
+    forgotten_prunings: dict[WorkflowId, None] = field(default_factory=dict)
+    identity: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.lives
+            or self.workflows
+            or self.prunings
+            or self.forgotten_workflows
+            or self.forgotten_tasks
+            or self.forgotten_prunings
+            or self.identity
+        )
+
+
+class Core:
+    """State and services shared by the parts. It decides nothing."""
+
+    def __init__(self, setup: NodeSetup) -> None:
+        self.me = setup.node
+        self.name = setup.name
+        self.version = setup.version
+        self.settings = setup.settings
+        self.slots = setup.slots
+        self.capabilities = setup.capabilities
+        self.members: dict[NodeId, None] = dict.fromkeys(setup.members)
+        remembered = setup.identity or Identity(0, 10, (0, 0))
+        self.incarnation = remembered.incarnation + 1  # raised to the wall clock when started
+        self.reputation = remembered.reputation - (setup.identity is not None)
+        self.clock = HybridClock(remembered.stamp, setup.settings.clock_ahead_ms_max)
+        self.table = Table(setup.settings)
+        self.timers = Timers()
+        self.now_s = 0.0
+        self.wall_ms = 0
+        self.cause = ""
+        self.presence = PresenceChanged(volunteering=False, owner_present=True, reason="starting")
+        self.holdings: dict[DatasetId, None] = dict.fromkeys(setup.holdings)
+        self.peers: dict[NodeId, Peer] = {}
+        self.incarnations: dict[NodeId, int] = {}
+        self.joined = False
+        self.disk_usable = True
+        self.stopping = False
+        self.wake = False
+        self.liveness_changed = False
+        self.news: list[News] = []
+        self.counters: dict[str, int] = {}
+        self._first: list[Effect] = []
+        self._effects: list[Effect] = []
+        self._unsaved = _Unsaved()
+        self._own_lives: list[TaskLife] = []
+        self._own_workflows: list[Workflow] = []
+        self._own_prunings: list[Pruning] = []
+        self._later: dict[TaskId, Life] = {}
+        self._stories: dict[TaskId, deque[tuple[int, str, str]]] = {}
+        self.table.join(setup.workflows, setup.lives, setup.prunings)
+
+    # -- time and counting ---------------------------------------------------------------
+
+    def set_now(self, now: Instant) -> None:
+        """The instant at which the current event is handled."""
+        self.now_s = now.elapsed_s
+        self.wall_ms = now.wall_ms
+
+    def stamp(self) -> Stamp:
+        """A new reading of the hybrid clock."""
+        return self.clock.read(self.wall_ms)
+
+    def count(self, what: str) -> None:
+        """Bad or surprising input is counted, never silently dropped."""
+        self.counters[what] = self.counters.get(what, 0) + 1
+
+    @property
+    def able(self) -> bool:
+        """New work can be kept and done here, whatever the owner allows."""
+        return self.disk_usable and not self.stopping
+
+    # -- peers ---------------------------------------------------------------------------
+
+    def greeted(self) -> list[NodeId]:
+        """Linked peers whose Hello has come."""
+        return [peer.node for peer in self.peers.values() if peer.greeted]
+
+    def voters(self) -> list[NodeId]:
+        """Peers believed alive: everyone who must consent to a claim."""
+        return [peer.node for peer in self.peers.values() if peer.greeted and not peer.suspected]
+
+    # -- effects -------------------------------------------------------------------------
+
+    def emit(self, effect: Effect) -> None:
+        """Have something done after what changed is on disk."""
+        if isinstance(effect, SuspendChild | StopChild):
+            self._first.append(effect)
+        else:
+            self._effects.append(effect)
+
+    def send(self, peers: NodeId | Iterable[NodeId], message: Message) -> None:
+        """Send a message to one peer or several."""
+        names = (peers,) if isinstance(peers, str) else tuple(peers)
+        if names:
+            self._effects.append(Send(names, message))
+
+    def broadcast(self, message: Message) -> None:
+        """Send a message to all greeted peers."""
+        self.send(self.greeted(), message)
+
+    def take_effects(self) -> list[Effect]:
+        """Everything that the event led to, in the order in which it must be done."""
+        self.tell_own()
+        effects = self._first
+        if self._unsaved and self.disk_usable:
+            effects.append(self._persist())
+        effects += self._effects
+        self._first, self._effects = [], []
+        return effects
+
+    # -- records -------------------------------------------------------------------------
+
+    def learn(
+        self,
+        sender: NodeId,
+        workflows: Iterable[Workflow] = (),
+        lives: Iterable[TaskLife] = (),
+        prunings: Iterable[Pruning] = (),
+        pass_on: bool = False,
+    ) -> News:
+        """Join what a peer told. Passed on to neighbours to which the peer has no link."""
+        news = self.table.join(workflows, lives, prunings)
+        self._note_news(news)
+        if pass_on and news:
+            self._pass_on(sender, news)
+        return news
+
+    def write(
+        self,
+        workflows: Iterable[Workflow] = (),
+        lives: Iterable[TaskLife] = (),
+        prunings: Iterable[Pruning] = (),
+        later: bool = False,
+    ) -> News:
+        """Join what this node itself decided, and tell everybody (``later``: within 50 ms)."""
+        news = self.table.join(workflows, lives, prunings)
+        self._note_news(news)
+        if later:
+            for part in news.lives:
+                self._later[part.task] = part.life
+            return news
+        self._own_lives += news.lives
+        self._own_workflows += news.workflows
+        self._own_prunings += news.prunings
+        return news
+
+    def tell_again(self, tasks: Iterable[TaskId]) -> None:
+        """Tell whole lives to everybody: an earlier telling may not have been carried out."""
+        self._own_lives += [
+            TaskLife(task, self.table.lives[task]) for task in tasks if task in self.table.lives
+        ]
+
+    @property
+    def has_later_news(self) -> bool:
+        """Something waits to be told."""
+        return bool(self._later)
+
+    def tell_later_news(self) -> None:
+        """Now is later."""
+        self._own_lives += [TaskLife(task, life) for task, life in self._later.items()]
+        self._later.clear()
+
+    def save_identity(self) -> None:
+        """Incarnation or reputation changed."""
+        self._unsaved.identity = True
+
+    def save_forgotten_pruning(self, workflow: WorkflowId) -> None:
+        """A pruning was kept long enough."""
+        self._unsaved.prunings.pop(workflow, None)
+        self._unsaved.forgotten_prunings[workflow] = None
+
+    def not_saved(self, tasks: Iterable[TaskId], workflows: Iterable[WorkflowId]) -> None:
+        """The disk refused these; they are saved when it takes records again."""
+        self._unsaved.lives.update(dict.fromkeys(tasks))
+        self._unsaved.workflows.update(dict.fromkeys(workflows))
+        self._unsaved.identity = True
+
+    def _note_news(self, news: News) -> None:
+        if news:
+            self._mark_unsaved(news)
+        self.news.append(news)
+        for task, before, now in news.moved:
+            self._tell_moved(task, before, now)
+
+    def _mark_unsaved(self, news: News) -> None:
+        unsaved = self._unsaved
+        for part in news.lives:
+            unsaved.lives[part.task] = None
+            for run in part.life.runs:
+                if not self.clock.observe(run.stamp, self.wall_ms):
+                    self.count("stamp too far ahead")
+        for workflow in news.workflows:
+            unsaved.workflows[workflow.spec.workflow] = None
+            unsaved.forgotten_workflows.pop(workflow.spec.workflow, None)
+            self.clock.observe(workflow.spec.submitted, self.wall_ms)
+        for pruning in news.prunings:
+            unsaved.prunings[pruning.workflow] = None
+        unsaved.forgotten_workflows.update(dict.fromkeys(news.forgotten_workflows))
+        unsaved.forgotten_tasks.update(dict.fromkeys(news.forgotten_tasks))
+
+    def _tell_moved(self, task: TaskId, before: Reading | None, now: Reading) -> None:
+        if before is None or before.state is not now.state:
+            before_state = None if before is None else before.state
+            self._effects.append(TaskMoved(task, before_state, now.state, self.cause))
+            owner = now.owner or now.outcome
+            where = f" on {owner.host}" if owner is not None else ""
+            self.note(task, f"{now.state.value}{where}" + (f": {now.reason}" * bool(now.reason)))
+        old = None if before is None else before.outcome
+        if old is not None and now.outcome is not None and run_name(old) != run_name(now.outcome):
+            self._effects.append(
+                OutcomeChanged(task, run_name(old), run_name(now.outcome), self.cause)
+            )
+            self.note(task, f"outcome changed from {old.host} to {now.outcome.host}")
+
+    def _pass_on(self, sender: NodeId, news: News) -> None:
+        peer = self.peers.get(sender)
+        reached = peer.status.neighbours if peer is not None and peer.status is not None else {}
+        others = [node for node in self.greeted() if node != sender and node not in reached]
+        self.send(
+            others,
+            State(tuple(news.lives), tuple(news.workflows), tuple(news.prunings), self.cause),
+        )
+
+    def tell_own(self) -> None:
+        """Tell what this node wrote, in one message."""
+        if not (self._own_lives or self._own_workflows or self._own_prunings):
+            return
+        for part in self._own_lives:
+            self._later.pop(part.task, None)
+        workflows = tuple(self._own_workflows)
+        prunings = tuple(self._own_prunings)
+        self.broadcast(State(tuple(self._own_lives), workflows, prunings, self.cause))
+        self._own_lives, self._own_workflows, self._own_prunings = [], [], []
+
+    def tell_enqueued(self, receipt: bool) -> None:
+        """Tell the workflows just written as new work, with the runs born with them."""
+        message = Enqueue(tuple(self._own_workflows), tuple(self._own_lives), receipt, self.cause)
+        self._own_lives, self._own_workflows = [], []
+        self.broadcast(message)
+
+    def _persist(self) -> Persist:
+        table, unsaved = self.table, self._unsaved
+        self._unsaved = _Unsaved()
+        return Persist(
+            Identity(self.incarnation, self.reputation, self.clock.last),
+            tuple(table.workflows[w] for w in unsaved.workflows if w in table.workflows),
+            tuple(TaskLife(t, table.lives[t]) for t in unsaved.lives if t in table.lives),
+            tuple(table.prunings[w] for w in unsaved.prunings if w in table.prunings),
+            tuple(w for w in unsaved.forgotten_workflows if w not in table.workflows),
+            tuple(t for t in unsaved.forgotten_tasks if t not in table.lives),
+            tuple(w for w in unsaved.forgotten_prunings if w not in table.prunings),
+        )
+
+    # -- stories -------------------------------------------------------------------------
+
+    def note(self, task: TaskId, what: str) -> None:
+        """Remember why a task moved."""
+        story = self._stories.get(task)
+        if story is None:
+            while len(self._stories) >= STORY_TASKS_MAX:
+                del self._stories[next(iter(self._stories))]
+            story = self._stories[task] = deque(maxlen=self.settings.story_entries_max)
+        story.append((self.wall_ms, self.cause, what))
+
+    def story(self, task: TaskId) -> list[str]:
+        """What happened to the task, as this node saw it, each line with its cause."""
+        lines = [
+            f"{wall_ms} [{cause}] {what}" for wall_ms, cause, what in self._stories.get(task, ())
+        ]
+        return lines or [f"nothing is remembered of {task}"]
+
+
+class Part:
+    """A part of the node: handles some events and messages, and is told of some happenings."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        """Events by type; handlers take the event. Messages by type; (peer, message)."""
+        return {}
+
+    def on_greeted(self, peer: Peer) -> None:
+        """A peer's Hello has come: it counts from now on."""
+
+    def on_gone(self, peer: Peer) -> None:
+        """A link is gone."""
+
+    def on_suspected(self, peer: Peer) -> None:
+        """A peer is silent: it is not waited for any more."""
+
+    def on_trusted(self, peer: Peer) -> None:
+        """A suspected peer spoke again."""
+
+    def on_news(self, news: News) -> None:
+        """Records changed, or tasks read differently."""
+
+    def on_tick(self) -> None:
+        """The periodic beat."""

@@ -1,0 +1,159 @@
+"""Which input is where, and what follows when it is nowhere.
+
+An input is *there* when this node or a linked peer has it; nobody claims a task whose inputs are
+not there, so a lost dataset never becomes a loop of claims and failing fetches. Peers tell what
+they hold when they link up, and every change after that.
+
+When every holder is gone for good (it came back without the dataset, is no member any more, or
+is down for minutes while this node waits with nothing to do), the node that needs it raises the
+producer's floor above the outcome that is lost: the producer runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.protocol.core import Core, Part, Peer
+from agent.protocol.events import DatasetsChanged
+from agent.protocol.liveness import Liveness
+from agent.protocol.messages import Holdings
+from agent.protocol.records import (
+    DatasetId,
+    InputRef,
+    Life,
+    NodeId,
+    Run,
+    TaskId,
+    TaskLife,
+    TaskSpec,
+    Terminated,
+)
+
+REFUSED_S = 5.0
+"""A holder that could not deliver a dataset is not asked again for this long."""
+RECENT_SEARCHES_MAX = 1_000
+
+
+class Datasets(Part):
+    """Where datasets are, as far as this node knows."""
+
+    def __init__(self, core: Core, liveness: Liveness) -> None:
+        super().__init__(core)
+        self._liveness = liveness
+        self._refused: dict[tuple[DatasetId, NodeId], float] = {}
+        self._wanted: dict[TaskId, None] = {}
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        return {DatasetsChanged: self._changed, Holdings: self._told}
+
+    # -- questions -----------------------------------------------------------------------
+
+    def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
+        """Linked peers from which the dataset can be fetched now."""
+        core = self.core
+        return tuple(
+            peer.node
+            for peer in core.peers.values()
+            if peer.greeted
+            and not peer.suspected
+            and dataset in peer.holdings
+            and self._refused.get((dataset, peer.node), 0.0) <= core.now_s
+        )
+
+    def missing_input(self, spec: TaskSpec) -> DatasetId | None:
+        """An input of the task that is nowhere reachable; the task is remembered as wanting it."""
+        for dataset in self.needed(spec):
+            if dataset not in self.core.holdings and not self.holders(dataset):
+                self._wanted[spec.task] = None
+                return dataset
+        return None
+
+    def needed(self, spec: TaskSpec) -> list[DatasetId]:
+        """Every dataset that the flock must keep for the task: outputs and raw inputs."""
+        wanted = [raw.dataset for raw in spec.raw if not raw.external]
+        for ref in spec.inputs:
+            reading = self.core.table.reading(ref.task)
+            outputs = () if reading is None else reading.outputs
+            if ref.output < len(outputs) and not outputs[ref.output].external:
+                wanted.append(outputs[ref.output].dataset)
+        return wanted
+
+    def refuse(self, dataset: DatasetId, holders: tuple[NodeId, ...]) -> None:
+        """These holders did not deliver; look elsewhere for a while."""
+        until_s = self.core.now_s + REFUSED_S
+        for holder in holders:
+            self._refused[(dataset, holder)] = until_s
+
+    # -- news ----------------------------------------------------------------------------
+
+    def _changed(self, event: DatasetsChanged) -> None:
+        core = self.core
+        core.holdings.update(dict.fromkeys(event.added))
+        for dataset in event.removed:
+            core.holdings.pop(dataset, None)
+        core.broadcast(Holdings(event.added, event.removed))
+        core.wake = True
+
+    def _told(self, peer: Peer, message: Holdings) -> None:
+        if message.complete:
+            peer.holdings.clear()
+            peer.holdings_complete = True
+        peer.holdings.update(message.added)
+        peer.holdings.difference_update(message.removed)
+        for dataset in message.added:
+            self._refused.pop((dataset, peer.node), None)
+        self.core.wake = True
+
+    def on_gone(self, peer: Peer) -> None:
+        self.core.wake = True
+
+    def on_tick(self) -> None:
+        core = self.core
+        self._refused = {
+            key: until_s for key, until_s in self._refused.items() if until_s > core.now_s
+        }
+        if not (self._wanted and core.joined and core.able):
+            return
+        for task in list(self._wanted)[:RECENT_SEARCHES_MAX]:
+            spec = core.table.specs.get(task)
+            if spec is None or task not in core.table.ready or self.missing_input(spec) is None:
+                del self._wanted[task]
+                continue
+            for ref in spec.inputs:
+                self._raise_floor_if_lost(ref, task)
+
+    def _raise_floor_if_lost(self, ref: InputRef, needed_by: TaskId) -> None:
+        core = self.core
+        reading = core.table.reading(ref.task)
+        if reading is None or reading.outcome is None or ref.output >= len(reading.outputs):
+            return
+        dataset = reading.outputs[ref.output]
+        if dataset.external or dataset.dataset in core.holdings or self.holders(dataset.dataset):
+            return
+        if not all(
+            self._lost_at(host, dataset.dataset) for host in _known_holders(reading.outcome)
+        ):
+            return
+        floor = reading.outcome.generation + 1
+        core.cause = f"outputs lost: {dataset.dataset}, needed by {needed_by}"
+        core.note(ref.task, f"outputs lost, runs again in generation {floor}")
+        core.write(lives=[TaskLife(ref.task, Life(floor=floor))])
+
+    def _lost_at(self, host: NodeId, dataset: DatasetId) -> bool:
+        """The host does not have it any more, or will not come back with it."""
+        core = self.core
+        if host == core.me:
+            return dataset not in core.holdings
+        if core.members and host not in core.members:
+            return True
+        peer = core.peers.get(host)
+        if peer is not None and peer.greeted:
+            return peer.holdings_complete and dataset not in peer.holdings
+        waited_s = self._liveness.down_for_s(host)
+        return core.presence.volunteering and waited_s >= core.settings.outputs_lost_after_s
+
+
+def _known_holders(outcome: Run) -> tuple[NodeId, ...]:
+    phase = outcome.phase
+    holders = phase.holders if isinstance(phase, Terminated) else ()
+    return tuple(dict.fromkeys((*holders, outcome.host)))

@@ -1,0 +1,105 @@
+"""Comparing two tables without sending them: a hash per record, summed in buckets.
+
+A record's hash covers its key and its names and revisions, not its contents: two versions of the
+program that know different fields still agree. Sums make the hash of a bucket independent of
+order and cheap to keep up: subtract the old record, add the new one.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from zlib import crc32
+
+import msgspec
+
+from agent.protocol.messages import BUCKETS
+from agent.protocol.records import Life, Pruning, Terminated, Workflow
+
+_MASK = 2**63 - 1
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def bucket_of(key: str) -> int:
+    """The bucket in which a record is counted."""
+    return crc32(key.encode()) % BUCKETS
+
+
+def _hash(names_and_revisions: object) -> int:
+    digest = blake2b(_encode(names_and_revisions), digest_size=8).digest()
+    return int.from_bytes(digest, "little") & _MASK
+
+
+def life_version(key: str, life: Life) -> int:
+    """Names and revisions of the runs, and the maxima."""
+    runs = [
+        (
+            run.generation,
+            run.attempt,
+            run.host,
+            run.incarnation,
+            run.revision,
+            isinstance(run.phase, Terminated),
+        )
+        for run in life.runs
+    ]
+    return _hash((key, life.generation, life.floor, life.cancel, runs))
+
+
+def workflow_version(key: str, workflow: Workflow) -> int:
+    """Which submission it is, and the wishes on it."""
+    spec, priority = workflow.spec, workflow.priority
+    return _hash(
+        (
+            key,
+            spec.submitted,
+            spec.host,
+            workflow.generation,
+            priority.revision,
+            priority.host,
+            priority.value,
+        )
+    )
+
+
+def pruning_version(key: str, pruning: Pruning) -> int:
+    """What it hides."""
+    return _hash((key, pruning.generation, pruning.stamp))
+
+
+class DigestTree:
+    """The hashes of all records of a table, their sums per bucket, and the sum of those."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.buckets = [0] * BUCKETS
+        self._records: list[dict[str, int]] = [{} for _ in range(BUCKETS)]
+
+    def put(self, key: str, version: int) -> None:
+        """A record is new, or changed."""
+        bucket = bucket_of(key)
+        records = self._records[bucket]
+        change = version - records.get(key, 0)
+        records[key] = version
+        self._add(bucket, change)
+
+    def remove(self, key: str) -> None:
+        """A record is forgotten."""
+        bucket = bucket_of(key)
+        version = self._records[bucket].pop(key, 0)
+        self._add(bucket, -version)
+
+    def version(self, key: str) -> int | None:
+        """The hash of a record, None when it is not held."""
+        return self._records[bucket_of(key)].get(key)
+
+    def records(self, bucket: int) -> list[tuple[str, int]]:
+        """All records of a bucket with their versions, sorted."""
+        return sorted(self._records[bucket].items())
+
+    def differing(self, buckets: tuple[int, ...]) -> list[int]:
+        """The buckets in which another table is not as this one."""
+        return [i for i, theirs in enumerate(buckets) if theirs != self.buckets[i]]
+
+    def _add(self, bucket: int, change: int) -> None:
+        self.buckets[bucket] = (self.buckets[bucket] + change) & _MASK
+        self.total = (self.total + change) & _MASK

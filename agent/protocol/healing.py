@@ -1,0 +1,166 @@
+"""Tables become equal again: after every new link, every dropped message, every doubt.
+
+Two nodes compare 256 bucket hashes, then keys with versions in the buckets that differ, then one
+asks the other for the records that differ. Each record is asked from one peer at a time: when two
+halves of a flock meet again, the same thousand records are not sent over every new link. News
+that comes by comparing is not passed on; every pair of nodes compares for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from agent.protocol.core import Core, Part, Peer
+from agent.protocol.messages import (
+    AskRecords,
+    BucketList,
+    Digest,
+    Heartbeat,
+    Records,
+    RecordVersion,
+)
+from agent.protocol.records import NodeId, Pruning, TaskLife, Workflow
+
+QUIET_S = 0.5
+
+
+class Healing(Part):
+    """Compares tables with peers and fetches what differs."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self.compared = False
+        self._asked: dict[str, tuple[NodeId, float]] = {}
+        self._changes = 0
+        self._changed_s = -1e9
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        return {
+            Heartbeat: self._heard,
+            Digest: self._compare,
+            BucketList: self._listed,
+            AskRecords: self._wanted,
+        }
+
+    def on_greeted(self, peer: Peer) -> None:
+        self._tell_digest(peer)
+
+    def on_gone(self, peer: Peer) -> None:
+        """What was asked from a lost peer is asked from another when tables are next compared."""
+        for key in [key for key, (node, _) in self._asked.items() if node == peer.node]:
+            del self._asked[key]
+
+    def on_tick(self) -> None:
+        core = self.core
+        if core.table.changes != self._changes:
+            self._changes, self._changed_s = core.table.changes, core.now_s
+        for peer in core.peers.values():
+            if peer.greeted and peer.stale:
+                peer.stale = False
+                self._tell_digest(peer)
+        oldest_s = core.now_s - core.settings.ask_again_s
+        for key in [key for key, (_, asked_s) in self._asked.items() if asked_s <= oldest_s]:
+            del self._asked[key]
+
+    def _heard(self, peer: Peer, message: Heartbeat) -> None:
+        """A hash that differs for a second means that something was missed."""
+        core, settings = self.core, self.core.settings
+        if message.table_hash == core.table.hash:
+            peer.differs_since_s = None
+            return
+        if peer.differs_since_s is None:
+            peer.differs_since_s = core.now_s
+        differs_s = core.now_s - max(peer.differs_since_s, peer.compared_s)
+        quiet = core.now_s - self._changed_s >= QUIET_S
+        limit_s = settings.hash_differs_s if quiet else settings.hash_differs_busy_s
+        if peer.greeted and differs_s >= limit_s:
+            self._tell_digest(peer)
+
+    def _tell_digest(self, peer: Peer) -> None:
+        peer.compared_s = self.core.now_s
+        self.core.send(peer.node, Digest(tuple(self.core.table.digest.buckets)))
+
+    def _compare(self, peer: Peer, message: Digest) -> None:
+        digest = self.core.table.digest
+        buckets = digest.differing(message.buckets)
+        records = tuple(
+            RecordVersion(key, version)
+            for bucket in buckets
+            for key, version in digest.records(bucket)
+        )
+        self.core.send(peer.node, BucketList(tuple(buckets), records))
+
+    def _listed(self, peer: Peer, message: BucketList) -> None:
+        core = self.core
+        wanted = [
+            record.key
+            for record in message.records
+            if record.key not in self._asked
+            and core.table.digest.version(record.key) != record.version
+        ]
+        for key in wanted:
+            self._asked[key] = (peer.node, core.now_s)
+        size = core.settings.records_per_message_max
+        for start in range(0, len(wanted), size):
+            core.send(peer.node, AskRecords(tuple(wanted[start : start + size])))
+        if not wanted and not self._asked:
+            self.compared = True
+
+    def _wanted(self, peer: Peer, message: AskRecords) -> None:
+        table = self.core.table
+        workflows = [
+            table.workflows[key[1:]]
+            for key in message.keys
+            if key[0] == "w" and key[1:] in table.workflows
+        ]
+        lives = [
+            TaskLife(key[1:], table.lives[key[1:]])
+            for key in message.keys
+            if key[0] == "t" and key[1:] in table.lives
+        ]
+        prunings = [
+            table.prunings[key[1:]]
+            for key in message.keys
+            if key[0] == "p" and key[1:] in table.prunings
+        ]
+        size = self.core.settings.records_per_message_max
+        for piece in in_pieces(workflows, lives, prunings, size):
+            self.core.send(peer.node, piece)
+
+    def take(self, peer: Peer, message: Records) -> None:
+        """Records came that were asked for."""
+        self.core.learn(peer.node, message.workflows, message.lives, message.prunings)
+        for key in _keys(message):
+            self._asked.pop(key, None)
+        if not self._asked:
+            self.compared = True
+
+
+def _keys(message: Records) -> Iterable[str]:
+    for workflow in message.workflows:
+        yield "w" + workflow.spec.workflow
+    for part in message.lives:
+        yield "t" + part.task
+    for pruning in message.prunings:
+        yield "p" + pruning.workflow
+
+
+def in_pieces(
+    workflows: list[Workflow], lives: list[TaskLife], prunings: list[Pruning], size: int
+) -> list[Records]:
+    """Records in messages of a bounded number of records, workflows before their lives."""
+    pieces = [
+        Records(prunings=tuple(prunings[i : i + size])) for i in range(0, len(prunings), size)
+    ]
+    tasks = 0
+    batch: list[Workflow] = []
+    for workflow in workflows:
+        batch.append(workflow)
+        tasks += len(workflow.spec.tasks)
+        if tasks >= size:
+            pieces.append(Records(workflows=tuple(batch)))
+            batch, tasks = [], 0
+    if batch:
+        pieces.append(Records(workflows=tuple(batch)))
+    pieces += [Records(lives=tuple(lives[i : i + size])) for i in range(0, len(lives), size)]
+    return pieces or [Records()]

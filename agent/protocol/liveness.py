@@ -1,0 +1,322 @@
+"""Who is up, for this node.
+
+A link lives only when both directions do: every heartbeat echoes the last word heard, and
+silence is counted from the older of what was heard and what was echoed. Then, by duration:
+
+* *suspected* after 2 s of silence: not asked, not waited for, not down;
+* the link is closed after 5 s of silence, or when it was reset;
+* *down for me*: no link of mine, and no peer that I reach reports a live link to it. One broken
+  cable between two healthy machines therefore downs nobody. Statuses carry neighbours with
+  their incarnations, and are sent at once when a link is lost, so a killed agent is down for
+  everybody after one exchange.
+
+An older incarnation of a host is dead when a newer one was seen anywhere. A starting node treats
+known members as suspected, not down, until they are linked or the start's wait is over. All of
+this is a condition that is evaluated when needed, never an event that could be missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from agent.protocol.core import Core, Part, Peer
+from agent.protocol.effects import Unlink
+from agent.protocol.events import (
+    CapabilitiesChanged,
+    Dropped,
+    MembersChanged,
+    PeerLinked,
+    PeerUnlinked,
+    PresenceChanged,
+)
+from agent.protocol.messages import (
+    PROTOCOL_VERSION,
+    AskStatus,
+    Goodbye,
+    Heartbeat,
+    Hello,
+    Holdings,
+    Status,
+)
+from agent.protocol.records import NodeId, Stamp
+from agent.protocol.settings import Settings
+
+LOAD_STEP_PERCENT = 10
+
+
+class Liveness(Part):
+    """Links, heartbeats and statuses; answers whether an incarnation of a host is up."""
+
+    def __init__(self, core: Core, parts: Callable[[], list[Part]]) -> None:
+        super().__init__(core)
+        self._parts = parts
+        self._status_revision = 0
+        self._status: Status | None = None
+        self.started_s = 0.0
+        self.lost_s: dict[NodeId, float] = {}
+        self.master: NodeId = ""
+        self.elected: Stamp = (0, 0)
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        return {
+            PeerLinked: self._linked,
+            PeerUnlinked: self._unlinked,
+            Dropped: self._dropped,
+            PresenceChanged: self._presence_changed,
+            CapabilitiesChanged: self._capabilities_changed,
+            MembersChanged: self._members_changed,
+            Hello: self._hello,
+            Heartbeat: self._heartbeat,
+            Status: self._status_told,
+            AskStatus: self._status_asked,
+            Goodbye: self._goodbye,
+        }
+
+    # -- questions -----------------------------------------------------------------------
+
+    def alive(self, host: NodeId, incarnation: int) -> bool:
+        """Not down for me: this incarnation may be running what it says it runs."""
+        core = self.core
+        if host == core.me:
+            return incarnation == core.incarnation
+        if core.incarnations.get(host, 0) > incarnation:
+            return False
+        return self.up(host)
+
+    def up(self, host: NodeId) -> bool:
+        """The host, in whatever incarnation, is not down for me."""
+        core = self.core
+        if host == core.me:
+            return True
+        if core.members and host not in core.members:
+            return False
+        peer = core.peers.get(host)
+        if peer is not None and peer.greeted:
+            return True
+        if not core.joined and host not in self.lost_s:
+            return True
+        return self._reported(host)
+
+    def _reported(self, host: NodeId) -> bool:
+        newest = self.core.incarnations.get(host, 0)
+        for peer in self.core.peers.values():
+            if peer.suspected or peer.status is None:
+                continue
+            incarnation = peer.status.neighbours.get(host)
+            if incarnation is not None and incarnation >= newest:
+                return True
+        return False
+
+    def down_for_s(self, host: NodeId) -> float:
+        """How long the host has been down for me; 0 when it is up."""
+        if self.up(host):
+            return 0.0
+        return self.core.now_s - self.lost_s.get(host, self.started_s)
+
+    # -- links ---------------------------------------------------------------------------
+
+    def _linked(self, event: PeerLinked) -> None:
+        core = self.core
+        if core.members and event.peer not in core.members:
+            core.count("link of a stranger")
+            core.emit(Unlink(event.peer, "not a member of this flock"))
+            return
+        if event.peer in core.peers:
+            self._lose(core.peers[event.peer])
+        now_s = core.now_s
+        core.peers[event.peer] = Peer(event.peer, now_s, now_s, now_s)
+        seen = core.incarnations.get(event.peer, 0)
+        hello = Hello(PROTOCOL_VERSION, core.name, core.incarnation, seen, core.joined)
+        core.send(event.peer, hello)
+
+    def _unlinked(self, event: PeerUnlinked) -> None:
+        peer = self.core.peers.get(event.peer)
+        if peer is not None:
+            self._lose(peer)
+
+    def _goodbye(self, peer: Peer, message: Goodbye) -> None:
+        self._lose(peer)
+        self.core.emit(Unlink(peer.node, f"said goodbye: {message.reason}"))
+
+    def _lose(self, peer: Peer) -> None:
+        del self.core.peers[peer.node]
+        self.lost_s[peer.node] = self.core.now_s
+        self.core.liveness_changed = True
+        if peer.greeted:
+            for part in self._parts():
+                part.on_gone(peer)
+        self.tell_status()
+
+    def _dropped(self, event: Dropped) -> None:
+        peer = self.core.peers.get(event.peer)
+        if peer is not None:
+            peer.stale = True
+
+    def _hello(self, peer: Peer, message: Hello) -> None:
+        core = self.core
+        peer.name, peer.has_table = message.name, message.has_table
+        peer.incarnation = message.incarnation
+        self.note_incarnation(peer.node, message.incarnation)
+        if message.seen > core.incarnation:
+            self.raise_incarnation(message.seen + 1)
+        if peer.greeted:
+            return
+        peer.greeted = True
+        self.lost_s.pop(peer.node, None)
+        core.liveness_changed = True
+        self.tell_status()
+        if self._status is not None:
+            core.send(peer.node, self._status)
+        core.send(peer.node, Holdings(tuple(core.holdings), complete=True))
+        for part in self._parts():
+            part.on_greeted(peer)
+
+    def note_incarnation(self, host: NodeId, incarnation: int) -> None:
+        """Remember the newest incarnation of a host."""
+        if incarnation > self.core.incarnations.get(host, 0):
+            self.core.incarnations[host] = incarnation
+            self.core.liveness_changed = True
+
+    def raise_incarnation(self, incarnation: int) -> None:
+        """An earlier start of this host had a higher one: its disk was lost, its clock set back.
+
+        Everybody is told anew who this is. What ran under the old name is not believed alive any
+        more by anybody, so ``runs`` ends it.
+        """
+        core = self.core
+        core.incarnation = incarnation
+        core.save_identity()
+        core.count("incarnation raised")
+        for peer in core.peers.values():
+            seen = core.incarnations.get(peer.node, 0)
+            core.send(
+                peer.node,
+                Hello(PROTOCOL_VERSION, core.name, incarnation, seen, core.joined),
+            )
+        self.tell_status()
+
+    # -- heartbeats ----------------------------------------------------------------------
+
+    def on_tick(self) -> None:
+        core = self.core
+        for peer in list(core.peers.values()):
+            self._watch(peer)
+        for peer in core.peers.values():
+            if peer.greeted:
+                self._beat(peer)
+        if abs(core.presence.load_percent - self._told_load) >= LOAD_STEP_PERCENT:
+            self.tell_status()
+
+    @property
+    def _told_load(self) -> int:
+        return 0 if self._status is None else self._status.load_percent
+
+    def _watch(self, peer: Peer) -> None:
+        settings = self.core.settings
+        silence_s = self._silence_s(peer, settings)
+        if silence_s >= settings.down_after_s:
+            self.core.emit(Unlink(peer.node, f"silent for {silence_s:.1f} s"))
+            self._lose(peer)
+        elif silence_s >= settings.suspect_after_s and not peer.suspected:
+            peer.suspected = True
+            self.core.liveness_changed = True
+            for part in self._parts():
+                part.on_suspected(peer)
+        elif peer.suspected and silence_s < settings.suspect_after_s:
+            self._trust(peer)
+
+    def _silence_s(self, peer: Peer, settings: Settings) -> float:
+        """An echo is up to two beats old even on a healthy link."""
+        echoed_s = peer.echoed_s + 2 * settings.heartbeat_s
+        return self.core.now_s - min(peer.heard_s, echoed_s)
+
+    def _trust(self, peer: Peer) -> None:
+        peer.suspected = False
+        self.core.liveness_changed = True
+        for part in self._parts():
+            part.on_trusted(peer)
+
+    def _beat(self, peer: Peer) -> None:
+        core = self.core
+        peer.number += 1
+        peer.sent.append((peer.number, core.now_s))
+        beat = Heartbeat(
+            peer.number,
+            peer.number_heard,
+            core.wall_ms,
+            core.table.hash,
+            self._status_revision,
+            self.master,
+            self.elected,
+        )
+        core.send(peer.node, beat)
+
+    def _heartbeat(self, peer: Peer, message: Heartbeat) -> None:
+        core = self.core
+        peer.number_heard = message.number
+        while peer.sent and peer.sent[0][0] <= message.heard:
+            peer.echoed_s = peer.sent.popleft()[1]
+        peer.wall_ahead_ms = message.wall_ms - core.wall_ms
+        status = peer.status
+        if peer.greeted and (status is None or status.revision < message.status_revision):
+            core.send(peer.node, AskStatus())
+
+    # -- statuses ------------------------------------------------------------------------
+
+    def tell_status(self) -> None:
+        """Tell everybody how this node is, if that changed."""
+        core = self.core
+        presence = core.presence
+        status = Status(
+            self._status_revision,
+            core.incarnation,
+            core.name,
+            core.version,
+            core.slots,
+            presence.volunteering and not presence.owner_present and core.able,
+            presence.owner_present,
+            presence.reason,
+            presence.load_percent,
+            core.reputation,
+            core.capabilities,
+            {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
+        )
+        if status == self._status:
+            return
+        self._status_revision += 1
+        self._status = msgspec.structs.replace(status, revision=self._status_revision)
+        core.broadcast(self._status)
+        core.wake = True
+
+    def _status_asked(self, peer: Peer, message: AskStatus) -> None:
+        if self._status is not None:
+            self.core.send(peer.node, self._status)
+
+    def _status_told(self, peer: Peer, message: Status) -> None:
+        if peer.status is not None and message.revision <= peer.status.revision:
+            return
+        peer.status = message
+        for host, incarnation in message.neighbours.items():
+            if host != self.core.me:
+                self.note_incarnation(host, incarnation)
+        self.core.liveness_changed = True
+        self.core.wake = True
+
+    def _presence_changed(self, event: PresenceChanged) -> None:
+        self.core.presence = event
+        self.tell_status()
+
+    def _capabilities_changed(self, event: CapabilitiesChanged) -> None:
+        self.core.capabilities = event.capabilities
+        self.tell_status()
+
+    def _members_changed(self, event: MembersChanged) -> None:
+        core = self.core
+        core.members = dict.fromkeys(event.members)
+        core.liveness_changed = True
+        for peer in list(core.peers.values()):
+            if peer.node not in core.members:
+                core.emit(Unlink(peer.node, "not a member of this flock any more"))
+                self._lose(peer)

@@ -1,0 +1,226 @@
+"""The node: events in, effects out. It composes the parts and dispatches, nothing else.
+
+``handle`` does one event in three steps: the part that is concerned handles it; the happenings it
+led to (records changed, peers came, went, fell silent) are told to all parts until nothing new
+comes of it; then what runs here is reconciled and a new plan is laid, if anything moved.
+
+Whoever hosts a node hands in waiting messages before ``Due``, and carries the effects out in
+their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.protocol.claimability import Claimability
+from agent.protocol.claims import Claims
+from agent.protocol.clock import Instant
+from agent.protocol.core import Core, NodeSetup, Part
+from agent.protocol.datasets import Datasets
+from agent.protocol.effects import Effect
+from agent.protocol.election import Election
+from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
+from agent.protocol.healing import Healing
+from agent.protocol.joining import Joining
+from agent.protocol.liveness import Liveness
+from agent.protocol.lost import LostRuns
+from agent.protocol.messages import Progress
+from agent.protocol.planning import Planning
+from agent.protocol.policy import policies
+from agent.protocol.promises import Promises
+from agent.protocol.pruning import Prunings
+from agent.protocol.queue import Queue
+from agent.protocol.records import TaskId
+from agent.protocol.requests import Requests
+from agent.protocol.runs import Runs
+from agent.protocol.table import Table
+from agent.protocol.timers import TimerKind
+from agent.protocol.unknown import Unknown
+
+__all__ = ["Node", "NodeSetup"]
+
+
+class Node:
+    """One node of the flock, as a state machine."""
+
+    def __init__(self, setup: NodeSetup) -> None:
+        core = self._core = Core(setup)
+        self.table: Table = core.table
+        self._liveness = Liveness(core, lambda: self._parts)
+        self._datasets = Datasets(core, self._liveness)
+        self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
+        self._can = Claimability(core, self._liveness, self._datasets, self._runs)
+        self.claims = Claims(core, self._obstacle, self._runs.begin)
+        self.promises = Promises(core, self._can.taken, self.claims.own_claim, self.claims.yield_to)
+        self._queue = Queue(core, policies[setup.policy], self._can.taken, self._claimed)
+        self._planning = Planning(
+            core, self.claims, self.promises, self._queue, self._obstacle, self._runs.executing
+        )
+        self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
+        self._healing = Healing(core)
+        self._election = Election(core, self._liveness)
+        self._joining = Joining(
+            core, self._liveness, self._election, self._healing, self._lost.end_all
+        )
+        self._unknown = Unknown(core, self._election)
+        self._requests = Requests(
+            core, self._runs.begin, self._may_start_at_home, self._liveness.alive
+        )
+        self._prunings = Prunings(core, self._election)
+        self._parts: list[Part] = [
+            self._liveness,
+            self._datasets,
+            self._lost,
+            self._runs,
+            self._queue,
+            self._planning,
+            self.promises,
+            self.claims,
+            self._healing,
+            self._election,
+            self._joining,
+            self._unknown,
+            self._requests,
+            self._prunings,
+        ]
+        self._handlers = self._collect_handlers()
+
+    def _collect_handlers(self) -> dict[type, tuple[Callable[..., None], ...]]:
+        handlers: dict[type, tuple[Callable[..., None], ...]] = {
+            Received: (self._received,),
+            Due: (self._due,),
+            PersistFailed: (self._persist_failed,),
+            DiskUsable: (self._disk_usable,),
+            Progress: (self._progress,),
+        }
+        for part in self._parts:
+            for kind, handler in part.handlers().items():
+                handlers[kind] = (*handlers.get(kind, ()), handler)
+        return handlers
+
+    # -- the three questions of a host ---------------------------------------------------
+
+    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]:
+        """One event; what has to be done about it, in order."""
+        core = self._core
+        core.set_now(now)
+        core.cause = cause or type(event).__name__
+        self._notice_sleep()
+        for handler in self._handlers.get(type(event), ()):
+            handler(event)
+        self._settle()
+        return core.take_effects()
+
+    def next_deadline(self) -> float | None:
+        """When ``Due`` is to be handed in, in seconds of the monotonic clock."""
+        return self._core.timers.next
+
+    def story(self, task: TaskId) -> list[str]:
+        """Why the task moved, as far as this node saw it."""
+        return self._core.story(task)
+
+    # -- events that concern everybody ---------------------------------------------------
+
+    def _notice_sleep(self) -> None:
+        """A timer handled late tells that this node slept; peers went on without it."""
+        core = self._core
+        deadline_s = core.timers.next
+        if deadline_s is None or core.now_s - deadline_s < core.settings.late_s:
+            return
+        self.claims.void("this node slept")
+        if core.now_s - deadline_s >= core.settings.suspect_after_s:
+            self.promises.void()
+
+    def _received(self, event: Received) -> None:
+        core = self._core
+        peer = core.peers.get(event.peer)
+        if peer is None:
+            core.count("message without a link")
+            return
+        peer.heard_s = core.now_s
+        message = event.message
+        core.cause = getattr(message, "cause", "") or f"{type(message).__name__} from {event.peer}"
+        for handler in self._handlers.get(type(message), ()):
+            handler(peer, message)
+
+    def _progress(self, peer: object, message: Progress) -> None:
+        now_s = self._core.now_s
+        for item in message.items:
+            if item.task in self.table.specs:
+                self._queue.left_s[item.task] = (item.left_ms / 1000, now_s)
+        self._unknown.ask(i.task for i in message.items if i.task not in self.table.specs)
+
+    def _due(self, event: Due) -> None:
+        core = self._core
+        if not core.timers.armed(TimerKind.TICK):
+            core.timers.arm(TimerKind.TICK, core.now_s)
+        for kind, subject in core.timers.take_due(core.now_s):
+            match kind:
+                case TimerKind.TICK:
+                    core.timers.arm(TimerKind.TICK, core.now_s + core.settings.heartbeat_s)
+                    for part in self._parts:
+                        part.on_tick()
+                case TimerKind.TELL:
+                    core.tell_later_news()
+                case TimerKind.OVERDUE:
+                    self._planning.look_for_overdue()
+                case TimerKind.ELECTION:
+                    self._election.close()
+                case TimerKind.HAND_BACK:
+                    self._runs.hand_back(subject)
+                case TimerKind.UNKNOWN:
+                    self._unknown.due(subject)
+
+    def _persist_failed(self, event: PersistFailed) -> None:
+        core = self._core
+        core.disk_usable = False
+        core.not_saved(event.tasks, event.workflows)
+        self.claims.void("the disk is full")
+        self._requests.refuse_unsaved(event.workflows)
+        self._runs.withdraw_unsaved(event.tasks)
+        core.tell_again(event.tasks)
+        self._liveness.tell_status()
+
+    def _disk_usable(self, event: DiskUsable) -> None:
+        self._core.disk_usable = True
+        self._core.wake = True
+        self._liveness.tell_status()
+
+    # -- after each event ----------------------------------------------------------------
+
+    def _settle(self) -> None:
+        core = self._core
+        while core.news:
+            news, core.news = core.news, []
+            core.wake = True
+            for each in news:
+                for part in self._parts:
+                    part.on_news(each)
+        if core.wake or core.liveness_changed:
+            core.wake = core.liveness_changed = False
+            self._runs.reconcile()
+            self._planning.plan()
+            self._settle()
+        if core.has_later_news and not core.timers.armed(TimerKind.TELL):
+            core.timers.arm(TimerKind.TELL, core.now_s + 0.05)
+        if core.timers.next is None:
+            core.timers.arm(TimerKind.TICK, core.now_s + core.settings.heartbeat_s)
+
+    # -- what parts ask of each other ----------------------------------------------------
+
+    def _obstacle(self, task: TaskId) -> str:
+        promise = self.promises.by_task.get(task)
+        if promise is not None:
+            return f"promised to {promise.claimant}"
+        return self._can.obstacle(task)
+
+    def _claimed(self, task: TaskId) -> bool:
+        """Somebody is seen to claim it already."""
+        return (
+            task in self.promises.by_task
+            or task in self.claims.open
+            or self.claims.rival(task) is not None
+        )
+
+    def _may_start_at_home(self, task: TaskId) -> bool:
+        return not self._runs.mine and self._core.joined and not self._obstacle(task)

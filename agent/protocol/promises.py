@@ -1,0 +1,185 @@
+"""The consenter's side of a claim: each task is promised to one claimant at most.
+
+A peer that wants a task asks everyone it believes alive, and starts only when all consented.
+Because consent is exclusive, two claimants that cannot see each other are kept apart by any
+third node that sees both. A consent ends
+
+* by release, which names the claim;
+* by the claimant's record: the claim was won;
+* with the claimant's link, waiting claims included;
+* after 15 s, by duration.
+
+The better of two claims waits for a consent given to the worse one, the worse always yields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.protocol.core import Core, Part, Peer
+from agent.protocol.messages import (
+    BetterClaim,
+    ClaimAnswers,
+    ClaimName,
+    ClaimOffer,
+    KnownLife,
+    Release,
+    State,
+    TryDequeue,
+)
+from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
+from agent.protocol.table import News
+
+
+@dataclass(slots=True)
+class Promise:
+    """A task promised to one claimant; better claims of others wait."""
+
+    claimant: NodeId
+    claim: Claim
+    given_s: float
+    waiting: dict[NodeId, Claim] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Answers:
+    """Answers to one peer, sent together."""
+
+    consents: list[ClaimName] = field(default_factory=list)
+    busy: list[ClaimName] = field(default_factory=list)
+    better: list[BetterClaim] = field(default_factory=list)
+    known: list[KnownLife] = field(default_factory=list)
+
+    def message(self) -> ClaimAnswers:
+        """As sent."""
+        return ClaimAnswers(
+            tuple(self.consents), tuple(self.busy), tuple(self.better), tuple(self.known)
+        )
+
+
+class Promises(Part):
+    """Answers claims of peers."""
+
+    def __init__(
+        self,
+        core: Core,
+        taken: Callable[[TaskId], bool],
+        own_claim: Callable[[TaskId], Claim | None],
+        yield_own_claim: Callable[[TaskId, NodeId], None],
+    ) -> None:
+        super().__init__(core)
+        self.by_task: dict[TaskId, Promise] = {}
+        self._taken = taken
+        self._own_claim = own_claim
+        self._yield_own_claim = yield_own_claim
+        self._answers: dict[NodeId, Answers] = {}
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        return {TryDequeue: self._asked, Release: self._released}
+
+    def _asked(self, peer: Peer, message: TryDequeue) -> None:
+        parts = [TaskLife(offer.task, offer.life) for offer in message.claims]
+        self.core.learn(peer.node, lives=parts, pass_on=True)
+        for offer in message.claims:
+            self._answer(peer, offer)
+        self._send_answers()
+
+    def _answer(self, peer: Peer, offer: ClaimOffer) -> None:
+        core, task, claim = self.core, offer.task, offer.claim
+        answers = self._answers_to(peer.node)
+        if claim.host != peer.node:
+            core.count("claim in another's name")
+            return
+        pruning = core.table.pruning_of_task(task)
+        if pruning is not None:
+            core.send(peer.node, State(prunings=(pruning,), cause=core.cause))
+            return
+        if self._taken(task):
+            answers.known.append(KnownLife(task, claim, core.table.life(task)))
+            return
+        own = self._own_claim(task)
+        if own is not None:
+            if claim_rank(own) < claim_rank(claim):
+                answers.better.append(BetterClaim(task, claim, own))
+                return
+            self._yield_own_claim(task, peer.node)
+        self._promise(peer.node, task, claim)
+
+    def _promise(self, claimant: NodeId, task: TaskId, claim: Claim) -> None:
+        answers = self._answers_to(claimant)
+        promise = self.by_task.get(task)
+        if promise is None or promise.claimant == claimant:
+            waiting = {} if promise is None else promise.waiting
+            self.by_task[task] = Promise(claimant, claim, self.core.now_s, waiting)
+            answers.consents.append(ClaimName(task, claim))
+        elif claim_rank(claim) < claim_rank(promise.claim):
+            promise.waiting[claimant] = claim
+            answers.busy.append(ClaimName(task, claim))
+        else:
+            answers.better.append(BetterClaim(task, claim, promise.claim))
+
+    def _released(self, peer: Peer, message: Release) -> None:
+        for name in message.claims:
+            promise = self.by_task.get(name.task)
+            if promise is None:
+                continue
+            if promise.claimant == peer.node and promise.claim == name.claim:
+                self._end(name.task)
+            elif promise.waiting.get(peer.node) == name.claim:
+                del promise.waiting[peer.node]
+        self._send_answers()
+
+    def _end(self, task: TaskId) -> None:
+        """A promise is over; the best of those who waited gets the next one."""
+        promise = self.by_task.pop(task)
+        self.core.wake = True
+        for claimant in sorted(promise.waiting, key=lambda node: claim_rank(promise.waiting[node])):
+            claim = promise.waiting[claimant]
+            if self._taken(task):
+                life = self.core.table.life(task)
+                self._answers_to(claimant).known.append(KnownLife(task, claim, life))
+            else:
+                self._promise(claimant, task, claim)
+
+    def on_news(self, news: News) -> None:
+        for part in news.lives:
+            promise = self.by_task.get(part.task)
+            if promise is None:
+                continue
+            won = any(run.claim == promise.claim for run in part.life.runs)
+            if won or self._taken(part.task):
+                self._end(part.task)
+        for task in news.forgotten_tasks:
+            self.by_task.pop(task, None)
+        self._send_answers()
+
+    def on_gone(self, peer: Peer) -> None:
+        for task, promise in list(self.by_task.items()):
+            promise.waiting.pop(peer.node, None)
+            if promise.claimant == peer.node:
+                self._end(task)
+        self._send_answers()
+
+    def on_tick(self) -> None:
+        oldest_s = self.core.now_s - self.core.settings.promise_s
+        for task, promise in list(self.by_task.items()):
+            if promise.given_s <= oldest_s:
+                self.core.count("promise expired")
+                self._end(task)
+        self._send_answers()
+
+    def void(self) -> None:
+        """This node slept: what it promised before does not bind it any more."""
+        for task in list(self.by_task):
+            del self.by_task[task]
+
+    def _answers_to(self, claimant: NodeId) -> Answers:
+        return self._answers.setdefault(claimant, Answers())
+
+    def _send_answers(self) -> None:
+        answers, self._answers = self._answers, {}
+        for claimant, given in answers.items():
+            message = given.message()
+            if claimant in self.core.peers and message != ClaimAnswers():
+                self.core.send(claimant, message)

@@ -1,0 +1,97 @@
+"""How finished workflows leave the table without ever coming back.
+
+Deleting a record locally brings it back with the next comparison, so pruning is itself a record
+that hides what it names, up to a generation; a retry made elsewhere meanwhile has a higher one
+and wins. It is written by the master, when the workflow is finished for longer than the retention
+by the *flock's* clock, the median of all clocks it hears: no node prunes by its own clock alone.
+"""
+
+from __future__ import annotations
+
+from agent.protocol.core import Core, Part
+from agent.protocol.election import Election
+from agent.protocol.records import Pruning, Workflow, WorkflowId
+
+PERIOD_S = 10.0
+PRUNED_AT_ONCE_MAX = 200
+
+
+class Prunings(Part):
+    """Writes prunings when this node is the master; forgets very old ones."""
+
+    def __init__(self, core: Core, election: Election) -> None:
+        super().__init__(core)
+        self._election = election
+        self._looked_s = 0.0
+
+    def on_tick(self) -> None:
+        core = self.core
+        if core.now_s - self._looked_s < min(PERIOD_S, core.settings.retention_ms / 1000):
+            return
+        self._looked_s = core.now_s
+        wall_ms = self._flock_wall_ms()
+        if wall_ms is None:
+            return
+        if core.joined and self._election.master == core.me:
+            self._prune(wall_ms)
+        self._forget(wall_ms)
+
+    def _flock_wall_ms(self) -> int | None:
+        """The median clock; None when this node hears fewer than half of the others."""
+        core = self.core
+        others = sum(member != core.me for member in core.members)
+        ahead = [peer.wall_ahead_ms for peer in core.peers.values() if peer.greeted]
+        if len(ahead) * 2 < others:
+            return None
+        ahead = sorted([0, *ahead])
+        return core.wall_ms + ahead[len(ahead) // 2]
+
+    def _prune(self, wall_ms: int) -> None:
+        core = self.core
+        oldest_ms = wall_ms - core.settings.retention_ms
+        finished = [
+            workflow
+            for workflow_id, workflow in core.table.workflows.items()
+            if not core.table.unfinished.get(workflow_id)
+            and self._last_moved_ms(workflow) < oldest_ms
+            and not self._needed_elsewhere(workflow)
+        ]
+        stamp = core.stamp() if finished else (0, 0)
+        core.cause = "retention is over"
+        core.write(
+            prunings=[
+                Pruning(workflow.spec.workflow, self._generation(workflow), stamp)
+                for workflow in finished[:PRUNED_AT_ONCE_MAX]
+            ]
+        )
+
+    def _generation(self, workflow: Workflow) -> int:
+        return workflow.generation
+
+    def _last_moved_ms(self, workflow: Workflow) -> int:
+        table = self.core.table
+        stamps = [
+            run.stamp[0] for spec in workflow.spec.tasks for run in table.life(spec.task).runs
+        ]
+        return max(stamps, default=workflow.spec.submitted[0])
+
+    def _needed_elsewhere(self, workflow: Workflow) -> bool:
+        table = self.core.table
+        for spec in workflow.spec.tasks:
+            for dependant in table.dependants(spec.task):
+                other = table.workflow_of[dependant]
+                if other != workflow.spec.workflow and table.unfinished.get(other):
+                    return True
+        return False
+
+    def _forget(self, wall_ms: int) -> None:
+        core = self.core
+        oldest_ms = wall_ms - core.settings.pruning_kept_ms
+        old: list[WorkflowId] = [
+            workflow
+            for workflow, pruning in core.table.prunings.items()
+            if pruning.stamp[0] < oldest_ms
+        ]
+        for workflow in old:
+            core.table.forget_pruning(workflow)
+            core.save_forgotten_pruning(workflow)

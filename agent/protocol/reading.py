@@ -1,0 +1,212 @@
+"""What a life means: state, outcome and owner of a task, read off by one pure function.
+
+Nothing of this is ever sent. Two nodes with the same records read the same, whatever reached
+them in which order, because the reading depends on nothing else: not on who is up, not on time.
+Whether a task may be *claimed* here and now depends on both, and is decided in ``claims``.
+
+The rules, in this order:
+
+1. A ``Terminated`` run not below the floor is the outcome. Among several: the one computed from
+   the recorded outcomes of its producers, then highest generation, attempt, then best claim.
+2. A cancel wish for this generation.
+3. Given up: too many runs ``Failed``, or too many agents died running it, in this generation.
+4. The live run with the highest generation and attempt, then the best claim, is the owner.
+5. A producer that was given up or cancelled takes the task with it, until it is retried.
+6. ``Submitted`` until all producers have an outcome, then ``Ready`` (a gate: ``Waiting``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.protocol.records import (
+    Dataset,
+    DatasetId,
+    Failed,
+    Life,
+    Lost,
+    Run,
+    Running,
+    Scheduled,
+    Suspended,
+    TaskId,
+    TaskSpec,
+    Terminated,
+    claim_rank,
+)
+from agent.protocol.states import TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A task as its records show it. ``inputs``: what its producers' outcomes give it."""
+
+    state: TaskState
+    outcome: Run | None = None
+    owner: Run | None = None
+    reason: str = ""
+    inputs: tuple[DatasetId, ...] | None = None
+
+    @property
+    def mixed_inputs(self) -> bool:
+        """The outcome was computed from outputs that are not the ones that count now."""
+        return (
+            self.outcome is not None
+            and self.inputs is not None
+            and self.outcome.inputs != self.inputs
+        )
+
+    @property
+    def outputs(self) -> tuple[Dataset, ...]:
+        """The outputs that count."""
+        if self.outcome is None or not isinstance(self.outcome.phase, Terminated):
+            return ()
+        return self.outcome.phase.outputs
+
+
+Producers = Callable[[TaskId], Reading | None]
+
+
+def effective_generation(life: Life) -> int:
+    """The generation in which the task is tried now: a retry's, or the floor's."""
+    return max(life.generation, life.floor)
+
+
+def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int) -> Reading:
+    """The rules of this module's head, in their order."""
+    inputs, blocked = _given_inputs(spec, reading_of)
+    outcome = _outcome(life, inputs)
+    if outcome is not None:
+        return Reading(TaskState.TERMINATED, outcome, None, "", inputs)
+    generation = effective_generation(life)
+    if life.cancel >= generation:
+        return Reading(TaskState.CANCELLED, reason="cancelled", inputs=inputs)
+    given_up = _given_up(spec, life, generation, deaths_max)
+    if given_up:
+        return Reading(TaskState.ABORTED, reason=given_up, inputs=inputs)
+    owner = _owner(life)
+    if owner is not None:
+        return Reading(_live_state(owner), None, owner, "", inputs)
+    if blocked is not None:
+        return blocked
+    return Reading(TaskState.WAITING if spec.gate else TaskState.READY, inputs=inputs)
+
+
+def _given_inputs(
+    spec: TaskSpec, reading_of: Producers
+) -> tuple[tuple[DatasetId, ...] | None, Reading | None]:
+    """The datasets that the producers' outcomes give, or the reading that says why not."""
+    given: list[DatasetId] = []
+    waiting: Reading | None = None
+    for ref in spec.inputs:
+        producer = reading_of(ref.task)
+        obstacle = _obstacle(ref.task, producer)
+        if obstacle is None and producer is not None:
+            outputs = producer.outputs
+            if ref.output < len(outputs):
+                given.append(outputs[ref.output].dataset)
+                continue
+            obstacle = Reading(
+                TaskState.ABORTED,
+                reason=f"needs output {ref.output + 1} of {ref.task}, "
+                f"which delivered {len(outputs)}",
+            )
+        waiting = _graver(waiting, obstacle)
+    for task in spec.after:
+        waiting = _graver(waiting, _obstacle(task, reading_of(task)))
+    complete = tuple(given) if len(given) == len(spec.inputs) else None
+    return complete, waiting
+
+
+def _obstacle(task: TaskId, producer: Reading | None) -> Reading | None:
+    if producer is None:
+        return Reading(TaskState.SUBMITTED, reason=f"waits for {task}, not known here yet")
+    if producer.state is TaskState.TERMINATED:
+        return None
+    if producer.state is TaskState.ABORTED:
+        return Reading(TaskState.ABORTED, reason=f"needs {task}, which was given up")
+    if producer.state is TaskState.CANCELLED:
+        return Reading(TaskState.CANCELLED, reason=f"needs {task}, which was cancelled")
+    return Reading(TaskState.SUBMITTED, reason=f"waits for {task}")
+
+
+_GRAVITY = {TaskState.SUBMITTED: 0, TaskState.CANCELLED: 1, TaskState.ABORTED: 2}
+
+
+def _graver(one: Reading | None, other: Reading | None) -> Reading | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return other if _GRAVITY[other.state] > _GRAVITY[one.state] else one
+
+
+def _outcome(life: Life, inputs: tuple[DatasetId, ...] | None) -> Run | None:
+    best: Run | None = None
+    for run in life.runs:
+        if not isinstance(run.phase, Terminated) or run.generation < life.floor:
+            continue
+        if best is None or _outcome_rank(run, inputs) < _outcome_rank(best, inputs):
+            best = run
+    return best
+
+
+def _outcome_rank(run: Run, inputs: tuple[DatasetId, ...] | None) -> tuple[object, ...]:
+    matches = inputs is None or run.inputs == inputs
+    return (not matches, -run.generation, -run.attempt, claim_rank(run.claim), run.incarnation)
+
+
+def _given_up(spec: TaskSpec, life: Life, generation: int, deaths_max: int) -> str:
+    failures = 0
+    deaths = 0
+    error = ""
+    for run in life.runs:
+        if run.generation != generation:
+            continue
+        if isinstance(run.phase, Failed):
+            failures += 1
+            error = run.phase.error
+        elif isinstance(run.phase, Lost) and run.phase.ran:
+            deaths += 1
+    if failures >= spec.failures_max:
+        return f"failed {failures} times, last: {error}" if error else f"failed {failures} times"
+    if deaths >= deaths_max:
+        return f"{deaths} agents died running it"
+    return ""
+
+
+def _owner(life: Life) -> Run | None:
+    best: Run | None = None
+    for run in life.runs:
+        if not run.live or run.generation <= life.cancel or run.generation < life.floor:
+            continue
+        if best is None or _owner_rank(run) < _owner_rank(best):
+            best = run
+    return best
+
+
+def _owner_rank(run: Run) -> tuple[object, ...]:
+    return (-run.generation, -run.attempt, claim_rank(run.claim), -run.incarnation)
+
+
+def _live_state(owner: Run) -> TaskState:
+    match owner.phase:
+        case Scheduled():
+            return TaskState.SCHEDULED
+        case Running():
+            return TaskState.RUNNING
+        case Suspended():
+            return TaskState.SUSPENDED
+        case _:
+            raise AssertionError(f"not a live phase: {owner.phase}")
+
+
+def cancelled_generation(life: Life) -> int:
+    """The wish that cancels the task as it stands."""
+    return effective_generation(life)
+
+
+def next_attempt(life: Life) -> tuple[int, int]:
+    """Generation and number that a newly won claim gives its attempt."""
+    generation = effective_generation(life)
+    attempts = [run.attempt for run in life.runs if run.generation == generation]
+    return generation, max(attempts, default=0) + 1

@@ -1,0 +1,334 @@
+"""What clients ask of a node: submit, cancel, retry, re-prioritise, mark a gate done.
+
+A request is checked whole before anything is written; a refusal is one sentence that says what,
+where and what to do. Acceptance is answered when the workflow is on this disk and, with peers
+present, on one more; a peer that goes down meanwhile is not waited for, and what was accepted
+"here only" becomes safe later, by a notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from agent.protocol.admission import fault_of
+from agent.protocol.core import Core, Part, Peer
+from agent.protocol.effects import Answer, CancelFinished, Verdict, WorkflowSafe
+from agent.protocol.errors import RequestError
+from agent.protocol.events import (
+    Cancel,
+    MarkGate,
+    Prioritise,
+    RequestId,
+    Retry,
+    Submit,
+)
+from agent.protocol.messages import Enqueue, Stored
+from agent.protocol.reading import effective_generation, next_attempt
+from agent.protocol.records import (
+    PRIORITY_INTERACTIVE,
+    Claim,
+    Life,
+    NodeId,
+    PriorityWish,
+    Run,
+    Scheduled,
+    TaskId,
+    TaskLife,
+    Terminated,
+    Workflow,
+    WorkflowId,
+    WorkflowSpec,
+)
+from agent.protocol.states import ENDED, TaskState
+from agent.protocol.table import News
+
+GIVEN_UP = (TaskState.CANCELLED, TaskState.ABORTED)
+
+
+@dataclass(slots=True)
+class _Receipt:
+    """A submission that waits for a second disk. ``peers``: who may still confirm."""
+
+    request: RequestId | None
+    peers: dict[NodeId, None] = field(default_factory=dict)
+
+
+class Requests(Part):
+    """Answers clients."""
+
+    def __init__(
+        self,
+        core: Core,
+        begin: Callable[[TaskId, Run], None],
+        may_start_at_home: Callable[[TaskId], bool],
+        alive: Callable[[NodeId, int], bool],
+    ) -> None:
+        super().__init__(core)
+        self._begin = begin
+        self._may_start_at_home = may_start_at_home
+        self._alive = alive
+        self._receipts: dict[WorkflowId, _Receipt] = {}
+        self._cancelling: dict[TaskId, None] = {}
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        return {
+            Submit: self._guarded(self._submit),
+            Cancel: self._guarded(self._cancel),
+            Retry: self._guarded(self._retry),
+            Prioritise: self._guarded(self._prioritise),
+            MarkGate: self._guarded(self._mark_gate),
+            Enqueue: self._enqueued,
+            Stored: self._stored,
+        }
+
+    def _guarded(self, handler: Callable[..., None]) -> Callable[..., None]:
+        def answer(event: Submit | Cancel | Retry | Prioritise | MarkGate) -> None:
+            try:
+                handler(event)
+            except RequestError as error:
+                self.core.emit(Answer(event.request, Verdict.REFUSED, str(error)))
+
+        return answer
+
+    # -- submission ----------------------------------------------------------------------
+
+    def _submit(self, event: Submit) -> None:
+        core = self.core
+        if event.workflow in core.table.workflows:
+            here_only = event.workflow in self._receipts
+            core.emit(Answer(event.request, Verdict.ALREADY_KNOWN, disks=1 if here_only else 2))
+            return
+        if not core.able:
+            reason = "is stopping" if core.stopping else "has a full disk"
+            raise RequestError(f"{core.name} {reason}; submit on another machine")
+        fault = fault_of(event, core.table)
+        if fault:
+            raise RequestError(fault)
+        spec = WorkflowSpec(
+            event.workflow, event.name, core.stamp(), core.me, event.submitter, event.tasks
+        )
+        workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))
+        core.write(workflows=[workflow])
+        self._start_at_home(workflow)
+        self._receipts[event.workflow] = _Receipt(event.request, dict.fromkeys(core.voters()))
+        core.tell_enqueued(receipt=True)
+        self._answer_submission(event.workflow)
+
+    def _start_at_home(self, workflow: Workflow) -> None:
+        """An interactive task is born scheduled on its node, so that no claim can race it."""
+        if workflow.priority.value < PRIORITY_INTERACTIVE:
+            return
+        for spec in workflow.spec.tasks:
+            if self._may_start_at_home(spec.task):
+                run = self._new_run(spec.task)
+                self.core.write(lives=[TaskLife(spec.task, Life(runs=(run,)))])
+                self._begin(spec.task, run)
+                return
+
+    def _new_run(self, task: TaskId) -> Run:
+        core = self.core
+        generation, attempt = next_attempt(core.table.life(task))
+        reading = core.table.reading(task)
+        inputs = (reading.inputs if reading is not None else None) or ()
+        stamp = core.stamp()
+        claim = Claim(1_000_000, stamp, core.me)
+        expected_ms = core.table.specs[task].expected_ms
+        return Run(
+            generation,
+            attempt,
+            core.me,
+            core.incarnation,
+            claim,
+            expected_ms,
+            inputs,
+            1,
+            Scheduled(),
+            stamp,
+        )
+
+    def _answer_submission(self, workflow: WorkflowId) -> None:
+        """Say so when nobody is left who could confirm."""
+        receipt = self._receipts[workflow]
+        if receipt.request is not None and not receipt.peers:
+            self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, "here only", disks=1))
+            receipt.request = None
+
+    def _enqueued(self, peer: Peer, message: Enqueue) -> None:
+        core = self.core
+        core.learn(peer.node, message.workflows, message.lives, pass_on=True)
+        if message.receipt and core.disk_usable:
+            names = tuple(each.spec.workflow for each in message.workflows)
+            core.send(peer.node, Stored(names))
+
+    def _stored(self, peer: Peer, message: Stored) -> None:
+        for workflow in message.workflows:
+            receipt = self._receipts.pop(workflow, None)
+            if receipt is None:
+                continue
+            if receipt.request is not None:
+                self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, disks=2))
+            else:
+                self.core.emit(WorkflowSafe(workflow))
+
+    def on_greeted(self, peer: Peer) -> None:
+        workflows = [
+            self.core.table.workflows[each]
+            for each in self._receipts
+            if each in self.core.table.workflows
+        ]
+        if workflows:
+            self.core.send(peer.node, Enqueue(tuple(workflows), receipt=True))
+
+    def on_gone(self, peer: Peer) -> None:
+        self._do_without(peer)
+
+    def on_suspected(self, peer: Peer) -> None:
+        self._do_without(peer)
+
+    def _do_without(self, peer: Peer) -> None:
+        for workflow, receipt in self._receipts.items():
+            if receipt.request is not None:
+                receipt.peers.pop(peer.node, None)
+                self._answer_submission(workflow)
+
+    def refuse_unsaved(self, workflows: Iterable[WorkflowId]) -> None:
+        """The disk refused submissions that were never told to anybody: they did not happen."""
+        for workflow in workflows:
+            receipt = self._receipts.get(workflow)
+            if receipt is not None and receipt.request is not None:
+                del self._receipts[workflow]
+                self.core.table.withdraw(workflow)
+                text = f"{self.core.name} has a full disk; submit on another machine"
+                self.core.emit(Answer(receipt.request, Verdict.REFUSED, text))
+
+    # -- wishes --------------------------------------------------------------------------
+
+    def _workflow(self, workflow: WorkflowId) -> Workflow:
+        found = self.core.table.workflows.get(workflow)
+        if found is not None:
+            return found
+        if workflow in self.core.table.prunings:
+            raise RequestError(f"workflow {workflow} is finished and was cleaned up")
+        raise RequestError(f"no workflow {workflow} is known on {self.core.name}")
+
+    def _named(self, workflow: Workflow, tasks: tuple[TaskId, ...]) -> list[TaskId]:
+        known = [spec.task for spec in workflow.spec.tasks]
+        for task in tasks:
+            if task not in known:
+                raise RequestError(f"workflow {workflow.spec.workflow} has no task {task}")
+        return list(tasks) or known
+
+    def _within(self, workflow: Workflow, tasks: Iterable[TaskId]) -> list[TaskId]:
+        table, name = self.core.table, workflow.spec.workflow
+        return [task for task in tasks if table.workflow_of.get(task) == name]
+
+    def _cancel(self, event: Cancel) -> None:
+        core = self.core
+        workflow = self._workflow(event.workflow)
+        named = self._named(workflow, event.tasks)
+        open_tasks = [
+            task
+            for task in self._within(workflow, core.table.closure(named))
+            if self._state(task) not in ENDED
+        ]
+        if not open_tasks:
+            raise RequestError(f"nothing to cancel in {event.workflow}: all of it has ended")
+        running = [task for task in open_tasks if self._live_runs(task)]
+        core.write(
+            lives=[
+                TaskLife(task, Life(0, cancel=effective_generation(core.table.life(task))))
+                for task in open_tasks
+            ]
+        )
+        self._cancelling.update(dict.fromkeys(running))
+        core.emit(Answer(event.request, Verdict.CANCELLING if running else Verdict.DONE))
+
+    def _state(self, task: TaskId) -> TaskState:
+        reading = self.core.table.reading(task)
+        return TaskState.SUBMITTED if reading is None else reading.state
+
+    def _live_runs(self, task: TaskId) -> bool:
+        """Somebody alive still has the task on the machine."""
+        runs = self.core.table.life(task).runs
+        return any(run.live and self._alive(run.host, run.incarnation) for run in runs)
+
+    def on_news(self, news: News) -> None:
+        self._look_at_cancelling()
+
+    def on_tick(self) -> None:
+        self._look_at_cancelling()
+
+    def _look_at_cancelling(self) -> None:
+        for task in [task for task in self._cancelling if not self._live_runs(task)]:
+            del self._cancelling[task]
+            if self._state(task) is TaskState.CANCELLED:
+                self.core.emit(CancelFinished(task))
+
+    def _retry(self, event: Retry) -> None:
+        core = self.core
+        workflow = self._workflow(event.workflow)
+        named = self._named(workflow, event.tasks)
+        reach = dict.fromkeys([*self._upstream(named), *core.table.closure(named)])
+        tasks = [task for task in self._within(workflow, reach) if self._state(task) in GIVEN_UP]
+        if not tasks:
+            raise RequestError(
+                f"nothing to retry in {event.workflow}: no task of it failed or was cancelled"
+            )
+        lives = [core.table.life(task) for task in tasks]
+        generation = 1 + max([workflow.generation, *map(effective_generation, lives)])
+        core.write(
+            workflows=[Workflow(workflow.spec, workflow.priority, generation)],
+            lives=[TaskLife(task, Life(generation)) for task in tasks],
+        )
+        core.emit(Answer(event.request, Verdict.DONE, f"{len(tasks)} tasks are tried again"))
+
+    def _upstream(self, tasks: Iterable[TaskId]) -> list[TaskId]:
+        """The tasks and everything that they need."""
+        table = self.core.table
+        found = dict.fromkeys(tasks)
+        queue = list(found)
+        for task in queue:
+            spec = table.specs.get(task)
+            if spec is None:
+                continue
+            for producer in (*(ref.task for ref in spec.inputs), *spec.after):
+                if producer not in found:
+                    found[producer] = None
+                    queue.append(producer)
+        return list(found)
+
+    def _prioritise(self, event: Prioritise) -> None:
+        core = self.core
+        workflow = self._workflow(event.workflow)
+        if not core.table.unfinished.get(event.workflow):
+            raise RequestError(f"workflow {event.workflow} has ended; its priority moves nothing")
+        wish = PriorityWish(workflow.priority.revision + 1, core.me, event.priority)
+        core.write(workflows=[Workflow(workflow.spec, wish, workflow.generation)])
+        core.emit(Answer(event.request, Verdict.DONE))
+
+    def _mark_gate(self, event: MarkGate) -> None:
+        core = self.core
+        spec = core.table.specs.get(event.task)
+        if spec is None or not spec.gate:
+            raise RequestError(f"{event.task} is no manual step known on {core.name}")
+        state = self._state(event.task)
+        if state is TaskState.TERMINATED:
+            raise RequestError(f"{spec.name} is marked done already")
+        if state is not TaskState.WAITING:
+            raise RequestError(f"{spec.name} cannot be marked done yet: it is {state.value}")
+        run = self._new_run(event.task)
+        done = Run(
+            run.generation,
+            run.attempt,
+            run.host,
+            run.incarnation,
+            run.claim,
+            0,
+            run.inputs,
+            1,
+            Terminated(event.outputs, (core.me,)),
+            run.stamp,
+        )
+        core.write(lives=[TaskLife(event.task, Life(0, runs=(done,)))])
+        core.emit(Answer(event.request, Verdict.DONE))

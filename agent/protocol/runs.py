@@ -1,0 +1,400 @@
+"""The life of a run on its own node, from the won claim to one of the ends.
+
+The record of a run (``records.Run``) tells peers what they must know; here is what this node is
+doing about it. What each happening means in each stage stands in one table, ``_RULES``; a pair
+that is missing there is an old word about a run that has moved on, and is counted.
+
+=========  ======================================================================  ===========
+stage      meaning                                                                 record says
+=========  ======================================================================  ===========
+FETCHING   inputs are being brought here                                           Scheduled
+QUEUED     inputs are here, no slot is free                                        Scheduled
+STARTING   the program is being started                                            Scheduled
+RUNNING    it runs                                                                 Running
+SUSPENDED  the owner is back; its processes are stopped where they are             Suspended
+COPYING    it succeeded; outputs go to a second disk                               Running
+STOPPING   it is being ended; the record is written when nothing of it runs        any live
+=========  ======================================================================  ===========
+
+After every event ``reconcile`` compares what runs with what should: a run that is not read off
+as owner any more is stopped (unless it is nearly done), the owner's presence suspends what runs
+for others, a free slot starts what is queued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from zlib import crc32
+
+import msgspec
+
+from agent.protocol.core import Core, Part, Peer
+from agent.protocol.datasets import Datasets
+from agent.protocol.effects import (
+    CopyOutputs,
+    Fetch,
+    ResumeChild,
+    StartChild,
+    StopChild,
+    Stopped,
+    SuspendChild,
+)
+from agent.protocol.errors import LocalProtocolError
+from agent.protocol.events import (
+    ChildFailed,
+    ChildProgressed,
+    ChildStarted,
+    ChildStopped,
+    ChildSucceeded,
+    FetchFailed,
+    InputsFetched,
+    OutputsCopied,
+    Shutdown,
+)
+from agent.protocol.messages import Goodbye, Progress, ProgressItem
+from agent.protocol.records import (
+    PRIORITY_INTERACTIVE,
+    Dataset,
+    DatasetId,
+    Evicted,
+    Failed,
+    Life,
+    NodeId,
+    Phase,
+    Run,
+    Running,
+    Suspended,
+    TaskId,
+    TaskLife,
+    TaskSpec,
+    Terminated,
+    Yielded,
+    run_name,
+)
+from agent.protocol.timers import TimerKind
+
+PROGRESS_REPEAT_S = 15.0
+"""Unchanged progress is told again this often: it is also the heartbeat of a running task."""
+
+
+class Stage(Enum):
+    """What this node is doing about a run of its own."""
+
+    FETCHING = "fetching"
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    SUSPENDED = "suspended"
+    COPYING = "copying"
+    STOPPING = "stopping"
+
+
+ON_THE_MACHINE = (Stage.STARTING, Stage.RUNNING, Stage.SUSPENDED, Stage.STOPPING)
+
+
+@dataclass(slots=True)
+class OwnRun:
+    """A run that this node executes. ``then``: the phase to write when it has stopped."""
+
+    task: TaskId
+    spec: TaskSpec
+    run: Run
+    stage: Stage
+    then: Phase | None = None
+    outputs: tuple[Dataset, ...] = ()
+    permille: int = 0
+    left_ms: int | None = None
+    told_s: float = -1e9
+    told_permille: int = -1
+
+
+Word = (
+    InputsFetched
+    | FetchFailed
+    | ChildStarted
+    | ChildProgressed
+    | ChildSucceeded
+    | ChildFailed
+    | ChildStopped
+    | OutputsCopied
+)
+
+
+class Runs(Part):
+    """The runs of this node."""
+
+    def __init__(self, core: Core, datasets: Datasets, promised: Callable[[TaskId], bool]) -> None:
+        super().__init__(core)
+        self.mine: dict[TaskId, OwnRun] = {}
+        self._datasets = datasets
+        self._promised = promised
+        self._said_goodbye = False
+        self._rules = self._life_cycle()
+
+    def handlers(self) -> dict[type, Callable[..., None]]:
+        words = (
+            InputsFetched,
+            FetchFailed,
+            ChildStarted,
+            ChildProgressed,
+            ChildSucceeded,
+            ChildFailed,
+            ChildStopped,
+            OutputsCopied,
+        )
+        return {**dict.fromkeys(words, self._word), Shutdown: self._shutdown}
+
+    def _life_cycle(self) -> dict[tuple[Stage, type], Callable[..., None]]:
+        return {
+            (Stage.FETCHING, InputsFetched): self._fetched,
+            (Stage.FETCHING, FetchFailed): self._fetch_failed,
+            (Stage.STARTING, ChildStarted): self._started,
+            (Stage.RUNNING, ChildProgressed): self._progressed,
+            (Stage.STARTING, ChildSucceeded): self._succeeded,
+            (Stage.RUNNING, ChildSucceeded): self._succeeded,
+            (Stage.SUSPENDED, ChildSucceeded): self._succeeded,
+            (Stage.STOPPING, ChildSucceeded): self._succeeded,
+            (Stage.STARTING, ChildFailed): self._failed,
+            (Stage.RUNNING, ChildFailed): self._failed,
+            (Stage.SUSPENDED, ChildFailed): self._failed,
+            (Stage.STOPPING, ChildFailed): self._failed,
+            (Stage.STOPPING, ChildStopped): self._stopped,
+            (Stage.COPYING, OutputsCopied): self._copied,
+        }
+
+    def executing(self) -> int:
+        """Runs that take or will take a slot."""
+        return sum(own.stage is not Stage.COPYING for own in self.mine.values())
+
+    def begin(self, task: TaskId, run: Run) -> None:
+        """The claim is won and recorded: bring the inputs, then start."""
+        spec = self.core.table.specs[task]
+        own = self.mine[task] = OwnRun(task, spec, run, Stage.QUEUED)
+        missing = [
+            (dataset, self._datasets.holders(dataset))
+            for dataset in self._datasets.needed(spec)
+            if dataset not in self.core.holdings
+        ]
+        if missing:
+            own.stage = Stage.FETCHING
+            self.core.emit(Fetch(task, run_name(run), tuple(missing)))
+
+    # -- what is told of a run -----------------------------------------------------------
+
+    def _word(self, word: Word) -> None:
+        own = self.mine.get(word.task)
+        if own is None or run_name(own.run) != word.run:
+            self.core.count("word about a run that is over")
+            return
+        rule = self._rules.get((own.stage, type(word)))
+        if rule is None:
+            self.core.count(f"{type(word).__name__} while {own.stage.value}")
+            return
+        rule(self, own, word)
+
+    def _fetched(self, own: OwnRun, word: InputsFetched) -> None:
+        own.stage = Stage.QUEUED
+
+    def _fetch_failed(self, own: OwnRun, word: FetchFailed) -> None:
+        self._datasets.refuse(word.dataset, self._datasets.holders(word.dataset))
+        self._end(own, Evicted(f"input {word.dataset} could not be fetched"))
+
+    def _started(self, own: OwnRun, word: ChildStarted) -> None:
+        own.stage = Stage.RUNNING
+        self._write(own, Running(), later=True)
+
+    def _progressed(self, own: OwnRun, word: ChildProgressed) -> None:
+        own.permille, own.left_ms = word.permille, word.left_ms
+
+    def _succeeded(self, own: OwnRun, word: ChildSucceeded) -> None:
+        core = self.core
+        own.outputs = word.outputs
+        own.stage = Stage.COPYING
+        core.timers.disarm(TimerKind.HAND_BACK, own.task)
+        kept = tuple(output for output in word.outputs if not output.external)
+        peers = self._copy_targets(own.task)
+        if kept and peers and core.settings.copies > 1:
+            name = run_name(own.run)
+            core.emit(CopyOutputs(own.task, name, kept, peers, core.settings.copies))
+        else:
+            self._end(own, Terminated(word.outputs, (core.me,)))
+
+    def _copy_targets(self, task: TaskId) -> tuple[NodeId, ...]:
+        """Peers to put outputs on: those whose owners are away first, spread by task."""
+
+        def rank(peer: Peer) -> tuple[bool, int, str]:
+            willing = peer.status is not None and peer.status.willing
+            return (not willing, crc32(f"{task} {peer.node}".encode()), peer.node)
+
+        reachable = [p for p in self.core.peers.values() if p.greeted and not p.suspected]
+        return tuple(peer.node for peer in sorted(reachable, key=rank))
+
+    def _copied(self, own: OwnRun, word: OutputsCopied) -> None:
+        holders = tuple(dict.fromkeys((self.core.me, *word.holders)))
+        self._end(own, Terminated(own.outputs, holders))
+
+    def _failed(self, own: OwnRun, word: ChildFailed) -> None:
+        self._end(own, own.then or Failed(word.error[:256]))
+
+    def _stopped(self, own: OwnRun, word: ChildStopped) -> None:
+        if own.then is None:
+            raise LocalProtocolError(f"{own.task} stopped, nobody knows why: {own.run}")
+        self._end(own, own.then)
+
+    # -- what should run, and what does --------------------------------------------------
+
+    def reconcile(self) -> None:
+        """Bring what runs here in line with the table and the owner's presence."""
+        for own in list(self.mine.values()):
+            if own.stage not in (Stage.STOPPING, Stage.COPYING):
+                self._reconcile_one(own)
+        if self.core.stopping:
+            self._go_when_empty()
+        else:
+            self._start_queued()
+
+    def _reconcile_one(self, own: OwnRun) -> None:
+        core = self.core
+        superseded = self._superseded(own)
+        if superseded:
+            self._stop(own, Yielded(superseded))
+        elif core.stopping:
+            self._stop(own, Evicted("the agent stops"))
+        elif core.presence.owner_present and not self._at_home(own.task):
+            self._make_way(own)
+        elif own.stage is Stage.SUSPENDED and not self._promised(own.task):
+            self._resume(own)
+
+    def _superseded(self, own: OwnRun) -> str:
+        """Why the run is not to go on; empty when it is."""
+        core = self.core
+        if own.run.incarnation != core.incarnation:
+            return "this agent goes by a new incarnation"
+        reading = core.table.reading(own.task)
+        if reading is None:
+            return "the workflow was pruned"
+        if reading.owner is not None:
+            if run_name(reading.owner) == run_name(own.run):
+                return ""
+            return "" if self._nearly_done(own) else f"superseded by {reading.owner.host}"
+        if reading.outcome is not None:
+            return f"{reading.outcome.host} has finished it"
+        return reading.reason or reading.state.value
+
+    def _nearly_done(self, own: OwnRun) -> bool:
+        left_ms = own.left_ms
+        limit_ms = self.core.settings.nearly_done_ms
+        return own.stage is Stage.RUNNING and left_ms is not None and left_ms <= limit_ms
+
+    def _make_way(self, own: OwnRun) -> None:
+        core = self.core
+        if own.stage in (Stage.FETCHING, Stage.QUEUED):
+            self._stop(own, Evicted("the owner is back"))
+        elif own.stage in (Stage.STARTING, Stage.RUNNING):
+            own.stage = Stage.SUSPENDED
+            core.emit(SuspendChild(own.task, run_name(own.run)))
+            self._write(own, Suspended())
+            deadline_s = core.now_s + core.settings.hand_back_s
+            core.timers.arm(TimerKind.HAND_BACK, deadline_s, own.task)
+
+    def _resume(self, own: OwnRun) -> None:
+        own.stage = Stage.RUNNING
+        self.core.timers.disarm(TimerKind.HAND_BACK, own.task)
+        self.core.emit(ResumeChild(own.task, run_name(own.run)))
+        self._write(own, Running())
+
+    def hand_back(self, task: TaskId) -> None:
+        """Suspended for long: offer the task; whoever takes it supersedes this run."""
+        own = self.mine.get(task)
+        if own is not None and own.stage is Stage.SUSPENDED:
+            self._write(own, Suspended(offered=True))
+
+    def _at_home(self, task: TaskId) -> bool:
+        """Interactive work of this machine's own user runs whether or not the user is there."""
+        table = self.core.table
+        workflow = table.workflows.get(table.workflow_of.get(task, ""))
+        return (
+            workflow is not None
+            and workflow.priority.value >= PRIORITY_INTERACTIVE
+            and workflow.spec.host == self.core.me
+        )
+
+    def _start_queued(self) -> None:
+        core = self.core
+        active = sum(own.stage in ON_THE_MACHINE for own in self.mine.values())
+        queued = [own for own in self.mine.values() if own.stage is Stage.QUEUED]
+        for own in sorted(queued, key=lambda own: not self._at_home(own.task)):
+            if active >= core.slots:
+                return
+            active += 1
+            own.stage = Stage.STARTING
+            name = run_name(own.run)
+            core.emit(StartChild(own.task, name, own.spec, self._inputs(own)))
+
+    def _inputs(self, own: OwnRun) -> tuple[DatasetId, ...]:
+        return own.run.inputs
+
+    # -- ends ----------------------------------------------------------------------------
+
+    def _stop(self, own: OwnRun, then: Phase) -> None:
+        if own.stage is Stage.QUEUED:
+            self._end(own, then)
+            return
+        own.then = then
+        own.stage = Stage.STOPPING
+        self.core.timers.disarm(TimerKind.HAND_BACK, own.task)
+        self.core.emit(StopChild(own.task, run_name(own.run), _words(then)))
+
+    def _end(self, own: OwnRun, phase: Phase) -> None:
+        del self.mine[own.task]
+        self.core.timers.disarm(TimerKind.HAND_BACK, own.task)
+        self.core.wake = True
+        self._write(own, phase)
+
+    def _write(self, own: OwnRun, phase: Phase, later: bool = False) -> None:
+        core = self.core
+        own.run = msgspec.structs.replace(
+            own.run, revision=own.run.revision + 1, phase=phase, stamp=core.stamp()
+        )
+        core.write(lives=[TaskLife(own.task, Life(0, runs=(own.run,)))], later=later)
+
+    def withdraw_unsaved(self, tasks: tuple[TaskId, ...]) -> None:
+        """The disk refused these. What had not started yet does not start."""
+        for task in tasks:
+            own = self.mine.get(task)
+            if own is not None and own.stage in (Stage.FETCHING, Stage.QUEUED, Stage.STARTING):
+                self._stop(own, Evicted("the disk is full"))
+
+    def _shutdown(self, event: Shutdown) -> None:
+        self.core.stopping = True
+
+    def _go_when_empty(self) -> None:
+        if not self.mine and not self._said_goodbye:
+            self._said_goodbye = True
+            self.core.tell_own()
+            self.core.broadcast(Goodbye("the agent stops"))
+            self.core.emit(Stopped())
+
+    # -- progress ------------------------------------------------------------------------
+
+    def on_tick(self) -> None:
+        core = self.core
+        items: list[ProgressItem] = []
+        for own in self.mine.values():
+            since_s = core.now_s - own.told_s
+            changed = own.permille != own.told_permille and since_s >= core.settings.progress_s
+            if own.stage is Stage.RUNNING and (changed or since_s >= PROGRESS_REPEAT_S):
+                own.told_s, own.told_permille = core.now_s, own.permille
+                items.append(self._progress(own))
+        if items:
+            core.broadcast(Progress(tuple(items)))
+
+    def _progress(self, own: OwnRun) -> ProgressItem:
+        left_ms = own.run.expected_ms if own.left_ms is None else own.left_ms
+        return ProgressItem(own.task, own.run.attempt, own.permille, left_ms)
+
+
+def _words(phase: Phase) -> str:
+    return phase.reason if isinstance(phase, Evicted | Yielded) else type(phase).__name__

@@ -1,0 +1,77 @@
+"""Named deadlines: one table, one place that knows which comes next.
+
+A timer is named by its kind and, where there are several of a kind, a subject. Arming a timer
+again moves it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from agent.protocol.records import TaskId
+
+
+class TimerKind(Enum):
+    """What a deadline is for."""
+
+    TICK = "tick"
+    """Every periodic duty: heartbeats, suspicion, promises, repeats."""
+    TELL = "tell"
+    """News that may wait a moment is told."""
+    OVERDUE = "overdue"
+    """Claimable work was left lying by whoever should have taken it."""
+    ELECTION = "election"
+    """The window for candidacies closes."""
+    HAND_BACK = "hand back"
+    """A task is suspended for so long that it is offered to the flock."""
+    UNKNOWN = "unknown"
+    """An answer about an unknown task, or the end of the wait for one."""
+
+
+TimerName = tuple[TimerKind, TaskId]
+
+
+class Timers:
+    """Deadlines in seconds of the monotonic clock."""
+
+    def __init__(self) -> None:
+        self._deadlines: dict[TimerName, float] = {}
+        self._next: float | None = None
+
+    @property
+    def next(self) -> float | None:
+        """The earliest deadline."""
+        return self._next
+
+    def arm(self, kind: TimerKind, deadline_s: float, subject: TaskId = "") -> None:
+        """Set or move a timer."""
+        name = (kind, subject)
+        moved = self._deadlines.get(name)
+        self._deadlines[name] = deadline_s
+        if moved is not None and moved == self._next:
+            self._next = min(self._deadlines.values())
+        elif self._next is None or deadline_s < self._next:
+            self._next = deadline_s
+
+    def armed(self, kind: TimerKind, subject: TaskId = "") -> bool:
+        """Whether the timer is waiting."""
+        return (kind, subject) in self._deadlines
+
+    def disarm(self, kind: TimerKind, subject: TaskId = "") -> None:
+        """Forget a timer, armed or not."""
+        if self._deadlines.pop((kind, subject), None) is not None:
+            self._next = min(self._deadlines.values(), default=None)
+
+    def take_due(self, now_s: float) -> list[TimerName]:
+        """Remove and return the timers that are due, the earliest first."""
+        if self._next is None or self._next > now_s:
+            return []
+        due = sorted(
+            (deadline, name[0].value, name[1], name)
+            for name, deadline in self._deadlines.items()
+            if deadline <= now_s
+        )
+        for _, _, _, name in due:
+            del self._deadlines[name]
+        self._next = min(self._deadlines.values(), default=None)
+        return [name for _, _, _, name in due]
