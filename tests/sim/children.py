@@ -1,0 +1,208 @@
+"""Programs that run on a simulated machine, on its clock.
+
+A program has a course drawn in advance: when it is running, when it tells how far it is, when and
+how it ends. Suspension stops its clock. A request to stop takes a moment, and a program that was
+about to end may end well in that moment.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.protocol.effects import StartChild
+from agent.protocol.events import (
+    ChildFailed,
+    ChildProgressed,
+    ChildStarted,
+    ChildStopped,
+    ChildSucceeded,
+    Event,
+)
+from agent.protocol.records import Dataset, RunName, TaskId, TaskSpec
+from tests.sim.work import Behaviour, Course
+
+if TYPE_CHECKING:
+    from tests.sim.machine import Machine
+
+STOP_S = (0.001, 0.05)
+NEVER_S = 1e9
+Key = tuple[TaskId, RunName]
+
+
+class Child:
+    """One program of one run."""
+
+    __slots__ = (
+        "behaviour",
+        "done_s",
+        "index",
+        "marks",
+        "pauses",
+        "run",
+        "since",
+        "spec",
+        "stopping",
+        "token",
+    )
+
+    def __init__(self, effect: StartChild, behaviour: Behaviour) -> None:
+        self.spec: TaskSpec = effect.spec
+        self.run: RunName = effect.run
+        self.behaviour = behaviour
+        self.marks: list[tuple[float, str]] = []
+        self.index = 0
+        self.done_s = 0.0
+        self.since = 0.0
+        self.pauses = 0
+        self.token = 0
+        self.stopping = False
+
+
+class Children:
+    """All programs of one machine."""
+
+    __slots__ = ("asleep", "living", "machine", "world")
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.world = machine.world
+        self.living: dict[Key, Child] = {}
+        self.asleep = False
+
+    def start(self, effect: StartChild) -> None:
+        """A process comes to life; it counts as running a moment later."""
+        simulation = self.machine.simulation
+        behaviour = simulation.behaviour(effect.task)
+        child = Child(effect, behaviour)
+        start_s = simulation.plan.start_s
+        length = behaviour.duration_s * self.machine.plan.slowness
+        child.marks = [(start_s, "started")]
+        parts = simulation.plan.progress_marks
+        child.marks += [(start_s + length * n / (parts + 1), "told") for n in range(1, parts + 1)]
+        ends_s = NEVER_S if self._hangs(behaviour) else start_s + length
+        child.marks.append((ends_s, "ended"))
+        self.living[effect.task, effect.run] = child
+        self._go(child)
+        if self.asleep:
+            self._pause(child)
+
+    def suspend(self, task: TaskId, run: RunName) -> None:
+        """Its clock stops."""
+        child = self.living.get((task, run))
+        if child is not None:
+            self._pause(child)
+
+    def resume(self, task: TaskId, run: RunName) -> None:
+        """Its clock goes on."""
+        child = self.living.get((task, run))
+        if child is not None and child.pauses:
+            self._unpause(child)
+
+    def stop(self, task: TaskId, run: RunName) -> None:
+        """Ask it to end; nothing of it is left a moment later."""
+        child = self.living.get((task, run))
+        if child is not None:
+            child.stopping = True
+        delay = self.world.random.uniform(*STOP_S)
+        self.world.after(delay, self._stopped, (task, run), self.machine.boots)
+
+    def end_all(self) -> None:
+        """The agent died, and its programs with it."""
+        for child in self.living.values():
+            child.token += 1
+        self.living.clear()
+
+    def sleep(self) -> None:
+        """The machine sleeps: all clocks stop."""
+        self.asleep = True
+        for child in self.living.values():
+            self._pause(child)
+
+    def wake(self) -> None:
+        """The machine is awake again."""
+        if self.asleep:
+            self.asleep = False
+            for child in self.living.values():
+                self._unpause(child)
+
+    def end_hanging(self) -> None:
+        """Somebody ends what hangs."""
+        for child in list(self.living.values()):
+            if child.marks[-1][0] >= NEVER_S:
+                child.marks[-1] = (child.done_s + self.world.now - child.since, "ended")
+                if not child.pauses:
+                    self._pause(child)
+                    self._unpause(child)
+
+    def _hangs(self, behaviour: Behaviour) -> bool:
+        return behaviour.course is Course.HANG and not self.machine.simulation.settling
+
+    def _go(self, child: Child) -> None:
+        child.since = self.world.now
+        child.token += 1
+        offset, _ = child.marks[child.index]
+        delay = max(0.0, offset - child.done_s)
+        if delay < NEVER_S / 2:
+            self.world.after(delay, self._mark, child, child.token)
+
+    def _pause(self, child: Child) -> None:
+        child.pauses += 1
+        if child.pauses == 1:
+            child.token += 1
+            child.done_s += self.world.now - child.since
+
+    def _unpause(self, child: Child) -> None:
+        child.pauses -= 1
+        if not child.pauses:
+            self._go(child)
+
+    def _mark(self, child: Child, token: int) -> None:
+        if token != child.token:
+            return
+        offset, what = child.marks[child.index]
+        child.done_s = offset
+        child.index += 1
+        task, run = child.spec.task, child.run
+        if what == "ended":
+            del self.living[task, run]
+            self._end(child)
+            return
+        self._go(child)
+        if what == "started":
+            self.machine.hand(ChildStarted(task, run))
+        else:
+            left_ms = int((child.marks[-1][0] - offset) * 1000)
+            permille = int(1000 * offset / child.marks[-1][0])
+            self.machine.hand(ChildProgressed(task, run, permille, min(left_ms, 10**9)))
+
+    def _end(self, child: Child) -> None:
+        machine, behaviour = self.machine, child.behaviour
+        task, run = child.spec.task, child.run
+        draw = self.world.random
+        if behaviour.course is Course.KILLS_AGENT and not machine.simulation.plan.exact:
+            machine.simulation.faults.crash_now(machine, back_s=draw.uniform(0.5, 4.0))
+            return
+        if behaviour.fails_on(machine.node_id, draw):
+            machine.hand(ChildFailed(task, run, "the program says no"))
+            return
+        outputs = tuple(self._output(child, number) for number in range(behaviour.outputs))
+        for output in outputs:
+            machine.disk.datasets[output.dataset] = None
+        machine.hand(ChildSucceeded(task, run, outputs))
+
+    def _output(self, child: Child, number: int) -> Dataset:
+        """Equal content is the same dataset; most programs write something new each time."""
+        name = f"{child.spec.task}.{number}"
+        if not child.behaviour.same_content:
+            generation, attempt, host, incarnation = child.run
+            name = f"{name}@{generation}.{attempt}.{host}.{incarnation}"
+        return Dataset(name, 1_000)
+
+    def _stopped(self, key: Key, boots: int) -> None:
+        if boots != self.machine.boots:
+            return
+        child = self.living.pop(key, None)
+        if child is not None:
+            child.token += 1
+        event: Event = ChildStopped(*key)
+        self.machine.hand(event)

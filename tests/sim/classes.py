@@ -1,0 +1,207 @@
+"""Classes of scenarios: what kind of trouble a run is about, and how often it is drawn.
+
+A run that mixes everything finds little, because one misfortune hides the next. So most classes
+are about one thing, and ``mixed`` is there for what only comes together by accident.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tests.sim import groups
+from tests.sim.plan import Draft, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioClass:
+    """How to draw it, and its share of the seeds."""
+
+    draw: Callable[[Draft], None]
+    weight: int = 2
+
+
+def draw_plan(seed: int, kind: str) -> Plan:
+    """The plan of this seed in this class."""
+    draft = Draft(seed, kind)
+    CLASSES[kind].draw(draft)
+    return draft.plan
+
+
+def calm(draft: Draft) -> None:
+    """No fault; newcomers, a missing link, short stalls: exactly one start per success."""
+    draft.plan.exact = True
+    draft.any_flock()
+    draft.lasts(10.0, 40.0)
+    draft.work(flaky=0.1)
+    if draft.size > 2 and draft.maybe(0.4):
+        draft.break_links(2)
+    for _ in draft.times(0, 3):
+        draft.happen(draft.when(), "stall", draft.one(), draft.short(0.05, 1.8))
+    _newcomers(draft, 0.3)
+
+
+def _newcomers(draft: Draft, share: float) -> None:
+    for machine in draft.plan.machines[1:]:
+        if draft.maybe(share):
+            machine.newcomer = True
+            machine.boot_s = draft.when(2.0)
+
+
+def owners(draft: Draft) -> None:
+    """Owners come and go, pause, and shut down properly."""
+    draft.any_flock()
+    draft.lasts(20.0, 60.0)
+    draft.work()
+    for _ in draft.times(1, 8):
+        draft.owner_visit()
+    for _ in draft.times(0, 3):
+        draft.happen(draft.when(), "pause", draft.one(), draft.maybe(0.5))
+    for _ in draft.times(0, 2):
+        draft.happen(draft.when(), "shut_down", draft.one(), draft.short(0.5, 20.0))
+
+
+def crashes(draft: Draft) -> None:
+    """Machines die and come back, some without what they knew."""
+    draft.any_flock()
+    draft.lasts(15.0, 50.0)
+    draft.work()
+    for _ in draft.times(0, 3):
+        draft.happen(draft.when(), "snapshot", draft.one())
+    for _ in draft.times(1, 6):
+        draft.crash()
+    for _ in draft.times(0, 4):
+        draft.happen(draft.when(), "doom", draft.one(), draft.draw.randint(0, 6), 2.0)
+    if draft.size > 2 and draft.maybe(0.2):
+        draft.happen(draft.when(), "gone", draft.one())
+
+
+def partitions(draft: Draft) -> None:
+    """Cuts of every shape."""
+    draft.any_flock()
+    draft.lasts(15.0, 50.0)
+    draft.work()
+    for _ in draft.times(1, 4):
+        draft.cut()
+    for _ in draft.times(0, 2):
+        draft.happen(draft.when(), "reset", *draft.two())
+
+
+def clocks(draft: Draft) -> None:
+    """Wall clocks hours apart, set back and forth; monotonic ones never lie."""
+    draft.any_flock()
+    draft.lasts(15.0, 50.0)
+    for machine in draft.plan.machines:
+        machine.wall_offset_ms = draft.draw.randint(-7_200_000, 7_200_000)
+        machine.wall_rate = 1.0 + draft.draw.uniform(-2e-3, 2e-3)
+    draft.work()
+    for _ in draft.times(1, 5):
+        by_ms = draft.draw.randint(-7_200_000, 7_200_000)
+        draft.happen(draft.when(), "step_clock", draft.one(), by_ms)
+    for _ in draft.times(0, 2):
+        draft.crash()
+
+
+def datasets(draft: Draft) -> None:
+    """Fetches fail, folders are emptied, holders come and go."""
+    draft.any_flock()
+    draft.lasts(15.0, 50.0)
+    draft.plan.fetch_breaks = draft.draw.choice((0.0, 0.1, 0.3))
+    draft.plan.fetch_s = draft.draw.choice(((0.002, 0.05), (0.05, 2.0)))
+    draft.work(raw=0.3, tasks=(2, 8))
+    for _ in draft.times(0, 2):
+        draft.happen(draft.when(), "lose_datasets", draft.one())
+    for _ in draft.times(0, 2):
+        draft.crash()
+
+
+def clients(draft: Draft) -> None:
+    """People change their minds, at any node, at any time."""
+    draft.any_flock()
+    draft.lasts(15.0, 50.0)
+    draft.work(workflows=(2, 6), failing=0.15, gates=0.15)
+    draft.plan.gates_are_marked = draft.maybe(0.7)
+    for _ in draft.times(1, 10):
+        groups.wish(draft)
+    for _ in draft.times(0, 2):
+        draft.happen(draft.when(), "mark_gates", draft.one())
+
+
+def pruning(draft: Draft) -> None:
+    """Finished workflows leave the table while people still want something of them."""
+    draft.any_flock()
+    draft.lasts(25.0, 60.0)
+    draft.plan.settings = replace(
+        draft.plan.settings, retention_ms=draft.draw.randint(3, 15) * 1000
+    )
+    draft.work(workflows=(2, 6), duration_s=(0.2, 2.0), cross=0.4)
+    for _ in draft.times(0, 5):
+        groups.wish(draft)
+    for _ in draft.times(0, 3):
+        draft.crash()
+    if draft.maybe(0.4):
+        draft.cut()
+
+
+def mixed(draft: Draft) -> None:
+    """Everything at once."""
+    draft.any_flock()
+    draft.lasts(20.0, 70.0)
+    if draft.maybe(0.2):
+        draft.plan.settings = replace(draft.plan.settings, retention_ms=15_000)
+    if draft.size > 2 and draft.maybe(0.2):
+        draft.break_links(2)
+    draft.plan.fetch_breaks = draft.draw.choice((0.0, 0.0, 0.1))
+    draft.work(workflows=(1, 6), hanging=0.03, killing=0.03)
+    _newcomers(draft, 0.15)
+    trouble = (
+        draft.crash,
+        draft.cut,
+        draft.owner_visit,
+        lambda: groups.wish(draft),
+        lambda: groups.any_trap(draft),
+        lambda: draft.happen(draft.when(), "reset", *draft.two()),
+        lambda: draft.happen(draft.when(), "stall", draft.one(), draft.short()),
+        lambda: draft.happen(draft.when(), "sleep", draft.one(), draft.short(1.0, 20.0)),
+        lambda: draft.happen(draft.when(), "lossy", *draft.two(), 0.3, draft.short()),
+        lambda: draft.happen(draft.when(), "full", draft.one(), draft.short()),
+        lambda: draft.happen(draft.when(), "shut_down", draft.one(), draft.short()),
+        lambda: draft.happen(draft.when(), "lose_datasets", draft.one()),
+        lambda: draft.happen(draft.when(), "snapshot", draft.one()),
+        lambda: draft.happen(
+            draft.when(), "step_clock", draft.one(), draft.draw.randint(-9, 9) * 10**6
+        ),
+    )
+    for _ in draft.times(1, 10):
+        draft.draw.choice(trouble)()
+    if draft.size > 2 and draft.maybe(0.05):
+        draft.happen(draft.when(), "expel", draft.one())
+
+
+CLASSES: dict[str, ScenarioClass] = {
+    "calm": ScenarioClass(calm, 8),
+    "owners": ScenarioClass(owners, 3),
+    "crashes": ScenarioClass(crashes, 4),
+    "partitions": ScenarioClass(partitions, 4),
+    "clocks": ScenarioClass(clocks, 2),
+    "datasets": ScenarioClass(datasets, 3),
+    "clients": ScenarioClass(clients, 3),
+    "pruning": ScenarioClass(pruning, 3),
+    "mixed": ScenarioClass(mixed, 8),
+    "missing-link": ScenarioClass(groups.missing_link, 1),
+    "stalls": ScenarioClass(groups.stalls),
+    "flapping": ScenarioClass(groups.flapping),
+    "claim-in-flight": ScenarioClass(groups.claim_in_flight, 3),
+    "power-on": ScenarioClass(groups.power_on),
+    "crossing-wishes": ScenarioClass(groups.crossing_wishes),
+    "two-sides": ScenarioClass(groups.two_sides, 3),
+    "holders-lost": ScenarioClass(groups.holders_lost),
+    "away-past-pruning": ScenarioClass(groups.away_past_pruning),
+    "hand-back": ScenarioClass(groups.hand_back),
+    "versions": ScenarioClass(groups.versions, 1),
+    "refused": ScenarioClass(groups.refused),
+    "poison": ScenarioClass(groups.poison),
+    "submitted-twice": ScenarioClass(groups.submitted_twice),
+    "far-clocks": ScenarioClass(groups.far_clocks),
+    "orphan-promises": ScenarioClass(groups.orphan_promises),
+}

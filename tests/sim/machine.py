@@ -1,0 +1,428 @@
+"""One simulated workstation: a node, its disk, its clocks, its programs and its owner.
+
+It hosts the same ``Node`` as the driver of a live agent and decides as little: events go in one by
+one, effects are carried out one by one in their order. In return it can do to a node what machines
+do: stop between two effects, answer late, refuse the disk, set the clock, lose the power.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from agent.protocol import codec
+from agent.protocol.clock import Instant
+from agent.protocol.effects import (
+    Answer,
+    CancelFinished,
+    CopyOutputs,
+    Effect,
+    Fetch,
+    OutcomeChanged,
+    Persist,
+    ResumeChild,
+    Send,
+    StartChild,
+    StopChild,
+    Stopped,
+    SuspendChild,
+    TaskMoved,
+    Unlink,
+    WorkflowSafe,
+)
+from agent.protocol.events import (
+    Due,
+    Event,
+    PersistFailed,
+    PresenceChanged,
+    Received,
+    Shutdown,
+    Started,
+)
+from agent.protocol.messages import Capabilities, Message
+from agent.protocol.node import Node, NodeSetup
+from tests.sim.children import Children
+from tests.sim.disk import Disk
+from tests.sim.transfers import Transfers
+from tests.sim.versions import as_newer_version
+
+if TYPE_CHECKING:
+    from tests.sim.simulation import Simulation
+
+WALL_MS = 1_750_000_000_000
+TIMER_SLACK_S = 1e-5
+"""A timer never fires before its time, whatever the rounding of a drifting clock."""
+
+DUE = Due()
+EVENT_NUMBERS = {kind: number for number, kind in enumerate(Event.__args__)}
+
+
+@dataclass(slots=True)
+class MachinePlan:
+    """What is drawn for one machine before the run."""
+
+    node: str
+    name: str
+    slots: int = 1
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    policy: str = "look-ahead"
+    boot_s: float = 0.0
+    discovery_s: tuple[float, float] = (0.01, 0.3)
+    newcomer: bool = False
+    newer_version: bool = False
+    slowness: float = 1.0
+    clock_rate: float = 1.0
+    wall_offset_ms: int = 0
+    wall_rate: float = 1.0
+    owner_present: bool = False
+
+
+class Machine:
+    """A machine and the agent on it."""
+
+    __slots__ = (
+        "boots",
+        "channels",
+        "children",
+        "disk",
+        "doom",
+        "expelled",
+        "gone_for_ever",
+        "inbox",
+        "index",
+        "late_due",
+        "master",
+        "node",
+        "node_id",
+        "owner_present",
+        "plan",
+        "sent",
+        "simulation",
+        "stalled",
+        "stopping_since",
+        "timer_for",
+        "transfers",
+        "trap",
+        "volunteering",
+        "wall_offset_ms",
+        "world",
+        "zero",
+    )
+
+    def __init__(self, simulation: Simulation, plan: MachinePlan, index: int) -> None:
+        self.simulation = simulation
+        self.world = simulation.world
+        self.plan = plan
+        self.index = index
+        self.node_id = plan.node
+        self.disk = Disk()
+        self.node: Node | None = None
+        self.boots = 0
+        self.children = Children(self)
+        self.transfers = Transfers(self)
+        self.inbox: deque[Event] = deque()
+        self.stalled = 0
+        self.late_due = False
+        self.timer_for = inf
+        self.zero = -self.world.random.uniform(10.0, 1e5)
+        self.wall_offset_ms = plan.wall_offset_ms
+        self.owner_present = plan.owner_present
+        self.volunteering = not plan.owner_present
+        self.gone_for_ever = False
+        self.expelled = False
+        self.doom = -1
+        self.trap: tuple[str, str] | None = None
+        self.stopping_since = inf
+        self.master = ""
+        self.channels: dict[str, Any] = {}
+        self.sent: dict[type, int] = {}
+
+    def __repr__(self) -> str:
+        return f"{self.node_id} {self.plan.name}"
+
+    # Process
+
+    def boot(self) -> None:
+        """Start the agent on what the disk has."""
+        self.boots += 1
+        disk, plan, simulation = self.disk, self.plan, self.simulation
+        setup = NodeSetup(
+            node=self.node_id,
+            name=plan.name,
+            slots=plan.slots,
+            capabilities=plan.capabilities,
+            settings=simulation.plan.settings,
+            members=simulation.members(self),
+            identity=disk.identity,
+            workflows=tuple(disk.workflows.values()),
+            lives=tuple(disk.lives.values()),
+            prunings=tuple(disk.prunings.values()),
+            holdings=tuple(disk.datasets),
+            policy=plan.policy,
+            version="simulated",
+        )
+        self.node = simulation.node_class(setup)
+        self.timer_for, self.late_due, self.doom = inf, False, -1
+        self.stopping_since = inf
+        self.inbox.clear()
+        self._say("boots")
+        simulation.ledger.booted(self)
+        self.hand(Started())
+        self.tell_presence()
+        simulation.network.machine_back(self, plan.discovery_s)
+
+    def die(self, *, silent: bool = False) -> None:
+        """The process ends here and now; ``silent``: with the power, so that nobody is told."""
+        if self.node is None:
+            return
+        self._say("loses power" if silent else "ends")
+        self.node = None
+        self.stalled = 0
+        self.inbox.clear()
+        self.children.end_all()
+        self.transfers.end_all()
+        self.simulation.network.machine_gone(self, silent=silent)
+
+    def shut_down(self) -> None:
+        """Ask the agent to stop."""
+        if self.node is not None and self.stopping_since == inf:
+            self.stopping_since = self.world.now
+            self.hand(Shutdown("asked to stop"))
+
+    def stall(self) -> None:
+        """The process stops; what comes in waits."""
+        self.stalled += 1
+
+    def resume(self, boots: int) -> None:
+        """It goes on: first what waited, then what was due long ago."""
+        if boots != self.boots or self.node is None or not self.stalled:
+            return
+        self.stalled -= 1
+        if self.stalled:
+            return
+        while self.inbox and not self.stalled and self.node is not None:
+            self._handle(self.inbox.popleft())
+        if self.late_due and not self.stalled and self.node is not None:
+            self.late_due = False
+            self._handle(DUE)
+
+    def tell_presence(self) -> None:
+        """Hand in whether the owner is here."""
+        reason = "the owner is here" if self.owner_present else "nobody is here"
+        self.hand(PresenceChanged(self.volunteering, self.owner_present, reason))
+
+    # Clocks
+
+    def elapsed(self) -> float:
+        """The monotonic clock, which nobody can set."""
+        return (self.world.now - self.zero) * self.plan.clock_rate
+
+    def wall_ms(self) -> int:
+        """The wall clock, which anybody can."""
+        return WALL_MS + self.wall_offset_ms + int(self.world.now * 1000.0 * self.plan.wall_rate)
+
+    def _arm(self, deadline: float) -> None:
+        self.timer_for = deadline
+        at = max(deadline / self.plan.clock_rate + self.zero, self.world.now) + TIMER_SLACK_S
+        self.world.at(at, self._timer, self.boots, deadline)
+
+    def _timer(self, boots: int, deadline: float) -> None:
+        node = self.node
+        if boots != self.boots or deadline != self.timer_for or node is None:
+            return
+        self.timer_for = inf
+        if self.stalled:
+            self.late_due = True
+            return
+        actual = node.next_deadline()
+        if actual is None:
+            return
+        if actual <= self.elapsed():
+            self._handle(DUE)
+        else:
+            self._arm(actual)
+
+    # Events in, effects out
+
+    def hand(self, event: Event) -> None:
+        """Give the node an event, now or when it goes on."""
+        if self.node is None:
+            return
+        if self.stalled:
+            self.inbox.append(event)
+        else:
+            self._handle(event)
+
+    def _handle(self, event: Event) -> None:
+        node, world = self.node, self.world
+        if node is None:
+            return
+        if world.tell is not None:
+            self._tell_event(event)
+        elapsed = (world.now - self.zero) * self.plan.clock_rate
+        effects = node.handle(event, Instant(elapsed, self.wall_ms()))
+        world.note(self.index * 64 + EVENT_NUMBERS[type(event)], len(effects))
+        if effects:
+            self._carry_out(node, effects)
+            if self.node is not node:
+                return
+        deadline = node.next_deadline()
+        if deadline is not None and deadline < self.timer_for:
+            self._arm(deadline)
+
+    def _carry_out(self, node: Node, effects: list[Effect]) -> None:
+        for effect in effects:
+            if self.world.tell is not None:
+                self._tell_effect(effect)
+            if self.doom >= 0 and self._doomed():
+                return
+            if self.trap is not None:
+                self.simulation.traps.before(self, effect)
+                if self.node is not node:
+                    return
+            if not ACTS[type(effect)](self, effect):
+                return
+            if self.trap is not None:
+                self.simulation.traps.behind(self, effect)
+            if self.node is not node:
+                return
+
+    def _doomed(self) -> bool:
+        self.doom -= 1
+        if self.doom < 0:
+            self.simulation.faults.crash_now(self)
+            return True
+        return False
+
+    def _persist(self, effect: Persist) -> bool:
+        if self.disk.full:
+            self._say("refuses to write")
+            tasks = tuple(life.task for life in effect.lives)
+            workflows = tuple(workflow.spec.workflow for workflow in effect.workflows)
+            self.world.after(0.0, self._hand_to, self.boots, PersistFailed(tasks, workflows))
+            self.simulation.ledger.fault_now(self, "disk")
+            return False
+        self.simulation.watch.persisted(self, effect)
+        self.disk.write(effect)
+        return True
+
+    def _hand_to(self, boots: int, event: Event) -> None:
+        if boots == self.boots:
+            self.hand(event)
+
+    def _send(self, effect: Send) -> bool:
+        message, simulation = effect.message, self.simulation
+        kind = type(message)
+        self.sent[kind] = self.sent.get(kind, 0) + len(effect.peers)
+        hook = simulation.watch.sent.get(kind)
+        if hook is not None:
+            hook(self, message)
+        if simulation.plan.coded:
+            message = self._through_codec(message)
+        event = Received(self.node_id, message)
+        channels, send = self.channels, simulation.network.send
+        for peer in effect.peers:
+            channel = channels.get(peer)
+            if channel is not None:
+                send(channel, event)
+        return True
+
+    def _through_codec(self, message: Message) -> Message:
+        data = codec.encode(message)
+        if self.plan.newer_version:
+            data = as_newer_version(data)
+        decoded = codec.decode(data)
+        if isinstance(decoded, codec.UnknownMessage):
+            raise TypeError(f"a message that its own codec does not know: {message}")
+        return decoded
+
+    def _unlink(self, effect: Unlink) -> bool:
+        self.simulation.network.close(self, effect.peer)
+        if self.inbox:
+            peer = effect.peer
+            kept = [e for e in self.inbox if not (isinstance(e, Received) and e.peer == peer)]
+            self.inbox = deque(kept)
+        return True
+
+    def _fetch(self, effect: Fetch) -> bool:
+        self.transfers.fetch(effect)
+        return True
+
+    def _start(self, effect: StartChild) -> bool:
+        self.simulation.watch.started(self, effect)
+        self.children.start(effect)
+        return True
+
+    def _suspend(self, effect: SuspendChild) -> bool:
+        self.children.suspend(effect.task, effect.run)
+        return True
+
+    def _go_on(self, effect: ResumeChild) -> bool:
+        self.children.resume(effect.task, effect.run)
+        return True
+
+    def _stop(self, effect: StopChild) -> bool:
+        self.transfers.stop(effect.task, effect.run)
+        self.children.stop(effect.task, effect.run)
+        return True
+
+    def _copy(self, effect: CopyOutputs) -> bool:
+        self.transfers.copy(effect)
+        return True
+
+    def _answer(self, effect: Answer) -> bool:
+        self.simulation.watch.answered(self, effect)
+        return True
+
+    def _moved(self, effect: TaskMoved) -> bool:
+        self.simulation.watch.moved(self, effect)
+        return True
+
+    def _outcome(self, effect: OutcomeChanged) -> bool:
+        self.simulation.watch.outcome_changed(self, effect)
+        return True
+
+    def _noticed(self, _: WorkflowSafe | CancelFinished) -> bool:
+        return True
+
+    def _stopped(self, _: Stopped) -> bool:
+        self.die()
+        return True
+
+    # Telling
+
+    def _say(self, text: str) -> None:
+        if self.world.tell is not None:
+            self.world.tell(f"{self.world.now:10.4f} {self} {text}")
+
+    def _tell_event(self, event: Event) -> None:
+        text = repr(event)
+        if "Heartbeat(" not in text and text != "Due()":
+            self._say(f"<- {text[:600]}")
+
+    def _tell_effect(self, effect: Effect) -> None:
+        text = repr(effect)
+        if "Heartbeat(" not in text:
+            self._say(f"   -> {text[:600]}")
+
+
+ACTS: dict[type, Callable[[Machine, Any], bool]] = {
+    Persist: Machine._persist,
+    Send: Machine._send,
+    Unlink: Machine._unlink,
+    Fetch: Machine._fetch,
+    StartChild: Machine._start,
+    SuspendChild: Machine._suspend,
+    ResumeChild: Machine._go_on,
+    StopChild: Machine._stop,
+    CopyOutputs: Machine._copy,
+    Answer: Machine._answer,
+    TaskMoved: Machine._moved,
+    OutcomeChanged: Machine._outcome,
+    WorkflowSafe: Machine._noticed,
+    CancelFinished: Machine._noticed,
+    Stopped: Machine._stopped,
+}
