@@ -184,7 +184,10 @@ def nothing_vanishes(machine: Machine, task: TaskId, left: dict[RunName, Run]) -
 def one_incarnation_writes(
     watch: Watch, machine: Machine, incarnation: int, task: TaskId, run: Run
 ) -> None:
-    """A run is written by the incarnation of its name only, or ended as lost by a later one."""
+    """A run is written by the incarnation of its name only, or ended as lost by a later one.
+
+    What a full disk refused its node may still tell, so others can have it on disk before.
+    """
     written = watch.ledger.written
     key = (task, run_name(run), run.revision)
     phase = written.get(key)
@@ -192,7 +195,7 @@ def one_incarnation_writes(
         own = run.host == machine.node_id and (
             run.incarnation == incarnation or isinstance(run.phase, Lost)
         )
-        if not own:
+        if not own and run.host not in watch.ledger.disks_refused:
             raise Broken("one writer", f"{machine} writes {run}", task)
         written[key] = run.phase
     elif phase != run.phase:

@@ -54,6 +54,7 @@ class Ledger:
     accepted: dict[WorkflowId, float] = field(default_factory=dict)
     excused: dict[WorkflowId, str] = field(default_factory=dict)
     disk_lost: bool = False
+    disks_refused: dict[str, None] = field(default_factory=dict)
     orphan_promises: dict[tuple[int, TaskId, str, tuple[object, ...]], float] = field(
         default_factory=dict
     )

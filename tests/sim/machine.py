@@ -196,7 +196,7 @@ class Machine:
         """The process stops; what comes in waits."""
         self.stalled += 1
 
-    def resume(self, boots: int) -> None:
+    def resume(self, boots: int, _: object = None) -> None:
         """It goes on: first what waited, then what was due long ago."""
         if boots != self.boots or self.node is None or not self.stalled:
             return
@@ -304,6 +304,7 @@ class Machine:
             workflows = tuple(workflow.spec.workflow for workflow in effect.workflows)
             self.world.after(0.0, self._hand_to, self.boots, PersistFailed(tasks, workflows))
             self.simulation.ledger.fault_now(self, "disk")
+            self.simulation.ledger.disks_refused[self.node_id] = None
             return False
         self.simulation.watch.persisted(self, effect)
         self.disk.write(effect)
