@@ -5,7 +5,6 @@ Equality is also asked of the bytes, because nodes compare and pass on bytes.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any, NamedTuple, TypeVar
@@ -283,13 +282,11 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-@pytest.mark.xfail(reason="join_runs takes what Python calls equal for the same", strict=True)
 def test_entries_that_are_alike_join_to_the_same_bytes(one: bytes, other: bytes) -> None:
     mine, theirs = run_with(one), run_with(other)
     assert content(join_runs(mine, theirs)) == content(join_runs(theirs, mine))
 
 
-@pytest.mark.xfail(reason="join_runs takes what Python calls equal for the same", strict=True)
 def test_entries_in_another_order_join_to_the_same_bytes() -> None:
     mine, theirs = (
         run_with(b"\x01", b"\x82\xa1a\x01\xa1b%s"),
@@ -299,7 +296,6 @@ def test_entries_in_another_order_join_to_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("key", [b"\x01", b"\xc4\x01k", b"\xc0", b"\x91\x01"])
-@pytest.mark.xfail(reason="the sorting encoder knows no such keys", raises=TypeError, strict=True)
 def test_entries_with_keys_of_any_type_can_be_joined(key: bytes) -> None:
     mine, theirs = run_with(b"\x81" + key + b"\x01"), run_with(b"\x81" + key + b"\x02")
     assert same(join_runs(mine, theirs), join_runs(theirs, mine))
@@ -310,12 +306,6 @@ def deeper(frames: int, action: Callable[[], Value]) -> Value:
     return action() if frames == 0 else deeper(frames - 1, action)
 
 
-@pytest.mark.xfail(
-    sys.version_info < (3, 12),
-    reason="what was decoded near the limit of recursion is compared beyond it",
-    raises=RecursionError,
-    strict=True,
-)
 def test_entries_that_could_be_decoded_can_be_joined_and_encoded() -> None:
     depth, arrived = 1000, None
     while arrived is None:
