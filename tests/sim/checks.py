@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 PROMISE_LEFT_S = 17.0
 SHUTDOWN_S = 30.0
+INTERACTIVE_LEFT_S = 1.5
+"""So long a plan may leave interactive work to its home, or to the node it was dealt to."""
 
 
 class Watch:
@@ -61,6 +63,7 @@ class Watch:
         self.on_moved: Callable[[Machine, TaskMoved], None] | None = None
         self.on_started: Callable[[Machine, StartChild], None] | None = None
         self.interactive: dict[TaskId, TaskSpec] = {}
+        self.ready_since: dict[tuple[int, TaskId], float] = {}
 
     def persisted(self, machine: Machine, persist: Persist) -> None:
         """Records are on their way to the disk."""
@@ -91,6 +94,8 @@ class Watch:
 
     def moved(self, machine: Machine, moved: TaskMoved) -> None:
         """A task reads differently."""
+        if moved.task in self.interactive:
+            self.ready_since[machine.index, moved.task] = machine.world.now
         if self.on_moved is not None:
             self.on_moved(machine, moved)
 
@@ -288,6 +293,9 @@ def interactive_goes_first(watch: Watch, machine: Machine, message: TryDequeue) 
     if not low:
         return
     for task, spec in watch.interactive.items():
+        since_s = watch.ready_since.get((machine.index, task), machine.world.now)
+        if machine.world.now - since_s < INTERACTIVE_LEFT_S:
+            continue
         if task in offered or task in node.claims.open or task in node.promises.by_task:
             continue
         if _is_free_for(machine, task, spec) and not _is_claimed(watch, task):

@@ -29,6 +29,7 @@ class Clients:
         self.world = simulation.world
         self.jobs: dict[str, Job] = {}
         self.answers: dict[Verdict, int] = {}
+        self.refused: dict[str, str] = {}
         self._requests: dict[str, str] = {}
         self._gates: list[str] = []
 
@@ -77,6 +78,8 @@ class Clients:
         """A node answered."""
         self.answers[answer.verdict] = self.answers.get(answer.verdict, 0) + 1
         workflow = self._requests.get(answer.request)
+        if workflow and answer.verdict is Verdict.REFUSED:
+            self.refused[workflow] = answer.text
         if workflow and answer.verdict in (Verdict.ACCEPTED, Verdict.ALREADY_KNOWN):
             self.simulation.ledger.accepted.setdefault(workflow, self.world.now)
 
@@ -94,10 +97,8 @@ class Clients:
             return
         ledger = self.simulation.ledger
         ledger.count("retries")
-        tasks = _some_tasks(job, part)
-        for task in tasks or tuple(spec.task for spec in job.tasks):
-            ledger.retries[task] = ledger.retries.get(task, 0) + 1
-        machine.hand(Retry(self._request(), job.workflow, tasks))
+        ledger.retries += 1
+        machine.hand(Retry(self._request(), job.workflow, _some_tasks(job, part)))
 
     def prioritise(self, number: int, who: int, priority: int) -> None:
         """Change the priority of a workflow."""

@@ -49,7 +49,7 @@ class Ledger:
     handovers: dict[TaskId, dict[RunName, None]] = field(default_factory=dict)
     failures: dict[TaskId, dict[RunName, None]] = field(default_factory=dict)
     floors: dict[TaskId, dict[int, None]] = field(default_factory=dict)
-    retries: dict[TaskId, int] = field(default_factory=dict)
+    retries: int = 0
     outcomes: dict[int, dict[TaskId, RunName]] = field(default_factory=dict)
     accepted: dict[WorkflowId, float] = field(default_factory=dict)
     excused: dict[WorkflowId, str] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Ledger:
             1
             + len(self.failures.get(task, ()))
             + len(self.handovers.get(task, ()))
-            + self.retries.get(task, 0)
+            + self.retries
             + len(self.floors.get(task, ()))
             + sum(self.faults_of(machine, at_s) for machine, at_s in owners.items())
         )

@@ -7,7 +7,6 @@ on (jitter of messages, which holder is asked) only fills in small print.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from random import Random
 
 from agent.protocol.settings import Settings
@@ -207,14 +206,14 @@ class Draft:
         self.happen(self.when() if at is None else at, "cut", tuple(pairs), lasts)
 
     def break_links(self, most: int) -> None:
-        """Some pairs never get a link; the flock stays connected through others."""
-        order = list(range(self.size))
-        self.draw.shuffle(order)
-        kept = {frozenset(pair) for pair in pairwise(order)}
+        """Some pairs never get a link; each of them still has a neighbour in common."""
         pairs = [(a, b) for a in range(self.size) for b in range(a + 1, self.size)]
-        free = [pair for pair in pairs if frozenset(pair) not in kept]
-        count = min(len(free), self.draw.randint(1, max(1, most)))
-        self.plan.broken = sorted(self.draw.sample(free, count))
+        self.draw.shuffle(pairs)
+        broken: list[tuple[int, int]] = []
+        for pair in pairs:
+            if len(broken) < self.draw.randint(1, most) and _all_near(self.size, [*broken, pair]):
+                broken.append(pair)
+        self.plan.broken = sorted(broken)
 
     def owner_visit(self, at: float | None = None, for_s: float | None = None) -> None:
         """An owner comes back to the machine, and leaves again later."""
@@ -223,3 +222,16 @@ class Draft:
         self.happen(begins, "owner", machine, True)
         lasts = self.short(0.2, 30.0) if for_s is None else for_s
         self.happen(begins + lasts, "owner", machine, False)
+
+
+def _all_near(size: int, broken: list[tuple[int, int]]) -> bool:
+    """Every machine reaches every other directly or through one in between."""
+    cut = {*broken, *((b, a) for a, b in broken)}
+    return all(
+        any(
+            (one, via) not in cut and (via, other) not in cut
+            for via in range(size)
+            if via not in (one, other)
+        )
+        for one, other in broken
+    )

@@ -103,9 +103,20 @@ def _not_ended(simulation: Simulation) -> str:
             if reading.state not in ENDED and not _may_wait(simulation, spec.task, {}):
                 return f"everything ends: {spec.task}: it is {reading.state} ({reading.reason})"
     for workflow in simulation.clients.jobs:
-        if workflow not in simulation.ledger.accepted:
+        if workflow not in simulation.ledger.accepted and not _may_refuse(simulation, workflow):
             return f"everything is accepted: : {workflow} was submitted and not accepted"
     return ""
+
+
+def _may_refuse(simulation: Simulation, workflow: str) -> bool:
+    """A workflow that needs tasks of another one, which was pruned, lost or refused itself."""
+    node = simulation.running()[0].node
+    job = simulation.clients.jobs[workflow]
+    needed = [ref.task for spec in job.tasks for ref in spec.inputs]
+    needed += [task for spec in job.tasks for task in spec.after]
+    others = {task.partition("/")[0] for task in needed} - {workflow}
+    known = {} if node is None else node.table.workflows
+    return workflow in simulation.clients.refused and not others <= set(known)
 
 
 def _may_wait(simulation: Simulation, task: str, seen: dict[str, bool]) -> bool:
@@ -150,10 +161,26 @@ def _outputs_lost(simulation: Simulation, task: str) -> bool:
 
 
 def _can_run_anywhere(simulation: Simulation, spec: TaskSpec) -> bool:
+    """Some capable machine has, or has a way to, everything that the task needs."""
     machines = simulation.running()
-    raw = [dataset.dataset for dataset in spec.raw if not dataset.external]
-    held = all(any(name in m.disk.datasets for m in machines) for name in raw)
-    return held and any(capable(m.plan.capabilities, spec) for m in machines)
+    node = machines[0].node
+    reading = None if node is None else node.table.reading(spec.task)
+    needed = [dataset.dataset for dataset in spec.raw if not dataset.external]
+    needed += (reading.inputs or ()) if reading is not None else ()
+    return any(
+        capable(machine.plan.capabilities, spec)
+        and all(_within_reach(simulation, machine, dataset) for dataset in needed)
+        for machine in machines
+    )
+
+
+def _within_reach(simulation: Simulation, machine: Machine, dataset: str) -> bool:
+    network = simulation.network
+    return any(
+        dataset in holder.disk.datasets
+        and (holder is machine or network.reachable(machine, holder))
+        for holder in simulation.running()
+    )
 
 
 def _not_quiet(simulation: Simulation) -> str:

@@ -11,7 +11,7 @@ import msgspec
 _decode = msgspec.msgpack.Decoder(list[object]).decode
 _encode = msgspec.msgpack.Encoder().encode
 
-MORE: dict[str, object] = {"colour": "blue", "weights": [1, 2, 3]}
+MORE = {"colour": msgspec.Raw(_encode("blue")), "weights": msgspec.Raw(_encode([1, 2, 3]))}
 """What a later version attaches to its records."""
 
 

@@ -16,6 +16,7 @@ from agent.protocol.records import (
     PRIORITY_LOW,
     Dataset,
     InputRef,
+    More,
     Requirements,
     TaskSpec,
 )
@@ -123,7 +124,7 @@ class Workshop:
         self.hosts = hosts
         self.behaviours: dict[str, Behaviour] = {}
         self.jobs: list[Job] = []
-        self.more: dict[str, object] = {}
+        self.more: More = {}
 
     def job(self, **overrides: object) -> Job:
         """One more workflow."""
