@@ -306,6 +306,7 @@ class Liveness(Part):
 
     def _presence_changed(self, event: PresenceChanged) -> None:
         self.core.presence = event
+        self.core.wake = True
         self.tell_status()
 
     def _capabilities_changed(self, event: CapabilitiesChanged) -> None:

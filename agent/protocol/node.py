@@ -15,7 +15,7 @@ from collections.abc import Callable
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant
-from agent.protocol.core import Core, NodeSetup, Part
+from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
 from agent.protocol.effects import Effect
 from agent.protocol.election import Election
@@ -24,7 +24,7 @@ from agent.protocol.healing import Healing
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
 from agent.protocol.lost import LostRuns
-from agent.protocol.messages import Progress
+from agent.protocol.messages import Progress, State
 from agent.protocol.planning import Planning
 from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
@@ -91,6 +91,7 @@ class Node:
             Due: (self._due,),
             PersistFailed: (self._persist_failed,),
             DiskUsable: (self._disk_usable,),
+            State: (self._state,),
             Progress: (self._progress,),
         }
         for part in self._parts:
@@ -143,7 +144,12 @@ class Node:
         for handler in self._handlers.get(type(message), ()):
             handler(peer, message)
 
-    def _progress(self, peer: object, message: Progress) -> None:
+    def _state(self, peer: Peer, message: State) -> None:
+        self._core.learn(
+            peer.node, message.workflows, message.lives, message.prunings, pass_on=True
+        )
+
+    def _progress(self, peer: Peer, message: Progress) -> None:
         now_s = self._core.now_s
         for item in message.items:
             if item.task in self.table.specs:

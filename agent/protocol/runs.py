@@ -192,6 +192,7 @@ class Runs(Part):
         if rule is None:
             self.core.count(f"{type(word).__name__} while {own.stage.value}")
             return
+        self.core.wake = True
         rule(own, word)
 
     def _fetched(self, own: OwnRun, word: InputsFetched) -> None:
