@@ -11,7 +11,7 @@ producer's floor above the outcome that is lost: the producer runs again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.events import DatasetsChanged
@@ -86,13 +86,22 @@ class Datasets(Part):
 
     # -- news ----------------------------------------------------------------------------
 
+    def hold(self, datasets: Iterable[DatasetId]) -> None:
+        """These are on this disk now; everybody is told before anything is said about them."""
+        new = tuple(dataset for dataset in datasets if dataset not in self.core.holdings)
+        if new:
+            self.core.holdings.update(dict.fromkeys(new))
+            self.core.broadcast(Holdings(new))
+            self.core.wake = True
+
     def _changed(self, event: DatasetsChanged) -> None:
         core = self.core
-        core.holdings.update(dict.fromkeys(event.added))
+        self.hold(event.added)
         for dataset in event.removed:
             core.holdings.pop(dataset, None)
-        core.broadcast(Holdings(event.added, event.removed))
-        core.wake = True
+        if event.removed:
+            core.broadcast(Holdings(removed=event.removed))
+            core.wake = True
 
     def _told(self, peer: Peer, message: Holdings) -> None:
         if message.complete:

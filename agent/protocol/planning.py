@@ -77,8 +77,11 @@ class Planning(Part):
             return
         chosen: list[tuple[TaskId, int]] = []
         planned: dict[TaskId, tuple[NodeId, float]] = {}
+        held_back = False
         for task in self._queue.in_order():
             spec = core.table.specs[task]
+            if held_back and not self._interactive(spec):
+                break
             taker = self._taker(task, spec, seats)
             if taker is None:
                 if not any(self._has_room(each, spec) for each in seats):
@@ -91,6 +94,7 @@ class Planning(Part):
                     break
             else:
                 planned[task] = self._since(task, taker.node)
+                held_back = held_back or self._could_take_interactive(spec, mine)
         self._remember(planned)
         if chosen:
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
@@ -152,13 +156,24 @@ class Planning(Part):
     def _home(self, spec: TaskSpec, seats: list[Seats]) -> Seats | None:
         """Where an interactive task was submitted: it runs there at once, owner or not."""
         core = self.core
-        workflow = core.table.workflows[core.table.workflow_of[spec.task]]
-        if workflow.priority.value < PRIORITY_INTERACTIVE:
+        if not self._interactive(spec):
             return None
+        workflow = core.table.workflows[core.table.workflow_of[spec.task]]
         for each in seats:
             if each.node == workflow.spec.host:
                 return each
         return None
+
+    def _could_take_interactive(self, spec: TaskSpec, mine: Seats) -> bool:
+        """No low task starts where an interactive one could: first it must be seen taken."""
+        if not self._interactive(spec) or misfit(spec, mine.capabilities):
+            return False
+        return self._has_room(mine, spec) and not self._obstacle(spec.task)
+
+    def _interactive(self, spec: TaskSpec) -> bool:
+        table = self.core.table
+        workflow = table.workflows[table.workflow_of[spec.task]]
+        return workflow.priority.value >= PRIORITY_INTERACTIVE
 
     def _has_room(self, seats: Seats, spec: TaskSpec) -> bool:
         if seats.busy < seats.slots:
@@ -172,7 +187,7 @@ class Planning(Part):
     def _score(self, spec: TaskSpec) -> int:
         core = self.core
         workflow = core.table.workflows[core.table.workflow_of[spec.task]]
-        at_home = workflow.priority.value >= PRIORITY_INTERACTIVE and workflow.spec.host == core.me
+        at_home = self._interactive(spec) and workflow.spec.host == core.me
         return SCORE_AT_HOME if at_home else SCORE
 
     # -- what others leave lying ---------------------------------------------------------

@@ -215,6 +215,7 @@ class Runs(Part):
         own.stage = Stage.COPYING
         core.timers.disarm(TimerKind.HAND_BACK, own.task)
         kept = tuple(output for output in word.outputs if not output.external)
+        self._datasets.hold(output.dataset for output in kept)
         peers = self._copy_targets(own.task)
         if kept and peers and core.settings.copies > 1:
             name = run_name(own.run)

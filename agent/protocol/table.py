@@ -161,8 +161,16 @@ class Table:
         news.workflows.append(joined)
         if mine is None or mine.spec is not joined.spec:
             if mine is not None:
+                self._keep_lives(mine)
                 self._unlist_tasks(mine, news, dirty)
             self._list_tasks(joined, news, dirty)
+
+    def _keep_lives(self, workflow: Workflow) -> None:
+        """Another submission of this name stands; what happened to tasks of both still counts."""
+        for spec in workflow.spec.tasks:
+            life = self.lives.get(spec.task)
+            if life is not None and self.workflow_of.get(spec.task) == workflow.spec.workflow:
+                self._orphans[spec.task] = life
 
     def _list_tasks(self, workflow: Workflow, news: News, dirty: dict[TaskId, None]) -> None:
         workflow_id = workflow.spec.workflow
