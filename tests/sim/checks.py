@@ -293,7 +293,8 @@ def interactive_goes_first(watch: Watch, machine: Machine, message: TryDequeue) 
     if not low:
         return
     for task, spec in watch.interactive.items():
-        since_s = watch.ready_since.get((machine.index, task), machine.world.now)
+        joined_s = machine.booted_s + watch.simulation.plan.settings.start_wait_s
+        since_s = max(watch.ready_since.get((machine.index, task), machine.world.now), joined_s)
         if machine.world.now - since_s < INTERACTIVE_LEFT_S:
             continue
         if task in offered or task in node.claims.open or task in node.promises.by_task:

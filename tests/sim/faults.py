@@ -53,11 +53,15 @@ class Faults:
         if machine.node is None:
             return
         self._strike(machine, "crash", back_s)
-        if self.simulation.plan.broken:
-            for peer in machine.channels:
-                self._strike(self.simulation.by_id[peer], "neighbour's crash", back_s)
+        self._strike_neighbours(machine, back_s)
         machine.die(silent=silent)
         self.world.after(back_s, self._back, machine, machine.boots)
+
+    def _strike_neighbours(self, machine: Machine, for_s: float) -> None:
+        """Where links are missing, a machine that goes may have been the only way to others."""
+        if self.simulation.plan.broken:
+            for peer in machine.channels:
+                self._strike(self.simulation.by_id[peer], "neighbour gone", for_s)
 
     def doom(self, who: int, effects: int, down_s: float) -> None:
         """It dies before one of its next effects."""
@@ -83,6 +87,7 @@ class Faults:
         if machine.node is None:
             return
         self._strike(machine, "shutdown", down_s)
+        self._strike_neighbours(machine, down_s)
         machine.shut_down()
         self.world.after(down_s, self._back, machine, machine.boots)
 

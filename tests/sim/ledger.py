@@ -50,6 +50,7 @@ class Ledger:
     failures: dict[TaskId, dict[RunName, None]] = field(default_factory=dict)
     floors: dict[TaskId, dict[int, None]] = field(default_factory=dict)
     retries: int = 0
+    starts_at_home: dict[WorkflowId, int] = field(default_factory=dict)
     outcomes: dict[int, dict[TaskId, RunName]] = field(default_factory=dict)
     accepted: dict[WorkflowId, float] = field(default_factory=dict)
     excused: dict[WorkflowId, str] = field(default_factory=dict)
@@ -92,6 +93,7 @@ class Ledger:
             + len(self.failures.get(task, ()))
             + len(self.handovers.get(task, ()))
             + self.retries
+            + self.starts_at_home.get(task.partition("/")[0], 0)
             + len(self.floors.get(task, ()))
             + sum(self.faults_of(machine, at_s) for machine, at_s in owners.items())
         )

@@ -84,6 +84,7 @@ class Machine:
     """A machine and the agent on it."""
 
     __slots__ = (
+        "booted_s",
         "boots",
         "channels",
         "children",
@@ -121,6 +122,7 @@ class Machine:
         self.disk = Disk()
         self.node: Node | None = None
         self.boots = 0
+        self.booted_s = 0.0
         self.children = Children(self)
         self.transfers = Transfers(self)
         self.inbox: deque[Event] = deque()
@@ -148,6 +150,7 @@ class Machine:
     def boot(self) -> None:
         """Start the agent on what the disk has."""
         self.boots += 1
+        self.booted_s = self.world.now
         disk, plan, simulation = self.disk, self.plan, self.simulation
         setup = NodeSetup(
             node=self.node_id,
