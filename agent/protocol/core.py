@@ -320,10 +320,12 @@ class Core:
         peer = self.peers.get(sender)
         reached = peer.status.neighbours if peer is not None and peer.status is not None else {}
         others = [node for node in self.greeted() if node != sender and node not in reached]
-        self.send(
-            others,
-            State(tuple(news.lives), tuple(news.workflows), tuple(news.prunings), self.cause),
-        )
+        if news.workflows:
+            self.send(others, Enqueue(tuple(news.workflows), tuple(news.lives), False, self.cause))
+        elif news.lives:
+            self.send(others, State(tuple(news.lives), cause=self.cause))
+        if news.prunings:
+            self.send(others, State(prunings=tuple(news.prunings), cause=self.cause))
 
     def tell_own(self) -> None:
         """Tell what this node wrote, in one message."""

@@ -65,7 +65,7 @@ class Election(Part):
 
     @property
     def _running(self) -> bool:
-        return self.core.timers.armed(TimerKind.ELECTION)
+        return bool(self._candidacies)
 
     def _stand(self) -> None:
         core = self.core
@@ -86,6 +86,8 @@ class Election(Part):
     def close(self) -> None:
         """The window for candidacies is over; the winner says so."""
         core, candidacies = self.core, self._candidacies
+        if not candidacies:
+            return
         winner = min(candidacies, key=lambda node: candidacy_rank(candidacies[node], node))
         self._candidacies = {}
         if winner != core.me or not core.joined:
@@ -104,7 +106,7 @@ class Election(Part):
 
     def _heard(self, peer: Peer, message: Heartbeat) -> None:
         """Every heartbeat repeats who is master, and since when."""
-        if message.elected != self._liveness.elected and message.master:
+        if message.master:
             self._adopt(message.master, message.elected)
 
     def _adopt(self, master: NodeId, elected: Stamp) -> None:

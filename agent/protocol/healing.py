@@ -19,7 +19,7 @@ from agent.protocol.messages import (
     Records,
     RecordVersion,
 )
-from agent.protocol.records import NodeId, Pruning, TaskLife, Workflow
+from agent.protocol.records import NodeId, Pruning, TaskLife, Workflow, WorkflowId
 
 QUIET_S = 0.5
 
@@ -108,24 +108,38 @@ class Healing(Part):
 
     def _wanted(self, peer: Peer, message: AskRecords) -> None:
         table = self.core.table
-        workflows = [
-            table.workflows[key[1:]]
-            for key in message.keys
-            if key[0] == "w" and key[1:] in table.workflows
-        ]
-        lives = [
-            TaskLife(key[1:], table.lives[key[1:]])
-            for key in message.keys
-            if key[0] == "t" and key[1:] in table.lives
-        ]
-        prunings = [
-            table.prunings[key[1:]]
-            for key in message.keys
-            if key[0] == "p" and key[1:] in table.prunings
-        ]
-        size = self.core.settings.records_per_message_max
-        for piece in in_pieces(workflows, lives, prunings, size):
+        ids: dict[str, list[str]] = {"w": [], "t": [], "p": []}
+        for key in message.keys:
+            ids.get(key[0], []).append(key[1:])
+        workflows = [each for each in ids["w"] if each in table.workflows]
+        lives = [TaskLife(each, table.lives[each]) for each in ids["t"] if each in table.lives]
+        prunings = [table.prunings[each] for each in ids["p"] if each in table.prunings]
+        for piece in self.in_pieces(workflows, lives, prunings):
             self.core.send(peer.node, piece)
+
+    def in_pieces(
+        self, workflows: Iterable[WorkflowId], lives: list[TaskLife], prunings: list[Pruning]
+    ) -> list[Records]:
+        """Records in bounded messages. A workflow comes with its lives, in one message."""
+        table, size = self.core.table, self.core.settings.records_per_message_max
+        pieces = [
+            Records(prunings=tuple(prunings[i : i + size])) for i in range(0, len(prunings), size)
+        ]
+        batch: list[Workflow] = []
+        with_them: list[TaskLife] = []
+        tasks = 0
+        for workflow in workflows:
+            batch.append(table.workflows[workflow])
+            with_them += table.lives_of(workflow)
+            tasks += len(batch[-1].spec.tasks)
+            if tasks >= size:
+                pieces.append(Records(tuple(batch), tuple(with_them)))
+                batch, with_them, tasks = [], [], 0
+        pieces.append(Records(tuple(batch), tuple(with_them)))
+        told = {part.task for piece in pieces for part in piece.lives}
+        rest = [part for part in lives if part.task not in told]
+        pieces += [Records(lives=tuple(rest[i : i + size])) for i in range(0, len(rest), size)]
+        return [piece for piece in pieces if piece != Records()] or [Records()]
 
     def take(self, peer: Peer, message: Records) -> None:
         """Records came that were asked for."""
@@ -143,24 +157,3 @@ def _keys(message: Records) -> Iterable[str]:
         yield "t" + part.task
     for pruning in message.prunings:
         yield "p" + pruning.workflow
-
-
-def in_pieces(
-    workflows: list[Workflow], lives: list[TaskLife], prunings: list[Pruning], size: int
-) -> list[Records]:
-    """Records in messages of a bounded number of records, workflows before their lives."""
-    pieces = [
-        Records(prunings=tuple(prunings[i : i + size])) for i in range(0, len(prunings), size)
-    ]
-    tasks = 0
-    batch: list[Workflow] = []
-    for workflow in workflows:
-        batch.append(workflow)
-        tasks += len(workflow.spec.tasks)
-        if tasks >= size:
-            pieces.append(Records(workflows=tuple(batch)))
-            batch, tasks = [], 0
-    if batch:
-        pieces.append(Records(workflows=tuple(batch)))
-    pieces += [Records(lives=tuple(lives[i : i + size])) for i in range(0, len(lives), size)]
-    return pieces or [Records()]

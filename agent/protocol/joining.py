@@ -16,10 +16,10 @@ from collections.abc import Callable
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.election import Election
 from agent.protocol.events import Started
-from agent.protocol.healing import Healing, in_pieces
+from agent.protocol.healing import Healing
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Records, TasksTransfer
-from agent.protocol.records import NodeId, TaskLife
+from agent.protocol.records import NodeId
 
 
 class Joining(Part):
@@ -100,13 +100,7 @@ class Joining(Part):
 
     def _transfer(self, peer: Peer, message: TasksTransfer) -> None:
         table = self.core.table
-        lives = [TaskLife(task, life) for task, life in table.lives.items()]
-        pieces = in_pieces(
-            list(table.workflows.values()),
-            lives,
-            list(table.prunings.values()),
-            self.core.settings.records_per_message_max,
-        )
+        pieces = self._healing.in_pieces(table.workflows, [], list(table.prunings.values()))
         for piece in pieces[:-1]:
             self.core.send(peer.node, piece)
         last = pieces[-1]

@@ -63,9 +63,7 @@ class Node:
             core, self._liveness, self._election, self._healing, self._lost.end_all
         )
         self._unknown = Unknown(core, self._election)
-        self._requests = Requests(
-            core, self._runs.begin, self._may_start_at_home, self._liveness.alive
-        )
+        self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
         self._parts: list[Part] = [
             self._liveness,
@@ -145,9 +143,9 @@ class Node:
             handler(peer, message)
 
     def _state(self, peer: Peer, message: State) -> None:
-        self._core.learn(
-            peer.node, message.workflows, message.lives, message.prunings, pass_on=True
-        )
+        """Wishes on a workflow that is not known here wait for it to come with its lives."""
+        known = [each for each in message.workflows if each.spec.workflow in self.table.workflows]
+        self._core.learn(peer.node, known, message.lives, message.prunings, pass_on=True)
 
     def _progress(self, peer: Peer, message: Progress) -> None:
         now_s = self._core.now_s
@@ -227,6 +225,3 @@ class Node:
             or task in self.claims.open
             or self.claims.rival(task) is not None
         )
-
-    def _may_start_at_home(self, task: TaskId) -> bool:
-        return not self._runs.mine and self._core.joined and not self._obstacle(task)

@@ -26,13 +26,12 @@ from agent.protocol.events import (
 from agent.protocol.messages import Enqueue, Stored
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
-    PRIORITY_INTERACTIVE,
     Claim,
+    Dataset,
     Life,
     NodeId,
     PriorityWish,
     Run,
-    Scheduled,
     TaskId,
     TaskLife,
     Terminated,
@@ -60,13 +59,9 @@ class Requests(Part):
     def __init__(
         self,
         core: Core,
-        begin: Callable[[TaskId, Run], None],
-        may_start_at_home: Callable[[TaskId], bool],
         alive: Callable[[NodeId, int], bool],
     ) -> None:
         super().__init__(core)
-        self._begin = begin
-        self._may_start_at_home = may_start_at_home
         self._alive = alive
         self._receipts: dict[WorkflowId, _Receipt] = {}
         self._cancelling: dict[TaskId, None] = {}
@@ -110,42 +105,9 @@ class Requests(Part):
         )
         workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))
         core.write(workflows=[workflow])
-        self._start_at_home(workflow)
         self._receipts[event.workflow] = _Receipt(event.request, dict.fromkeys(core.voters()))
         core.tell_enqueued(receipt=True)
         self._answer_submission(event.workflow)
-
-    def _start_at_home(self, workflow: Workflow) -> None:
-        """An interactive task is born scheduled on its node, so that no claim can race it."""
-        if workflow.priority.value < PRIORITY_INTERACTIVE:
-            return
-        for spec in workflow.spec.tasks:
-            if self._may_start_at_home(spec.task):
-                run = self._new_run(spec.task)
-                self.core.write(lives=[TaskLife(spec.task, Life(runs=(run,)))])
-                self._begin(spec.task, run)
-                return
-
-    def _new_run(self, task: TaskId) -> Run:
-        core = self.core
-        generation, attempt = next_attempt(core.table.life(task))
-        reading = core.table.reading(task)
-        inputs = (reading.inputs if reading is not None else None) or ()
-        stamp = core.stamp()
-        claim = Claim(1_000_000, stamp, core.me)
-        expected_ms = core.table.specs[task].expected_ms
-        return Run(
-            generation,
-            attempt,
-            core.me,
-            core.incarnation,
-            claim,
-            expected_ms,
-            inputs,
-            1,
-            Scheduled(),
-            stamp,
-        )
 
     def _answer_submission(self, workflow: WorkflowId) -> None:
         """Say so when nobody is left who could confirm."""
@@ -172,13 +134,12 @@ class Requests(Part):
                 self.core.emit(WorkflowSafe(workflow))
 
     def on_greeted(self, peer: Peer) -> None:
-        workflows = [
-            self.core.table.workflows[each]
-            for each in self._receipts
-            if each in self.core.table.workflows
-        ]
-        if workflows:
-            self.core.send(peer.node, Enqueue(tuple(workflows), receipt=True))
+        table = self.core.table
+        unsafe = [each for each in self._receipts if each in table.workflows]
+        if unsafe:
+            workflows = tuple(table.workflows[each] for each in unsafe)
+            lives = tuple(life for each in unsafe for life in table.lives_of(each))
+            self.core.send(peer.node, Enqueue(workflows, lives, receipt=True))
 
     def on_gone(self, peer: Peer) -> None:
         self._do_without(peer)
@@ -317,18 +278,25 @@ class Requests(Part):
             raise RequestError(f"{spec.name} is marked done already")
         if state is not TaskState.WAITING:
             raise RequestError(f"{spec.name} cannot be marked done yet: it is {state.value}")
-        run = self._new_run(event.task)
-        done = Run(
-            run.generation,
-            run.attempt,
-            run.host,
-            run.incarnation,
-            run.claim,
-            0,
-            run.inputs,
-            1,
-            Terminated(event.outputs, (core.me,)),
-            run.stamp,
-        )
+        done = self._done_by_hand(event.task, event.outputs)
         core.write(lives=[TaskLife(event.task, Life(0, runs=(done,)))])
         core.emit(Answer(event.request, Verdict.DONE))
+
+    def _done_by_hand(self, task: TaskId, outputs: tuple[Dataset, ...]) -> Run:
+        core = self.core
+        generation, attempt = next_attempt(core.table.life(task))
+        reading = core.table.reading(task)
+        inputs = (reading.inputs if reading is not None else None) or ()
+        stamp = core.stamp()
+        return Run(
+            generation,
+            attempt,
+            core.me,
+            core.incarnation,
+            Claim(0, stamp, core.me),
+            0,
+            inputs,
+            1,
+            Terminated(outputs, (core.me,)),
+            stamp,
+        )

@@ -82,6 +82,12 @@ class Table:
         """The life of a task of this table, as far as anything happened to it."""
         return self.lives.get(task, NO_LIFE)
 
+    def lives_of(self, workflow: WorkflowId) -> list[TaskLife]:
+        """What happened to its tasks. No workflow is told to a peer without this: a workflow
+        whose lives are under way would look as if nothing of it had run."""
+        specs = self.workflows[workflow].spec.tasks
+        return [TaskLife(s.task, self.lives[s.task]) for s in specs if s.task in self.lives]
+
     def dependants(self, task: TaskId) -> list[TaskId]:
         """Tasks that name this one as producer."""
         return self._dependants.get(task, [])
