@@ -57,7 +57,6 @@ from agent.protocol.messages import Goodbye, Progress, ProgressItem
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     Dataset,
-    DatasetId,
     Evicted,
     Failed,
     Life,
@@ -172,14 +171,19 @@ class Runs(Part):
         """The claim is won and recorded: bring the inputs, then start."""
         spec = self.core.table.specs[task]
         own = self.mine[task] = OwnRun(task, spec, run, Stage.QUEUED)
+        self._fetch_missing(own)
+
+    def _fetch_missing(self, own: OwnRun) -> bool:
+        """Have inputs brought that are not on this disk; False when all are."""
         missing = [
             (dataset, self._datasets.holders(dataset))
-            for dataset in self._datasets.needed(spec)
+            for dataset in self._datasets.needed(own.spec)
             if dataset not in self.core.holdings
         ]
         if missing:
             own.stage = Stage.FETCHING
-            self.core.emit(Fetch(task, run_name(run), tuple(missing)))
+            self.core.emit(Fetch(own.task, run_name(own.run), tuple(missing)))
+        return bool(missing)
 
     # -- what is told of a run -----------------------------------------------------------
 
@@ -330,13 +334,11 @@ class Runs(Part):
         for own in sorted(queued, key=lambda own: not self._at_home(own.task)):
             if active >= core.slots:
                 return
+            if self._fetch_missing(own):
+                continue  # it was here when it was claimed, and is not any more
             active += 1
             own.stage = Stage.STARTING
-            name = run_name(own.run)
-            core.emit(StartChild(own.task, name, own.spec, self._inputs(own)))
-
-    def _inputs(self, own: OwnRun) -> tuple[DatasetId, ...]:
-        return own.run.inputs
+            core.emit(StartChild(own.task, run_name(own.run), own.spec, own.run.inputs))
 
     # -- ends ----------------------------------------------------------------------------
 
