@@ -61,11 +61,11 @@ class Clients:
 
     def submit_twice(self, job: Job, one: int, other: int) -> None:
         """The same submission goes to two nodes at once."""
-        self.submit(job, one)
-        self.submit(job, other)
         if job.interactive:
             # Each node starts it at once for the person in front of it; the join ends one of them.
             self.simulation.ledger.starts_at_home[job.workflow] = 1
+        self.submit(job, one)
+        self.submit(job, other)
 
     def _ask_again(self, job: Job, who: int) -> None:
         if job.workflow not in self.simulation.ledger.accepted:

@@ -60,12 +60,12 @@ def stalls(draft: Draft) -> None:
     """2. Stalls and sleeps of claimants, consenters and runners."""
     draft.any_flock()
     draft.lasts(15.0, 45.0)
-    draft.work(workflows=(2, 5))
-    for _ in draft.times(1, 6):
+    draft.work(workflows=(2, 7))
+    for _ in draft.times(1, 9):
         draft.happen(draft.when(), "stall", draft.one(), draft.short())
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         draft.happen(draft.when(), "sleep", draft.one(), draft.short(0.5, 30.0))
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         moment = draft.draw.choice(("claimed", "consented", "persisted a won claim", "started"))
         draft.happen(draft.when(0.1), "trap", draft.one(), moment, "stall")
 
@@ -77,11 +77,11 @@ def flapping(draft: Draft) -> None:
     draft.plan.network.seen_s = draft.draw.choice(((0.001, 0.02), (0.001, 1.5)))
     draft.plan.network.redial_s = draft.draw.choice(((0.02, 0.2), (0.05, 2.0)))
     draft.work()
-    for _ in draft.times(1, 3):
+    for _ in draft.times(1, 5):
         every_s = draft.draw.choice((0.3, 1.0, 3.0, 6.0))
         times = draft.draw.randint(3, 12)
         draft.happen(draft.when(), "flap", *draft.two(), every_s, times)
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         disk = draft.draw.choice(("kept", "lost", "older"))
         draft.happen(draft.when(), "snapshot", draft.one())
         draft.happen(draft.when(), "crash", draft.one(), 0.05, draft.maybe(0.5), disk)
@@ -92,9 +92,9 @@ def claim_in_flight(draft: Draft) -> None:
     draft.flock(2, 6)
     draft.lasts(12.0, 40.0)
     draft.plan.network.seen_s = (0.001, 0.4)
-    draft.work(workflows=(2, 6), duration_s=(0.2, 3.0))
+    draft.work(workflows=(2, 8), duration_s=(0.2, 3.0))
     moments = ("claimed", "consented", "persisting a won claim", "persisted a won claim", "telling")
-    for _ in draft.times(1, 6):
+    for _ in draft.times(1, 9):
         moment, action = draft.draw.choice(moments), draft.draw.choice(ACTIONS)
         draft.happen(draft.when(0.1), "trap", draft.one(), moment, action)
     for machine in draft.plan.machines[1:]:
@@ -103,7 +103,7 @@ def claim_in_flight(draft: Draft) -> None:
             machine.boot_s = draft.when(1.0)
     if draft.size > 2 and draft.maybe(0.3):
         draft.break_links(2)
-    for _ in draft.times(0, 2):
+    for _ in draft.times(0, 3):
         draft.happen(draft.when(), "lossy", *draft.two(), 0.5, draft.short())
 
 
@@ -116,7 +116,7 @@ def power_on(draft: Draft) -> None:
         machine.discovery_s = draft.draw.choice(((0.01, 0.3), (0.0, 3.0), (0.0, 10.0)))
         machine.boot_s = draft.draw.uniform(0.0, staggered_s)
     draft.style.tasks = (1, 10)
-    draft.work(workflows=(2, 6), duration_s=(0.2, 2.0))
+    draft.work(workflows=(2, 8), duration_s=(0.2, 2.0))
     off = draft.draw.uniform(6.0, draft.plan.until_s - 8.0)
     for index in range(draft.size):
         down_s = draft.draw.uniform(0.5, 1.0 + staggered_s)
@@ -127,8 +127,8 @@ def crossing_wishes(draft: Draft) -> None:
     """6. Cancel crosses success, claim and hand-back; retries on two sides."""
     draft.flock(2, 6)
     draft.lasts(15.0, 40.0)
-    draft.work(workflows=(2, 5), duration_s=(0.2, 3.0), failing=0.2)
-    for _ in draft.times(2, 6):
+    draft.work(workflows=(2, 7), duration_s=(0.2, 3.0), failing=0.2)
+    for _ in draft.times(2, 9):
         at, number = draft.when(), draft.draw.randrange(5)
         for verb in draft.draw.choices(("cancel", "retry"), k=2):
             part = draft.draw.choice((0.4, 1.0))
@@ -138,7 +138,7 @@ def crossing_wishes(draft: Draft) -> None:
         draft.cut(at, lasts)
         for _ in range(3):
             wish(draft, at + draft.draw.uniform(0.0, lasts))
-    for _ in draft.times(0, 2):
+    for _ in draft.times(0, 3):
         draft.owner_visit(for_s=draft.short(8.0, 20.0))
     if draft.maybe(0.3):
         draft.happen(draft.when(), "lose_datasets", draft.one())
@@ -149,7 +149,7 @@ def two_sides(draft: Draft) -> None:
     draft.flock(2, 6, slots=3)
     draft.lasts(25.0, 50.0)
     draft.style.same_content = draft.draw.choice((0.0, 0.5, 1.0))
-    draft.work(workflows=(1, 3), tasks=(2, 4), duration_s=(0.5, 4.0), requirements=0.0)
+    draft.work(workflows=(1, 5), tasks=(2, 4), duration_s=(0.5, 4.0), requirements=0.0)
     begins = draft.draw.uniform(0.5, 10.0)
     sides = [draft.draw.randrange(draft.draw.choice((2, 3))) for _ in range(draft.size)]
     for one in range(draft.size):
@@ -170,7 +170,7 @@ def holders_lost(draft: Draft) -> None:
         draft.plan.settings = replace(draft.plan.settings, copies=1)
     draft.plan.fetch_breaks = draft.draw.choice((0.0, 0.2, 0.5))
     draft.work(tasks=(2, 6), raw=0.2, duration_s=(0.5, 5.0))
-    for _ in draft.times(1, 4):
+    for _ in draft.times(1, 6):
         who, at = draft.one(), draft.when()
         kind = draft.draw.choice(("emptied", "disk lost", "away", "cut off"))
         if kind == "emptied":
@@ -194,11 +194,11 @@ def away_past_pruning(draft: Draft) -> None:
     if draft.maybe(0.5):
         for machine in draft.plan.machines:
             machine.wall_offset_ms = draft.draw.randint(-7_200_000, 7_200_000)
-    draft.work(duration_s=(0.2, 2.0), workflows=(1, 4))
+    draft.work(duration_s=(0.2, 2.0), workflows=(1, 6))
     who = draft.one()
     away = draft.draw.uniform(15.0, 30.0)
     draft.happen(draft.draw.uniform(1.0, 8.0), "crash", who, away, draft.maybe(0.5), "kept")
-    for _ in draft.times(0, 4):
+    for _ in draft.times(0, 6):
         draft.happen(draft.when(5.0), "retry", draft.draw.randrange(4), draft.one(), 1.0)
     if draft.maybe(0.4):
         draft.cut(for_s=draft.draw.uniform(5.0, 25.0))
@@ -212,7 +212,7 @@ def hand_back(draft: Draft) -> None:
     hand_back_s = draft.draw.choice((4.0, 8.0))
     draft.plan.settings = replace(draft.plan.settings, hand_back_s=hand_back_s)
     draft.work(duration_s=(3.0, 12.0), tasks=(1, 3))
-    for _ in draft.times(2, 6):
+    for _ in draft.times(2, 9):
         lasts = hand_back_s + draft.draw.choice((-0.01, 0.0, 0.001, 0.01, 0.2, 3.0))
         draft.owner_visit(for_s=lasts)
     if draft.maybe(0.5):
@@ -228,7 +228,7 @@ def versions(draft: Draft) -> None:
         machine.newer_version = draft.maybe(0.5)
     draft.workshop.more = dict(MORE)
     draft.work()
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         draft.crash()
     if draft.maybe(0.4):
         draft.cut()
@@ -238,14 +238,14 @@ def refused(draft: Draft) -> None:
     """12. Messages refused on living links; disks that refuse between claim and start."""
     draft.flock(1, 6)
     draft.lasts(15.0, 45.0)
-    draft.work(workflows=(2, 5), duration_s=(0.2, 3.0))
-    for _ in draft.times(1, 5):
+    draft.work(workflows=(2, 7), duration_s=(0.2, 3.0))
+    for _ in draft.times(1, 8):
         rate = draft.draw.choice((0.05, 0.3, 0.8))
         draft.happen(draft.when(), "lossy", *draft.two(), rate, draft.short())
-    for _ in draft.times(0, 4):
+    for _ in draft.times(0, 6):
         moment = draft.draw.choice(("persisting a won claim", "persisting a success"))
         draft.happen(draft.when(0.1), "trap", draft.one(), moment, "disk")
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         draft.happen(draft.when(), "full", draft.one(), draft.short())
 
 
@@ -254,7 +254,7 @@ def poison(draft: Draft) -> None:
     draft.flock(1, 6)
     draft.lasts(20.0, 50.0)
     draft.work(
-        workflows=(1, 4),
+        workflows=(1, 6),
         duration_s=(0.2, 2.0),
         killing=0.15,
         failing=0.15,
@@ -262,7 +262,7 @@ def poison(draft: Draft) -> None:
         requirements=0.4,
         hanging=0.05,
     )
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         draft.happen(draft.when(), "retry", draft.draw.randrange(4), draft.one(), 1.0)
 
 
@@ -270,7 +270,7 @@ def submitted_twice(draft: Draft) -> None:
     """14. The same submission at two nodes; deaths between keeping, telling and answering."""
     draft.flock(2, 6)
     draft.lasts(12.0, 40.0)
-    for _ in draft.times(1, 5):
+    for _ in draft.times(1, 8):
         job = draft.workshop.job()
         draft.plan.behaviours = draft.workshop.behaviours
         at, (one, other) = draft.when(), draft.two()
@@ -296,7 +296,7 @@ def far_clocks(draft: Draft) -> None:
     draft.plan.machines[far].wall_offset_ms = years_ms
     draft.work()
     draft.happen(draft.when(), "step_clock", far, -years_ms)
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         at, who = draft.when(), draft.one()
         draft.happen(at, "step_clock", who, -7_200_000)
         draft.happen(at + 0.01, "crash", who, draft.short(0.05, 5.0), False, "kept")
@@ -308,11 +308,11 @@ def orphan_promises(draft: Draft) -> None:
     """16. Claimants die, withdraw, are cut off or restart right after they were promised."""
     draft.flock(2, 7)
     draft.lasts(20.0, 45.0)
-    draft.work(workflows=(2, 6), duration_s=(0.2, 4.0))
-    for _ in draft.times(2, 8):
+    draft.work(workflows=(2, 8), duration_s=(0.2, 4.0))
+    for _ in draft.times(2, 12):
         action = draft.draw.choice(ACTIONS)
         draft.happen(draft.when(0.1), "trap", draft.one(), "claimed", action)
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         draft.happen(draft.when(), "lossy", *draft.two(), 0.5, draft.short())
-    for _ in draft.times(0, 3):
+    for _ in draft.times(0, 5):
         draft.owner_visit()

@@ -206,11 +206,14 @@ class Machine:
         self.stalled -= 1
         if self.stalled:
             return
-        while self.inbox and not self.stalled and self.node is not None:
+        while self.inbox and self._awake():
             self._handle(self.inbox.popleft())
-        if self.late_due and not self.stalled and self.node is not None:
+        if self.late_due and self._awake():
             self.late_due = False
             self._handle(DUE)
+
+    def _awake(self) -> bool:
+        return self.node is not None and not self.stalled
 
     def tell_presence(self) -> None:
         """Hand in whether the owner is here."""

@@ -111,9 +111,9 @@ class Draft:
         chance = self.draw.random()
         if chance < 0.04:
             self.flock(1, 1)
-        elif chance < 0.75:
+        elif chance < 0.65:
             self.flock(2, 5)
-        elif chance < 0.985:
+        elif chance < 0.97:
             self.flock(6, 9)
         else:
             self.flock(10, 30)
@@ -166,7 +166,7 @@ class Draft:
 
     def short(self, least: float = 0.3, most: float = 10.0) -> float:
         """A duration, short ones more often."""
-        return least * (most / least) ** self.draw.random()
+        return least * float((most / least) ** self.draw.random())
 
     def maybe(self, share: float) -> bool:
         """A chance."""

@@ -26,8 +26,14 @@ class Fetching:
 
     task: TaskId
     run: RunName
-    missing: list[tuple[DatasetId, list[NodeId]]]
+    wanted: tuple[tuple[DatasetId, tuple[NodeId, ...]], ...]
+    missing: list[tuple[DatasetId, list[NodeId]]] = field(default_factory=list)
     ended: bool = False
+
+    def look(self, held: dict[DatasetId, None]) -> bool:
+        """Whether something is missing; also what was here and has left again."""
+        self.missing = [(name, list(hosts)) for name, hosts in self.wanted if name not in held]
+        return bool(self.missing)
 
 
 @dataclass(slots=True, eq=False)
@@ -53,9 +59,8 @@ class Transfers:
 
     def fetch(self, effect: Fetch) -> None:
         """Bring the inputs here, one after the other."""
-        held = self.machine.disk.datasets
-        missing = [(name, list(hosts)) for name, hosts in effect.inputs if name not in held]
-        job = Fetching(effect.task, effect.run, missing)
+        job = Fetching(effect.task, effect.run, effect.inputs)
+        job.look(self.machine.disk.datasets)
         self.fetching.append(job)
         self.world.after(0.0005, self._next_input, job)
 
@@ -95,7 +100,7 @@ class Transfers:
         held = self.machine.disk.datasets
         while job.missing and job.missing[0][0] in held:
             job.missing.pop(0)
-        if not job.missing:
+        if not job.missing and not job.look(held):
             self._end_fetch(job)
             self.machine.hand(InputsFetched(job.task, job.run))
             return

@@ -71,8 +71,8 @@ class Job:
 class WorkStyle:
     """Ranges and shares from which work is drawn; a share is a chance per task or workflow."""
 
-    workflows: tuple[int, int] = (1, 4)
-    tasks: tuple[int, int] = (1, 6)
+    workflows: tuple[int, int] = (2, 7)
+    tasks: tuple[int, int] = (1, 8)
     duration_s: tuple[float, float] = (0.2, 6.0)
     interactive: float = 0.15
     gates: float = 0.05

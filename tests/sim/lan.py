@@ -1,0 +1,219 @@
+"""A flock in a perfect world, for benchmarks: no misfortune, every moment read out.
+
+Built of the same world, network and machines as the scenarios, so that what is measured is the
+protocol and not a model of it. Times are virtual seconds; a run costs what its events cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from agent.protocol.effects import StartChild, TaskMoved
+from agent.protocol.messages import Capabilities
+from agent.protocol.records import PRIORITY_LOW, InputRef, TaskSpec
+from agent.protocol.settings import Settings
+from agent.protocol.states import ENDED, TaskState
+from tests.sim.machine import Machine, MachinePlan
+from tests.sim.network import NetworkPlan
+from tests.sim.plan import NAMES, Plan
+from tests.sim.simulation import Simulation
+from tests.sim.work import PROGRAMS, Behaviour, Job
+
+STEP_S = 1.0
+JOINED_S = 12.0
+"""By then every machine has found the others and holds their table."""
+
+CAPABLE = Capabilities(
+    system="linux",
+    architecture="x86_64",
+    memory_mb=16_000,
+    disk_mb=100_000,
+    cores=4,
+    programs=PROGRAMS,
+)
+
+
+@dataclass(slots=True)
+class Times:
+    """The moments of one task: when it became ready, where and when it started, when it ended."""
+
+    ready_s: float | None = None
+    started: list[tuple[float, str]] = field(default_factory=list)
+    ended_s: float | None = None
+    state: TaskState = TaskState.SUBMITTED
+
+    @property
+    def waited_s(self) -> float:
+        """From ready to the first start."""
+        if self.ready_s is None or not self.started:
+            return 0.0
+        return self.started[0][0] - self.ready_s
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A task for a benchmark: how long it runs, and which steps of its workflow it needs."""
+
+    duration_s: float
+    needs: tuple[int, ...] = ()
+    program: str = PROGRAMS[0]
+    name: str = ""
+
+
+def chain(length: int, duration_s: float) -> list[Step]:
+    """Steps one after the other."""
+    return [Step(duration_s, (n - 1,) if n else ()) for n in range(length)]
+
+
+class Flock:
+    """So many machines on one LAN, from the moment at which all have joined."""
+
+    def __init__(
+        self,
+        n: int,
+        delays: tuple[float, float] = (0.0002, 0.001),
+        start_s: float = 0.05,
+        seed: int = 1,
+        *,
+        slots: int = 1,
+        settings: Settings | None = None,
+        names: Iterable[str] = NAMES,
+        policy: str = "look-ahead",
+    ) -> None:
+        plan = Plan(seed, "lan", settings or Settings(), exact=True, start_s=start_s)
+        plan.network = NetworkPlan(delay_s=delays)
+        plan.machines = [
+            MachinePlan(f"n{i:02}", name, slots, CAPABLE, policy, boot_s=i * 0.001)
+            for i, name in zip(range(n), names, strict=False)
+        ]
+        self.simulation = Simulation(plan)
+        self.world = self.simulation.world
+        self.times: dict[str, Times] = {}
+        self.submitted_s: dict[str, float] = {}
+        self._open: dict[str, None] = {}
+        watch = self.simulation.watch
+        watch.on_moved = self._moved
+        watch.on_started = self._starts
+        self.simulation.start()
+        self.run_until(JOINED_S)
+        self._events_before = self.world.events
+        for machine in self.simulation.machines:
+            machine.sent.clear()
+
+    # What is done
+
+    def submit(
+        self,
+        workflow: str,
+        steps: Iterable[Step],
+        *,
+        at: float | None = None,
+        node: int = 0,
+        priority: int = PRIORITY_LOW,
+    ) -> list[str]:
+        """Submit a workflow at a node, now or at a time; the ids of its tasks."""
+        tasks = [
+            TaskSpec(
+                task=f"{workflow}/{number}",
+                name=step.name or f"step {number}",
+                program=step.program,
+                inputs=tuple(InputRef(f"{workflow}/{need}", 0) for need in step.needs),
+                expected_ms=int(step.duration_s * 1000),
+            )
+            for number, step in enumerate(steps)
+        ]
+        durations = [step.duration_s for step in steps]
+        for task, duration_s in zip(tasks, durations, strict=True):
+            self.simulation.plan.behaviours[task.task] = Behaviour(duration_s)
+            self.times[task.task] = Times()
+            self._open[task.task] = None
+        when = self.world.now if at is None else at
+        self.submitted_s[workflow] = when
+        job = Job(workflow, priority, tuple(tasks))
+        self.world.at(when, self._submit, job, node)
+        return [task.task for task in tasks]
+
+    def kill(self, node: int, *, at: float | None = None, silent: bool = False) -> None:
+        """The machine is lost for ever; ``silent``: with the power, so that no link is reset."""
+        self.world.at(self.world.now if at is None else at, self._kill, node, silent)
+
+    def owner(self, node: int, present: bool, *, at: float) -> None:
+        """The owner of a machine comes back or leaves."""
+        self.world.at(at, self.simulation.faults.owner, node, present)
+
+    def run_until(self, time_s: float) -> None:
+        """Let virtual time pass."""
+        self.world.run(time_s)
+
+    def run(self, at_most_s: float = 100_000.0) -> bool:
+        """Until all that was submitted has ended; False when that took too long."""
+        until_s = self.world.now + at_most_s
+        while self._open and self.world.now < until_s:
+            self.world.run(self.world.now + STEP_S)
+        return not self._open
+
+    # What is read out
+
+    def makespan_s(self, workflow: str) -> float:
+        """From submission to the end of the last task."""
+        ends = [
+            t.ended_s or 0.0 for name, t in self.times.items() if name.startswith(f"{workflow}/")
+        ]
+        return max(ends) - self.submitted_s[workflow]
+
+    def average_makespan_s(self) -> float:
+        """Over all workflows."""
+        return fmean(self.makespan_s(workflow) for workflow in self.submitted_s)
+
+    @property
+    def open_tasks(self) -> int:
+        """Submitted and not ended."""
+        return len(self._open)
+
+    @property
+    def events(self) -> int:
+        """Events handled since all had joined."""
+        return self.world.events - self._events_before
+
+    def messages(self) -> dict[str, int]:
+        """Messages sent since all had joined, by kind, each copy counted."""
+        counts: dict[str, int] = {}
+        for machine in self.simulation.machines:
+            for kind, count in machine.sent.items():
+                counts[kind.__name__] = counts.get(kind.__name__, 0) + count
+        return dict(sorted(counts.items()))
+
+    # What is seen
+
+    def _submit(self, job: Job, node: int) -> None:
+        self.simulation.clients.submit(job, node)
+
+    def _kill(self, node: int, silent: bool) -> None:
+        machine = self.simulation.machines[node]
+        machine.gone_for_ever = True
+        self.simulation.ledger.fault(machine, "gone")
+        machine.die(silent=silent)
+
+    def _moved(self, _: Machine, moved: TaskMoved) -> None:
+        times = self.times.get(moved.task)
+        if times is None:
+            return
+        now = self.world.now
+        if moved.after is TaskState.READY and times.ready_s is None:
+            times.ready_s = now
+        if moved.after in ENDED and moved.task in self._open:
+            times.ended_s = now
+            del self._open[moved.task]
+        times.state = moved.after
+
+    def _starts(self, machine: Machine, effect: StartChild) -> None:
+        if effect.task in self.times:
+            runs_s = self.world.now + self.simulation.plan.start_s
+            self.times[effect.task].started.append((runs_s, machine.plan.name))
+
+
+def quick_settings() -> Settings:
+    """Settings under which an owner who stays soon gives a task back to the flock."""
+    return replace(Settings(), hand_back_s=60.0)
