@@ -248,12 +248,6 @@ class Core:
         self._own_prunings += news.prunings
         return news
 
-    def tell_again(self, tasks: Iterable[TaskId]) -> None:
-        """Tell whole lives to everybody: an earlier telling may not have been carried out."""
-        self._own_lives += [
-            TaskLife(task, self.table.lives[task]) for task in tasks if task in self.table.lives
-        ]
-
     @property
     def has_later_news(self) -> bool:
         """Something waits to be told."""

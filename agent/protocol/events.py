@@ -62,10 +62,14 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class PersistFailed:
-    """The disk refused a ``Persist``; the effects that followed it were not carried out."""
+    """The disk refused a ``Persist``; ``dropped`` followed it and was not carried out.
+
+    ``dropped`` holds effects (``effects.Effect``), in their order.
+    """
 
     tasks: tuple[TaskId, ...]
     workflows: tuple[WorkflowId, ...]
+    dropped: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

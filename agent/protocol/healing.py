@@ -43,7 +43,7 @@ class Healing(Part):
         }
 
     def on_greeted(self, peer: Peer) -> None:
-        self._tell_digest(peer)
+        self.compare_with(peer)
 
     def on_gone(self, peer: Peer) -> None:
         """What was asked from a lost peer is asked from another when tables are next compared."""
@@ -57,7 +57,7 @@ class Healing(Part):
         for peer in core.peers.values():
             if peer.greeted and peer.stale:
                 peer.stale = False
-                self._tell_digest(peer)
+                self.compare_with(peer)
         oldest_s = core.now_s - core.settings.ask_again_s
         for key in [key for key, (_, asked_s) in self._asked.items() if asked_s <= oldest_s]:
             del self._asked[key]
@@ -74,9 +74,10 @@ class Healing(Part):
         quiet = core.now_s - self._changed_s >= QUIET_S
         limit_s = settings.hash_differs_s if quiet else settings.hash_differs_busy_s
         if peer.greeted and differs_s >= limit_s:
-            self._tell_digest(peer)
+            self.compare_with(peer)
 
-    def _tell_digest(self, peer: Peer) -> None:
+    def compare_with(self, peer: Peer) -> None:
+        """Ask a peer to list where its table differs."""
         peer.compared_s = self.core.now_s
         self.core.send(peer.node, Digest(tuple(self.core.table.digest.buckets)))
 

@@ -54,6 +54,17 @@ class Joining(Part):
         self._liveness.tell_status()
         self._join_if_ready()
 
+    def start_over(self) -> None:
+        """This node slept so long that peers went on without it: it must join them again."""
+        core = self.core
+        core.joined = False
+        self._asked, self._holds_table = None, False
+        self._healing.compared = False
+        self._liveness.started_s = core.now_s
+        self._liveness.lost_s.clear()
+        for peer in core.peers.values():
+            self._healing.compare_with(peer)
+
     def on_greeted(self, peer: Peer) -> None:
         self._join_if_ready()
 

@@ -227,6 +227,12 @@ class Liveness(Part):
         elif peer.suspected and silence_s < settings.suspect_after_s:
             self._trust(peer)
 
+    def forgive(self) -> None:
+        """This node slept: the silence was its own."""
+        now_s = self.core.now_s
+        for peer in self.core.peers.values():
+            peer.heard_s = peer.echoed_s = now_s
+
     def _silence_s(self, peer: Peer, settings: Settings) -> float:
         """An echo is up to two beats old even on a healthy link."""
         echoed_s = peer.echoed_s + 2 * settings.heartbeat_s

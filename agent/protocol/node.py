@@ -11,13 +11,14 @@ their order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
-from agent.protocol.effects import Effect
+from agent.protocol.effects import Effect, Fetch, StartChild
 from agent.protocol.election import Election
 from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
 from agent.protocol.healing import Healing
@@ -127,8 +128,10 @@ class Node:
         if deadline_s is None or core.now_s - deadline_s < core.settings.late_s:
             return
         self.claims.void("this node slept")
+        self._liveness.forgive()
         if core.now_s - deadline_s >= core.settings.suspect_after_s:
             self.promises.void()
+            self._joining.start_over()
 
     def _received(self, event: Received) -> None:
         core = self._core
@@ -176,13 +179,17 @@ class Node:
                     self._unknown.due(subject)
 
     def _persist_failed(self, event: PersistFailed) -> None:
+        """New work is not begun; everything else that was to be done is done all the same."""
         core = self._core
         core.disk_usable = False
         core.not_saved(event.tasks, event.workflows)
         self.claims.void("the disk is full")
-        self._requests.refuse_unsaved(event.workflows)
-        self._runs.withdraw_unsaved(event.tasks)
-        core.tell_again(event.tasks)
+        refused = self._requests.refuse_unsaved(event.dropped)
+        for effect in event.dropped:
+            if isinstance(effect, Fetch | StartChild):
+                self._runs.withdraw(effect.task, effect.run)
+            elif not self._requests.vouches(effect, refused):
+                core.emit(cast("Effect", effect))
         self._liveness.tell_status()
 
     def _disk_usable(self, event: DiskUsable) -> None:

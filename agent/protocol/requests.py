@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
-from agent.protocol.effects import Answer, CancelFinished, Verdict, WorkflowSafe
+from agent.protocol.effects import Answer, CancelFinished, Send, Verdict, WorkflowSafe
 from agent.protocol.errors import RequestError
 from agent.protocol.events import (
     Cancel,
@@ -49,8 +49,9 @@ GIVEN_UP = (TaskState.CANCELLED, TaskState.ABORTED)
 class _Receipt:
     """A submission that waits for a second disk. ``peers``: who may still confirm."""
 
-    request: RequestId | None
+    request: RequestId
     peers: dict[NodeId, None] = field(default_factory=dict)
+    answered: bool = False
 
 
 class Requests(Part):
@@ -112,9 +113,9 @@ class Requests(Part):
     def _answer_submission(self, workflow: WorkflowId) -> None:
         """Say so when nobody is left who could confirm."""
         receipt = self._receipts[workflow]
-        if receipt.request is not None and not receipt.peers:
+        if not receipt.answered and not receipt.peers:
             self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, "here only", disks=1))
-            receipt.request = None
+            receipt.answered = True
 
     def _enqueued(self, peer: Peer, message: Enqueue) -> None:
         core = self.core
@@ -128,10 +129,10 @@ class Requests(Part):
             receipt = self._receipts.pop(workflow, None)
             if receipt is None:
                 continue
-            if receipt.request is not None:
-                self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, disks=2))
-            else:
+            if receipt.answered:
                 self.core.emit(WorkflowSafe(workflow))
+            else:
+                self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, disks=2))
 
     def on_greeted(self, peer: Peer) -> None:
         table = self.core.table
@@ -149,19 +150,39 @@ class Requests(Part):
 
     def _do_without(self, peer: Peer) -> None:
         for workflow, receipt in self._receipts.items():
-            if receipt.request is not None:
-                receipt.peers.pop(peer.node, None)
-                self._answer_submission(workflow)
+            receipt.peers.pop(peer.node, None)
+            self._answer_submission(workflow)
 
-    def refuse_unsaved(self, workflows: Iterable[WorkflowId]) -> None:
-        """The disk refused submissions that were never told to anybody: they did not happen."""
-        for workflow in workflows:
-            receipt = self._receipts.get(workflow)
-            if receipt is not None and receipt.request is not None:
-                del self._receipts[workflow]
-                self.core.table.withdraw(workflow)
-                text = f"{self.core.name} has a full disk; submit on another machine"
-                self.core.emit(Answer(receipt.request, Verdict.REFUSED, text))
+    def refuse_unsaved(self, dropped: Iterable[object]) -> list[WorkflowId]:
+        """What the disk refused before anybody was told of it has not happened."""
+        told: dict[WorkflowId | RequestId, None] = {}
+        for effect in dropped:
+            if isinstance(effect, Send) and isinstance(effect.message, Enqueue):
+                told.update(dict.fromkeys(w.spec.workflow for w in effect.message.workflows))
+            elif isinstance(effect, Answer) and effect.verdict is Verdict.ACCEPTED:
+                told[effect.request] = None
+        refused = [
+            workflow
+            for workflow, receipt in self._receipts.items()
+            if (workflow in told and not receipt.answered) or receipt.request in told
+        ]
+        for workflow in refused:
+            receipt = self._receipts.pop(workflow)
+            self.core.table.withdraw(workflow)
+            text = f"{self.core.name} has a full disk; submit on another machine"
+            self.core.emit(Answer(receipt.request, Verdict.REFUSED, text))
+        return refused
+
+    def vouches(self, effect: object, refused: list[WorkflowId]) -> bool:
+        """The effect says that something is on this disk, which it is not."""
+        if isinstance(effect, Answer):
+            return effect.verdict is Verdict.ACCEPTED
+        if not isinstance(effect, Send):
+            return False
+        message = effect.message
+        if isinstance(message, Enqueue):
+            return any(each.spec.workflow in refused for each in message.workflows)
+        return isinstance(message, Stored)
 
     # -- wishes --------------------------------------------------------------------------
 

@@ -63,6 +63,7 @@ from agent.protocol.records import (
     NodeId,
     Phase,
     Run,
+    RunName,
     Running,
     Suspended,
     TaskId,
@@ -364,12 +365,11 @@ class Runs(Part):
         )
         core.write(lives=[TaskLife(own.task, Life(0, runs=(own.run,)))], later=later)
 
-    def withdraw_unsaved(self, tasks: tuple[TaskId, ...]) -> None:
-        """The disk refused these. What had not started yet does not start."""
-        for task in tasks:
-            own = self.mine.get(task)
-            if own is not None and own.stage in (Stage.FETCHING, Stage.QUEUED, Stage.STARTING):
-                self._stop(own, Evicted("the disk is full"))
+    def withdraw(self, task: TaskId, run: RunName) -> None:
+        """The disk refused the record of a run that was about to begin: it does not begin."""
+        own = self.mine.get(task)
+        if own is not None and run_name(own.run) == run:
+            self._end(own, Evicted("the disk is full"))
 
     def _shutdown(self, event: Shutdown) -> None:
         self.core.stopping = True
