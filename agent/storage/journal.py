@@ -1,0 +1,160 @@
+"""The journal of a node: every change of its table is on disk before anybody is told of it.
+
+All machines of a flock may lose power at once, and the work has to go on where it was. So a node
+hands in what it wants kept, in order, and does what depends on it when that is on disk. Killing the
+process at any moment, a full disk and a damaged file are part of the plan: what was acknowledged is
+there after the first; the second refuses in words and loses nothing; the third costs what cannot be
+read, and the flock brings that back.
+
+The folder belongs to the journal alone. Opening reads and checks everything and may take a moment;
+it is done before the agent's loop starts. After that only ``write`` and ``usable`` wait for the
+disk; ``submit`` and ``probe`` are for the loop. Completed futures call back from the journal's own
+thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from agent.protocol.effects import Persist
+from agent.storage.database import fold_log, open_to_read, open_to_write
+from agent.storage.errors import JournalFull, in_words
+from agent.storage.formats import bring_up_to_date
+from agent.storage.identity_copy import read_copy, remembered
+from agent.storage.inspection import find_damage
+from agent.storage.lock import FolderLock
+from agent.storage.mending import finish, mend
+from agent.storage.places import Places, keep_names, make_private_folder
+from agent.storage.reading import Remembered, Stored
+from agent.storage.reserve import Reserve
+from agent.storage.store import Store
+from agent.storage.writer import Writer
+
+
+class Journal:
+    """Open from ``open`` to ``close``, by one process at a time."""
+
+    def __init__(self, places: Places, lock: FolderLock, writer: Writer, told: list[str]) -> None:
+        self._places = places
+        self._lock = lock
+        self._writer = writer
+        self._told = told
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open the journal in this folder; an empty one is made when there is none.
+
+        Raises ``JournalInUse``, ``JournalTooNew``, or ``JournalRefused`` when the disk does not
+        let it open.
+        """
+        with in_words(folder), ExitStack() as undone:
+            make_private_folder(folder)
+            places = Places(folder)
+            lock = FolderLock.take(places.lock)
+            undone.callback(lock.release)
+            try:
+                store, told = _prepare(places)
+            except JournalFull:
+                if not Reserve(places.reserve).release():
+                    raise
+                store, told = _prepare(places)
+            undone.pop_all()
+            return cls(places, lock, Writer(store, folder), told)
+
+    def read(self) -> Remembered:
+        """All that is on disk, and what a person should know about it."""
+        stored = Stored()
+        with (
+            in_words(self._places.folder),
+            closing(open_to_read(self._places.database)) as connection,
+        ):
+            stored.read(connection)
+        row = stored.identities[0] if stored.identities else None
+        copy = read_copy(self._places.identity)
+        told = list(self._told)
+        if stored.strange:
+            told.append(
+                f"{stored.strange} records in the journal in {self._places.folder} were written by"
+                " another version of Wingbeat and are not understood; they stay where they are."
+            )
+        return Remembered(
+            identity=remembered(row, copy, damaged=bool(self._told)),
+            workflows=tuple(stored.workflows),
+            lives=tuple(stored.lives),
+            prunings=tuple(stored.prunings),
+            notices=tuple(told),
+        )
+
+    def submit(self, persists: Sequence[Persist]) -> Future[None]:
+        """Have these written, in order; done when they are on disk. Never waits, never raises.
+
+        The future ends with ``JournalRefused`` when the disk did not take them: then nothing of
+        them is on disk.
+        """
+        return self._writer.submit(persists)
+
+    def write(self, persists: Sequence[Persist]) -> None:
+        """Write these and wait for it."""
+        self.submit(persists).result()
+
+    def probe(self) -> Future[bool]:
+        """Ask, after a refusal, whether the disk takes records again."""
+        return self._writer.probe()
+
+    def usable(self) -> bool:
+        """Ask that and wait for the answer."""
+        return self.probe().result()
+
+    def close(self) -> None:
+        """Write what was submitted and let another process have the journal."""
+        self._writer.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _prepare(places: Places) -> tuple[Store, list[str]]:
+    """Mend what is broken, bring up to date what is old; what has to be told about it."""
+    with in_words(places.folder):
+        told = [finish(places)]
+        if places.database.exists():
+            damage = find_damage(places.database)
+            if damage is not None:
+                told.append(mend(places, damage))
+        elif read_copy(places.identity) is not None:
+            told.append(
+                f"The journal in {places.folder} was gone; the node is the same as before, and the"
+                " flock brings the records back."
+            )
+        connection = open_to_write(places.database)
+        try:
+            bring_up_to_date(connection)
+            fold_log(connection, wholly=True)
+            keep_names(places.folder)
+            _take_reserve(places)
+            return Store(places, connection), [notice for notice in told if notice]
+        except BaseException:
+            connection.close()
+            raise
+
+
+def _take_reserve(places: Places) -> None:
+    """A disk without room for it is not refused here: it may still have room for records."""
+    try:
+        Reserve(places.reserve).take()
+    except OSError:
+        Reserve(places.reserve).release()

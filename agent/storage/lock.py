@@ -1,0 +1,59 @@
+"""One process at a time: two agents on one journal would each believe to be this node.
+
+The operating system holds the lock and drops it when the process ends, however it ends, so a lock
+is never stale. The file stays; what is written in it only tells people who holds it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from agent.storage.errors import JournalInUse
+from agent.storage.places import FILE_MODE
+
+if sys.platform == "win32":
+    from agent.storage.lock_windows import take
+else:
+    from agent.storage.lock_posix import take
+
+PROCESS_ID_WIDTH = 20
+
+
+class FolderLock:
+    """Held from ``take`` to ``release``."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def take(cls, path: Path) -> FolderLock:
+        """Take the lock or raise ``JournalInUse``."""
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(path, flags, FILE_MODE)
+        try:
+            if not take(descriptor):
+                raise JournalInUse(path.parent, _holder(descriptor))
+            # Overwritten in place: on a full disk there may be no room for a new block.
+            with suppress(OSError):
+                os.write(descriptor, f"{os.getpid():<{PROCESS_ID_WIDTH}}".encode())
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Let others have it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _holder(descriptor: int) -> int | None:
+    try:
+        written = os.read(descriptor, PROCESS_ID_WIDTH).strip()
+    except OSError:
+        return None
+    return int(written) if written.isdigit() else None

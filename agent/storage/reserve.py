@@ -1,0 +1,43 @@
+"""A few megabytes kept free for the worst day: when the disk is full, they are given up.
+
+They are not for more records: what the disk refused stays refused, and the node is told so. They
+are for what must go on all the same. A log that was filled to the last byte has to go into the
+database, and the agent has to be able to start and say what is wrong; SQLite needs room for both.
+What was already queued when the disk filled up, such as the end of a run, may find room in them,
+too. They are taken back when there is room for all of it, which is also when the disk counts as
+usable again: one that has room for one more record would be full again at the next.
+
+The content is random, because file systems that compress would keep nothing free for zeros.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from agent.storage.places import write_whole
+
+RESERVE_BYTES = 4 * 1024 * 1024
+
+
+class Reserve:
+    """One file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def take(self) -> None:
+        """Have it on disk, whole; raises ``OSError`` when there is no room."""
+        with suppress(FileNotFoundError):
+            if self._path.stat().st_size == RESERVE_BYTES:
+                return
+        write_whole(self._path, os.urandom(RESERVE_BYTES))
+
+    def release(self) -> bool:
+        """Give it up; whether there was one."""
+        try:
+            self._path.unlink()
+        except OSError:
+            return False
+        return True
