@@ -42,6 +42,7 @@ class Child:
         "since",
         "spec",
         "stopping",
+        "suspended",
         "token",
     )
 
@@ -56,6 +57,7 @@ class Child:
         self.pauses = 0
         self.token = 0
         self.stopping = False
+        self.suspended = False
 
 
 class Children:
@@ -89,13 +91,15 @@ class Children:
     def suspend(self, task: TaskId, run: RunName) -> None:
         """Its clock stops."""
         child = self.living.get((task, run))
-        if child is not None:
+        if child is not None and not child.suspended:
+            child.suspended = True
             self._pause(child)
 
     def resume(self, task: TaskId, run: RunName) -> None:
         """Its clock goes on."""
         child = self.living.get((task, run))
-        if child is not None and child.pauses:
+        if child is not None and child.suspended:
+            child.suspended = False
             self._unpause(child)
 
     def stop(self, task: TaskId, run: RunName) -> None:

@@ -158,7 +158,7 @@ class Faults:
     def sleep(self, who: int, for_s: float) -> None:
         """The machine sleeps: network, programs and agent stand still."""
         machine = self._machine(who)
-        if machine.node is None:
+        if machine.node is None or machine.children.asleep:
             return
         self.isolate(who, for_s)
         machine.children.sleep()
