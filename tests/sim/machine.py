@@ -280,7 +280,7 @@ class Machine:
             self._arm(deadline)
 
     def _carry_out(self, node: Node, effects: list[Effect]) -> None:
-        for effect in effects:
+        for place, effect in enumerate(effects):
             if self.world.tell is not None:
                 self._tell_effect(effect)
             if self.doom >= 0 and self._doomed():
@@ -290,6 +290,8 @@ class Machine:
                 if self.node is not node:
                     return
             if not ACTS[type(effect)](self, effect):
+                if isinstance(effect, Persist):
+                    self._refuse(effect, tuple(effects[place + 1 :]))
                 return
             if self.trap is not None:
                 self.simulation.traps.behind(self, effect)
@@ -305,16 +307,19 @@ class Machine:
 
     def _persist(self, effect: Persist) -> bool:
         if self.disk.full:
-            self._say("refuses to write")
-            tasks = tuple(life.task for life in effect.lives)
-            workflows = tuple(workflow.spec.workflow for workflow in effect.workflows)
-            self.world.after(0.0, self._hand_to, self.boots, PersistFailed(tasks, workflows))
-            self.simulation.ledger.fault_now(self, "disk")
-            self.simulation.ledger.disks_refused[self.node_id] = None
             return False
         self.simulation.watch.persisted(self, effect)
         self.disk.write(effect)
         return True
+
+    def _refuse(self, effect: Persist, dropped: tuple[Effect, ...]) -> None:
+        self._say("refuses to write")
+        tasks = tuple(life.task for life in effect.lives)
+        workflows = tuple(workflow.spec.workflow for workflow in effect.workflows)
+        refusal = PersistFailed(tasks, workflows, dropped)
+        self.world.after(0.0, self._hand_to, self.boots, refusal)
+        self.simulation.ledger.fault_now(self, "disk")
+        self.simulation.ledger.disks_refused[self.node_id] = None
 
     def _hand_to(self, boots: int, event: Event) -> None:
         if boots == self.boots:
