@@ -1,0 +1,496 @@
+"""A small stage for conversations: a few real nodes, and a script that says what happens to them.
+
+A scene links, cuts, crashes and submits; the stage moves the clock, carries messages and effects
+out, and keeps a record of both. Nothing is drawn by lot: a message takes 1 ms, a program a moment
+to start, all clocks show the same. So what happens only changes when the protocol does.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, TypeVar
+
+from agent.protocol import codec
+from agent.protocol import effects as fx
+from agent.protocol import events as ev
+from agent.protocol.clock import Instant
+from agent.protocol.messages import Capabilities, Message
+from agent.protocol.node import Node, NodeSetup
+from agent.protocol.reading import Reading
+from agent.protocol.records import Dataset, DatasetId, InputRef, RunName, TaskId, TaskSpec
+from agent.protocol.settings import Settings
+from agent.protocol.states import TaskState
+from tests.sim.disk import Disk
+
+WALL_MS = 1_700_000_000_000
+Kind = TypeVar("Kind")
+DELAY_S = 0.001
+START_S = 0.01
+STOP_S = 0.002
+COPY_S = 0.005
+EPSILON_S = 1e-9
+SETTINGS = Settings(election_window_s=0.8)
+"""A window that does not end together with a tick, so that the order of the two tells nothing."""
+CURTAIN_S = 3.25
+"""When everybody has joined and a master is elected; between two ticks of every node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How the program of a task goes. ``file``: its output is a file that the flock keeps."""
+
+    length_s: float = 2.0
+    fails_on: tuple[str, ...] = ()
+    file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that lives, from when it was started or went on."""
+
+    left_s: float
+    since_s: float
+
+
+@dataclass(slots=True)
+class Actor:
+    """A machine: its node while it runs, its disk, its programs."""
+
+    name: str
+    disk: Disk = field(default_factory=Disk)
+    node: Node | None = None
+    owner_present: bool = False
+    armed_s: float | None = None
+    incarnations: list[int] = field(default_factory=list)
+    programs: dict[tuple[TaskId, RunName], Program] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Link:
+    """A link, and which of its two sides still believe in it."""
+
+    sides: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that happened. ``what``: a message, an effect, or words of the script."""
+
+    at_s: float
+    who: str
+    what: Message | fx.Effect | str
+    to: tuple[str, ...] = ()
+    note: str = ""
+
+
+def task(name: TaskId, *needs: TaskId, after: tuple[TaskId, ...] = (), **more: Any) -> TaskSpec:
+    """A task of the one program that everybody has, with first outputs of others as inputs."""
+    inputs = tuple(InputRef(need, 0) for need in needs)
+    more = {"program": "mill", "expected_ms": 2_000, **more}
+    return TaskSpec(name, name, inputs=inputs, after=after, **more)
+
+
+def both_ways(one: str, *others: str) -> list[tuple[str, str]]:
+    """The directions that a cable carries."""
+    return [pair for other in others for pair in ((one, other), (other, one))]
+
+
+class Stage:
+    """The machines, what lies between them, and the script's hands on both."""
+
+    def __init__(
+        self, *names: str, shows: tuple[str, ...] = (), settings: Settings | None = None
+    ) -> None:
+        self.actors = {name: Actor(name) for name in names}
+        self.now_s = 0.0
+        self.origin_s = 0.0
+        self.courses: dict[TaskId, Course] = {}
+        self.tags: dict[str, tuple[str, ...]] = {}
+        self.shows = shows
+        self.entries: list[Entry] = []
+        self._settings = settings or SETTINGS
+        self._plan: list[tuple[float, int, int, Callable[[], None]]] = []
+        self._planned = 0
+        self._links: dict[frozenset[str], Link] = {}
+        self._held: dict[tuple[str, str], deque[Callable[[], None]]] = {}
+        self._lost: dict[tuple[str, str], list[type]] = {}
+
+    # -- the clock and the page ----------------------------------------------------------
+
+    def play(self, seconds: float) -> None:
+        """Let time pass."""
+        end_s = self.now_s + seconds
+        while self._plan and self._plan[0][0] <= end_s + EPSILON_S:
+            self.now_s, _, _, act = heapq.heappop(self._plan)
+            act()
+        self.now_s = end_s
+
+    def curtain(self) -> None:
+        """What went before is not told; times count from here."""
+        self.origin_s = self.now_s
+        self.entries.clear()
+
+    def say(self, text: str) -> None:
+        """A stage direction."""
+        self._note("", text)
+
+    def _note(
+        self, who: str, what: Message | fx.Effect | str, to: Iterable[str] = (), note: str = ""
+    ) -> None:
+        self.entries.append(Entry(self.now_s - self.origin_s, who, what, tuple(to), note))
+
+    def _after(self, delay_s: float, act: Callable[[], None], order: int = 0) -> None:
+        self._planned += 1
+        heapq.heappush(self._plan, (self.now_s + delay_s, order, self._planned, act))
+
+    def _wall_ms(self) -> int:
+        return WALL_MS + round(self.now_s * 1000)
+
+    @property
+    def origin_ms(self) -> int:
+        """What all clocks showed when the curtain rose."""
+        return WALL_MS + round(self.origin_s * 1000)
+
+    # -- machines ------------------------------------------------------------------------
+
+    def flock(self, *names: str, links: list[tuple[str, str]] | None = None) -> None:
+        """These (or all) start and are linked, a master is elected; then the curtain rises."""
+        for name in names or self.actors:
+            self.boot(name)
+        self.play(0.1)
+        for pair in links or combinations(names or self.actors, 2):
+            self.link(*pair)
+        waits_s = self._settings.start_wait_s * bool(names or links)
+        self.play(CURTAIN_S + waits_s - self.now_s)
+        self.curtain()
+
+    def boot(self, name: str) -> None:
+        """Start the agent on what its disk has."""
+        actor = self.actors[name]
+        disk = actor.disk
+        able = Capabilities(programs=("mill",), tags=self.tags.get(name, ()))
+        members = tuple(self.actors)
+        setup = NodeSetup(name, name, 1, able, self._settings, members, disk.identity)
+        records = tuple(disk.workflows.values()), tuple(disk.lives.values())
+        setup = replace(setup, workflows=records[0], lives=records[1])
+        prunings, holdings = tuple(disk.prunings.values()), tuple(disk.datasets)
+        actor.node = Node(replace(setup, prunings=prunings, holdings=holdings))
+        actor.armed_s = None
+        remembers = "an empty disk" if disk.identity is None else "what its disk remembers"
+        self._note(name, f"boots with {remembers}")
+        self._hand(name, ev.Started())
+        actor.incarnations.append(actor.node._core.incarnation)
+        self._tell_presence(actor)
+
+    def crash(self, name: str, *, power: bool = False) -> None:
+        """The agent is killed and its links are reset; or the power goes, and silence is all."""
+        actor = self.actors[name]
+        actor.node = None
+        actor.programs.clear()
+        self._note(name, "loses power" if power else "is killed")
+        for pair, link in self._links.items():
+            if name in link.sides:
+                link.sides.remove(name)
+                (other,) = pair - {name}
+                if not power:
+                    self._after(DELAY_S, self._resetting(link, other, name))
+
+    def lose_files(self, name: str) -> None:
+        """The datasets of a machine that is off are gone; its records are not."""
+        self.actors[name].disk.datasets.clear()
+        self._note(name, "loses its files")
+
+    def fill_disk(self, name: str) -> None:
+        """The disk takes no more records."""
+        self.actors[name].disk.full = True
+        self._note(name, "the disk is full")
+
+    def owner(self, name: str, *, here: bool) -> None:
+        """Somebody sits down at the machine, or leaves it."""
+        actor = self.actors[name]
+        actor.owner_present = here
+        self._note(name, "the owner comes" if here else "the owner leaves")
+        self._tell_presence(actor)
+
+    def _tell_presence(self, actor: Actor) -> None:
+        reason = "the owner is here" if actor.owner_present else ""
+        event = ev.PresenceChanged(not actor.owner_present, actor.owner_present, reason)
+        self._hand(actor.name, event)
+
+    def living(self) -> dict[str, Node]:
+        """The nodes that run."""
+        return {name: actor.node for name, actor in self.actors.items() if actor.node is not None}
+
+    # -- clients -------------------------------------------------------------------------
+
+    def submit(self, name: str, workflow: str, *tasks: TaskSpec, priority: int = 50) -> None:
+        """A client submits a workflow at this node."""
+        words = f"submit {workflow}: {', '.join(each.task for each in tasks)}"
+        self.ask(name, words, ev.Submit(words, workflow, workflow, "ana", priority, tasks))
+
+    def ask(self, name: str, words: str, event: ev.Event) -> None:
+        """A client asks something else of this node."""
+        self._note("client", words, [name])
+        self._hand(name, event)
+
+    # -- the network ---------------------------------------------------------------------
+
+    def link(self, one: str, other: str) -> None:
+        """A link comes up, seen by both at once."""
+        self._note(f"{one} === {other}", "linked")
+        pair = frozenset((one, other))
+        if pair in self._links:
+            self._links[pair].sides.clear()
+        self._links[pair] = Link([one, other])
+        for direction in both_ways(one, other):
+            self._held.pop(direction, None)
+        self._hand(one, ev.PeerLinked(other))
+        self._hand(other, ev.PeerLinked(one))
+
+    def reset(self, one: str, other: str) -> None:
+        """The link breaks, and both are told."""
+        link = self._links.pop(frozenset((one, other)))
+        self._note(f"{one} =/= {other}", "link reset")
+        sides, link.sides = link.sides, []
+        for side in sides:
+            self._hand(side, ev.PeerUnlinked(other if side == one else one))
+
+    def hold(self, *pairs: tuple[str, str]) -> None:
+        """What the first sends to the second waits on the way; nobody is told."""
+        for pair in pairs:
+            self._held.setdefault(pair, deque())
+            self._note(" ~> ".join(pair), "messages are held up")
+
+    def deliver(self, *pairs: tuple[str, str]) -> None:
+        """What was held arrives now, in its order, as TCP would have it."""
+        for pair in pairs:
+            self._note(" ~> ".join(pair), "messages arrive again")
+            for arrival in self._held.pop(pair, ()):
+                self._after(DELAY_S, arrival)
+
+    def lose(self, sender: str, receiver: str, kind: type) -> None:
+        """The next message of this kind is lost on the way, and nobody notices."""
+        self._lost.setdefault((sender, receiver), []).append(kind)
+
+    def _send(self, sender: str, effect: fx.Send) -> None:
+        data = codec.encode(effect.message)
+        receivers: list[str] = []
+        for receiver in effect.peers:
+            message = codec.decode(data)
+            assert not isinstance(message, codec.UnknownMessage)
+            fate = self._carry(sender, receiver, message)
+            receivers.append(f"{receiver} ({fate})" if fate else receiver)
+        self._note(sender, effect.message, receivers)
+
+    def _carry(self, sender: str, receiver: str, message: Message) -> str:
+        link = self._links.get(frozenset((sender, receiver)))
+        if link is None or len(link.sides) < 2:
+            return "gone"
+        lost = self._lost.get((sender, receiver), [])
+        if type(message) in lost:
+            lost.remove(type(message))
+            return "lost"
+
+        def arrive() -> None:
+            if receiver in link.sides:
+                self._hand(receiver, ev.Received(sender, message))
+
+        def arrive_late() -> None:
+            self._note(receiver, message, [sender], "late")
+            arrive()
+
+        held = self._held.get((sender, receiver))
+        if held is not None:
+            held.append(arrive_late)
+            return "held"
+        self._after(DELAY_S, arrive)
+        return ""
+
+    def _unlink(self, name: str, peer: str) -> None:
+        link = self._links.get(frozenset((name, peer)))
+        if link is None or name not in link.sides:
+            return
+        link.sides.remove(name)
+        if peer in link.sides and (name, peer) not in self._held:
+            self._after(DELAY_S, self._resetting(link, peer, name))
+
+    def _resetting(self, link: Link, side: str, gone: str) -> Callable[[], None]:
+        def tell() -> None:
+            if side in link.sides and self.actors[side].node is not None:
+                link.sides.remove(side)
+                self._note(f"{side} =/= {gone}", f"{side} sees the link reset")
+                self._hand(side, ev.PeerUnlinked(gone))
+
+        return tell
+
+    # -- events in, effects out ----------------------------------------------------------
+
+    def _hand(self, name: str, event: ev.Event) -> None:
+        actor = self.actors[name]
+        node = actor.node
+        if node is None:
+            return
+        effects = node.handle(event, Instant(self.now_s, self._wall_ms()))
+        for number, effect in enumerate(effects, 1):
+            if isinstance(effect, fx.Persist) and actor.disk.full:
+                self._refuse(actor, effect, effects[number:])
+                break
+            self._carry_out(actor, effect)
+        deadline_s = node.next_deadline()
+        if deadline_s is not None and deadline_s != actor.armed_s and actor.node is node:
+            actor.armed_s = deadline_s
+            self._after(max(0.0, deadline_s - self.now_s), lambda: self._due(actor, node), 1)
+
+    def _due(self, actor: Actor, node: Node) -> None:
+        deadline_s = node.next_deadline()
+        if actor.node is node and deadline_s is not None and deadline_s <= self.now_s + EPSILON_S:
+            self.now_s = max(self.now_s, deadline_s)
+            actor.armed_s = None
+            self._hand(actor.name, ev.Due())
+
+    def _refuse(self, actor: Actor, effect: fx.Persist, dropped: list[fx.Effect]) -> None:
+        """What follows is not done either."""
+        self._note(actor.name, effect, note="refused")
+        tasks = tuple(part.task for part in effect.lives)
+        workflows = tuple(workflow.spec.workflow for workflow in effect.workflows)
+        self._later(actor, 0.0, ev.PersistFailed(tasks, workflows, tuple(dropped)))
+
+    def _carry_out(self, actor: Actor, effect: fx.Effect) -> None:
+        if isinstance(effect, fx.Send):
+            self._send(actor.name, effect)
+            return
+        self._note(actor.name, effect)
+        match effect:
+            case fx.Persist():
+                actor.disk.write(effect)
+            case fx.StartChild():
+                self._start(actor, effect)
+            case fx.SuspendChild(task, run):
+                self._pause(actor, task, run)
+            case fx.ResumeChild(task, run):
+                self._go_on(actor, task, run)
+            case fx.StopChild(task, run):
+                actor.programs.pop((task, run), None)
+                self._later(actor, STOP_S, ev.ChildStopped(task, run))
+            case fx.Fetch():
+                self._fetch(actor, effect)
+            case fx.CopyOutputs():
+                self._copy(actor, effect)
+            case fx.Unlink(peer):
+                self._unlink(actor.name, peer)
+            case _:
+                pass
+
+    def _later(self, actor: Actor, delay_s: float, event: ev.Event) -> None:
+        """Tell the node, if it is still the same one."""
+        node = actor.node
+
+        def tell() -> None:
+            if actor.node is node:
+                self._hand(actor.name, event)
+
+        self._after(delay_s, tell)
+
+    # -- programs ------------------------------------------------------------------------
+
+    def _start(self, actor: Actor, effect: fx.StartChild) -> None:
+        length_s = self.courses.get(effect.task, Course()).length_s
+        actor.programs[effect.task, effect.run] = Program(START_S + length_s, self.now_s)
+        self._later(actor, START_S, ev.ChildStarted(effect.task, effect.run))
+        self._go_on(actor, effect.task, effect.run)
+
+    def _pause(self, actor: Actor, task: TaskId, run: RunName) -> None:
+        program = actor.programs[task, run]
+        left_s = program.left_s - (self.now_s - program.since_s)
+        actor.programs[task, run] = Program(left_s, self.now_s)
+
+    def _go_on(self, actor: Actor, task: TaskId, run: RunName) -> None:
+        program = Program(actor.programs[task, run].left_s, self.now_s)
+        actor.programs[task, run] = program
+
+        def end() -> None:
+            if actor.programs.get((task, run)) is program:
+                del actor.programs[task, run]
+                self._end(actor, task, run)
+
+        self._after(program.left_s, end)
+
+    def _end(self, actor: Actor, task: TaskId, run: RunName) -> None:
+        course = self.courses.get(task, Course())
+        if actor.name in course.fails_on:
+            self._note(actor.name, f"program of {task} fails")
+            self._hand(actor.name, ev.ChildFailed(task, run, "the grain is wet"))
+            return
+        self._note(actor.name, f"program of {task} ends well")
+        output = Dataset(f"{task} of {actor.name}", 10, external=not course.file)
+        if course.file:
+            self._gain(actor, output.dataset)
+        self._hand(actor.name, ev.ChildSucceeded(task, run, (output,)))
+
+    def _gain(self, actor: Actor, dataset: DatasetId) -> None:
+        actor.disk.datasets[dataset] = None
+        self._hand(actor.name, ev.DatasetsChanged(added=(dataset,)))
+
+    def _fetch(self, actor: Actor, effect: fx.Fetch) -> None:
+        def arrive() -> None:
+            for dataset, _ in effect.inputs:
+                self._gain(actor, dataset)
+            self._hand(actor.name, ev.InputsFetched(effect.task, effect.run))
+
+        self._after(COPY_S, arrive)
+
+    def _copy(self, actor: Actor, effect: fx.CopyOutputs) -> None:
+        targets = effect.peers[: effect.copies - 1]
+
+        def arrive() -> None:
+            for peer in targets:
+                for output in effect.outputs:
+                    self._gain(self.actors[peer], output.dataset)
+            holders = (actor.name, *targets)
+            self._hand(actor.name, ev.OutputsCopied(effect.task, effect.run, holders))
+
+        self._after(COPY_S, arrive)
+
+    # -- what scenes ask afterwards ------------------------------------------------------
+
+    def starters(self, task: TaskId) -> list[str]:
+        """Who started the program of the task, in order."""
+        return [each.run[2] for each in self.effects(fx.StartChild) if each.task == task]
+
+    def sent(self, kind: type, by: str | None = None) -> list[float]:
+        """When messages of this kind were sent."""
+        found = [entry for entry in self.entries if isinstance(entry.what, kind)]
+        return [e.at_s for e in found if by in (None, e.who) and e.note != "late"]
+
+    def state(self, task: TaskId) -> TaskState:
+        """The state of the task, on which everybody who runs agrees."""
+        states = {reading.state for reading in self._readings(task)}
+        assert len(states) == 1, f"{task} reads differently: {states}"
+        return states.pop()
+
+    def outcome(self, task: TaskId) -> str:
+        """The host whose success counts for everybody."""
+        hosts = {each.outcome.host if each.outcome else "" for each in self._readings(task)}
+        assert len(hosts) == 1, f"{task} ended on {hosts}"
+        return hosts.pop()
+
+    def _readings(self, task: TaskId) -> list[Reading]:
+        readings = [node.table.reading(task) for node in self.living().values()]
+        assert all(readings), f"{task} is not known everywhere"
+        return [reading for reading in readings if reading is not None]
+
+    def effects(self, kind: type[Kind]) -> list[Kind]:
+        """All effects of a kind, in their order."""
+        return [entry.what for entry in self.entries if isinstance(entry.what, kind)]
+
+    def masters(self) -> set[str]:
+        """Whom the nodes take for the master."""
+        return {node._election.master for node in self.living().values()}
+
+    def same_tables(self) -> bool:
+        """All that run hold the same."""
+        return len({node.table.hash for node in self.living().values()}) == 1

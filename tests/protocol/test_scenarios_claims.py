@@ -1,0 +1,212 @@
+"""Scenes about who runs a task: claims, consents, and claims that come late.
+
+Nodes race rarely, because each knows from the others' statuses who else is idle. So a race is
+staged by letting owners leave at the same instant: each node then believes that it is alone.
+"""
+
+from __future__ import annotations
+
+from agent.protocol import messages as msg
+from agent.protocol.states import TaskState
+from tests.protocol.stage import Course, Stage, both_ways, task
+
+Links = list[tuple[str, str]] | None
+NAMES = ("acor", "pato", "grifo")
+
+
+def at_their_desks(*names: str, links: Links = None) -> Stage:
+    """All owners are there, so nobody runs anything yet."""
+    stage = Stage(*names)
+    stage.flock(links=links)
+    for name in names:
+        stage.owner(name, here=True)
+    stage.play(0.1)
+    return stage
+
+
+def submitted_before(stage: Stage, *tasks: str, at: str) -> None:
+    stage.submit(at, "bread", *(task(each) for each in tasks))
+    stage.play(0.1)
+    stage.curtain()
+
+
+def scene_claim_without_rival() -> Stage:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.submit("pato", "bread", task("T1"))
+    stage.play(3)
+    assert stage.starters("T1") == ["acor"]
+    assert stage.outcome("T1") == "acor"
+    assert stage.same_tables()
+    return stage
+
+
+def scene_race_of_three() -> Stage:
+    stage = at_their_desks(*NAMES)
+    submitted_before(stage, "T1", at="grifo")
+    stage.say("three owners leave at the same instant; each node believes that it is alone")
+    for name in NAMES:
+        stage.owner(name, here=False)
+    stage.play(3)
+    assert len(stage.sent(msg.TryDequeue)) == 3
+    assert stage.starters("T1") == ["acor"]
+    assert stage.state("T1") is TaskState.TERMINATED
+    return stage
+
+
+def scene_late_claim_1_one_device() -> Stage:
+    stage = Stage("acor")
+    stage.flock()
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(3)
+    assert stage.starters("T1") == ["acor"]
+    return stage
+
+
+def scene_late_claim_2_two_devices() -> Stage:
+    stage = at_their_desks("acor", "pato")
+    submitted_before(stage, "T1", "T2", at="pato")
+    stage.say("both go for the first task; the loser takes the second at once")
+    stage.owner("acor", here=False)
+    stage.owner("pato", here=False)
+    stage.play(3)
+    assert stage.starters("T1") == ["acor"]
+    assert stage.starters("T2") == ["pato"]
+    return stage
+
+
+def late_pato() -> Stage:
+    """Three go for T1; the best claim, that of pato, is on its way for long."""
+    stage = at_their_desks(*NAMES)
+    submitted_before(stage, "T1", "T2", "T3", at="grifo")
+    for each in ("T1", "T2", "T3"):
+        stage.courses[each] = Course(length_s=4)
+    stage.hold(("pato", "acor"), ("pato", "grifo"))
+    stage.owner("pato", here=False)
+    stage.play(0.001)
+    stage.owner("grifo", here=False)
+    stage.play(0.0008)
+    stage.owner("acor", here=False)
+    return stage
+
+
+def scene_late_claim_3_arrives_while_it_runs() -> Stage:
+    stage = late_pato()
+    stage.play(2.3)
+    stage.say("silence was no consent, so the others waited until they suspected pato")
+    assert stage.starters("T1") == ["grifo"]
+    assert stage.starters("T2") == ["acor"]
+    stage.deliver(("pato", "acor"), ("pato", "grifo"))
+    stage.play(8)
+    known = [
+        entry
+        for entry in stage.entries
+        if isinstance(entry.what, msg.ClaimAnswers)
+        and any(each.task == "T1" for each in entry.what.known)
+    ]
+    assert {entry.who: entry.to for entry in known} == {"acor": ("pato",), "grifo": ("pato",)}
+    assert stage.starters("T1") == ["grifo"], "a better claim that comes late stops nobody"
+    assert stage.starters("T3") == ["pato"]
+    assert stage.state("T3") is TaskState.TERMINATED
+    return stage
+
+
+def scene_late_claim_3_arrives_in_time() -> Stage:
+    stage = late_pato()
+    stage.play(1.2)
+    assert stage.starters("T1") == []
+    stage.say("the best claim was waited for")
+    stage.deliver(("pato", "acor"), ("pato", "grifo"))
+    stage.play(8)
+    assert stage.starters("T1") == ["pato"]
+    assert stage.starters("T2") == ["acor"]
+    assert stage.starters("T3") == ["grifo"]
+    return stage
+
+
+def scene_chain_without_the_link_of_its_ends() -> Stage:
+    stage = at_their_desks("acor", "pato", "grifo", links=[("acor", "pato"), ("pato", "grifo")])
+    submitted_before(stage, "T1", at="pato")
+    stage.say("acor and grifo do not see each other; pato, whose owner stays, sees both")
+    stage.owner("grifo", here=False)
+    stage.play(0.0004)
+    stage.owner("acor", here=False)
+    stage.play(3)
+    assert stage.starters("T1") == ["grifo"], "pato had promised it, though to the worse claim"
+    assert any(
+        isinstance(entry.what, msg.ClaimAnswers) and entry.what.busy for entry in stage.entries
+    )
+    assert stage.outcome("T1") == "grifo"
+    return stage
+
+
+def scene_disk_full_between_claim_and_start() -> Stage:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.submit("pato", "bread", task("T1"))
+    stage.play(0.0015)
+    stage.fill_disk("acor")
+    stage.play(4)
+    assert stage.starters("T1") == ["grifo"]
+    assert stage.outcome("T1") == "grifo"
+    return stage
+
+
+def scene_claimant_dies_before_it_starts() -> Stage:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.hold(("grifo", "acor"))
+    stage.submit("pato", "bread", task("T1"))
+    stage.play(0.1)
+    stage.crash("acor")
+    stage.play(4)
+    assert stage.starters("T1") == ["grifo"]
+    return stage
+
+
+def scene_links_up_during_a_claim() -> Stage:
+    stage = Stage(*NAMES)
+    stage.flock("acor", "pato")
+    stage.hold(*both_ways("acor", "pato"))
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(0.1)
+    stage.say("grifo comes while acor waits for pato")
+    stage.boot("grifo")
+    stage.link("acor", "grifo")
+    stage.play(0.1)
+    stage.deliver(*both_ways("acor", "pato"))
+    stage.play(3)
+    assert stage.starters("T1") == ["acor"]
+    asked = [e.to for e in stage.entries if isinstance(e.what, msg.TryDequeue)]
+    assert ("grifo",) in asked, "who links up during a claim is asked too"
+    return stage
+
+
+def scene_loser_without_a_link_to_its_rival() -> Stage:
+    links = [("acor", "pato"), ("pato", "grifo"), ("acor", "tordo")]
+    stage = at_their_desks("acor", "grifo", "pato", "tordo", links=links)
+    submitted_before(stage, "T1", at="pato")
+    stage.say("acor has the promise of pato, and waits for tordo")
+    stage.hold(("tordo", "acor"))
+    stage.owner("acor", here=False)
+    stage.play(0.01)
+    stage.owner("grifo", here=False)
+    stage.play(1.5)
+    assert len(stage.sent(msg.TryDequeue, by="grifo")) <= 3, "a loser does not ask all the time"
+    return stage
+
+
+def scene_rival_gives_up() -> Stage:
+    stage = at_their_desks("acor", "pato", "tordo")
+    submitted_before(stage, "T1", at="pato")
+    stage.say("pato has lost to acor, which waits for tordo; then the owner of acor comes back")
+    stage.hold(("tordo", "acor"))
+    stage.owner("acor", here=False)
+    stage.owner("pato", here=False)
+    stage.play(0.5)
+    stage.owner("acor", here=True)
+    stage.play(0.5)
+    stage.deliver(("tordo", "acor"))
+    stage.play(6)
+    assert stage.starters("T1") == ["pato"], "an idle node does not leave a free task lying"
+    return stage

@@ -1,0 +1,163 @@
+"""Scenes about what breaks: nodes, links, programs, disks, and the network in two."""
+
+from __future__ import annotations
+
+from agent.protocol import effects as fx
+from agent.protocol.records import Requirements
+from agent.protocol.settings import Settings
+from agent.protocol.states import TaskState
+from tests.protocol.stage import Course, Stage, both_ways, task
+
+NAMES = ("acor", "pato", "grifo")
+
+
+def running_on_acor(length_s: float = 4.0, shows: tuple[str, ...] = ()) -> Stage:
+    stage = Stage(*NAMES, shows=shows)
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=length_s)
+    stage.submit("pato", "bread", task("T1", expected_ms=int(length_s * 1000)))
+    stage.play(0.5)
+    assert stage.starters("T1") == ["acor"]
+    stage.curtain()
+    return stage
+
+
+def scene_agent_killed_while_it_runs() -> Stage:
+    stage = running_on_acor()
+    stage.crash("acor")
+    stage.play(0.1)
+    assert stage.starters("T1") == ["grifo"], "elsewhere within a tenth of a second"
+    stage.play(5)
+    assert stage.outcome("T1") == "grifo"
+    return stage
+
+
+def scene_cable_cut_while_it_runs() -> Stage:
+    stage = running_on_acor(length_s=20)
+    stage.hold(*both_ways("acor", "pato", "grifo"))
+    stage.play(4.5)
+    assert stage.starters("T1") == []
+    stage.play(1.5)
+    assert stage.starters("T1") == ["grifo"], "elsewhere within 6 s"
+    return stage
+
+
+def scene_one_missing_link_downs_nobody() -> Stage:
+    stage = running_on_acor(length_s=8, shows=("STATUS",))
+    stage.reset("acor", "grifo")
+    stage.say("grifo sees acor no more, but pato does, and says so in its status")
+    stage.play(9)
+    assert stage.starters("T1") == []
+    assert stage.outcome("T1") == "acor"
+    assert stage.same_tables()
+    return stage
+
+
+def cut_in_two(length_s: float) -> Stage:
+    """Acor runs a task, is cut off, and grifo runs it too."""
+    stage = running_on_acor(length_s)
+    stage.say("the network falls into acor and the others")
+    stage.hold(*both_ways("acor", "pato", "grifo"))
+    stage.play(6.5)
+    assert stage.starters("T1") == ["grifo"]
+    return stage
+
+
+def heal(stage: Stage) -> None:
+    stage.say("together again")
+    stage.link("acor", "pato")
+    stage.link("acor", "grifo")
+    stage.play(2)
+    assert stage.same_tables()
+
+
+def scene_partition_both_run_one_yields() -> Stage:
+    stage = cut_in_two(length_s=20)
+    heal(stage)
+    assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
+    stage.play(20)
+    assert stage.outcome("T1") == "grifo"
+    assert not stage.effects(fx.OutcomeChanged)
+    return stage
+
+
+def scene_partition_both_finished_one_counts() -> Stage:
+    stage = cut_in_two(length_s=4)
+    stage.play(4)
+    heal(stage)
+    assert stage.outcome("T1") == "grifo", "the higher attempt counts"
+    changed = stage.effects(fx.OutcomeChanged)
+    assert [(each.before[2], each.after[2]) for each in changed] == [("acor", "grifo")]
+    return stage
+
+
+def scene_partition_one_finished_the_other_stops() -> Stage:
+    stage = cut_in_two(length_s=6.5)
+    stage.play(1)
+    heal(stage)
+    assert stage.outcome("T1") == "acor", "a success decides, whatever the attempt"
+    assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["grifo"]
+    return stage
+
+
+def scene_failed_task_is_tried_elsewhere() -> Stage:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.courses["T1"] = Course(fails_on=("acor",))
+    stage.submit("pato", "bread", task("T1"))
+    stage.play(6)
+    assert stage.starters("T1") == ["acor", "grifo"]
+    assert stage.outcome("T1") == "grifo"
+    return stage
+
+
+def scene_aborted_after_three_failures() -> Stage:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.courses["T1"] = Course(fails_on=NAMES)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1"))
+    stage.play(12)
+    assert sorted(stage.starters("T1")) == sorted(NAMES)
+    assert stage.state("T1") is TaskState.ABORTED
+    assert stage.state("T2") is TaskState.ABORTED
+    return stage
+
+
+def scene_outputs_lost_and_made_again() -> Stage:
+    stage = Stage("acor", "pato", settings=Settings(copies=1, election_window_s=0.8))
+    stage.tags["pato"] = ("oven",)
+    stage.flock()
+    stage.owner("pato", here=True)
+    stage.courses["T1"] = Course(file=True)
+    oven = Requirements(tags=("oven",))
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1", requirements=oven))
+    stage.play(3)
+    assert stage.state("T2") is TaskState.READY
+    stage.say("the machine that holds the only copy of the output comes back without it")
+    stage.crash("acor")
+    stage.play(0.3)
+    stage.lose_files("acor")
+    stage.boot("acor")
+    stage.link("acor", "pato")
+    stage.play(1)
+    stage.say("pato needs it")
+    stage.owner("pato", here=False)
+    stage.play(8)
+    assert len(stage.starters("T1")) == 2
+    assert stage.starters("T2") == ["pato"]
+    assert stage.state("T2") is TaskState.TERMINATED
+    return stage
+
+
+def scene_outputs_are_on_two_disks_before_the_end() -> Stage:
+    stage = Stage(*NAMES, shows=("HOLDINGS",))
+    stage.flock()
+    stage.courses["T1"] = Course(file=True)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1"))
+    stage.play(2.1)
+    stage.say("the machine that made it dies; the copy is enough")
+    stage.crash("acor")
+    stage.play(3)
+    assert stage.starters("T1") == ["acor"]
+    assert stage.state("T2") is TaskState.TERMINATED
+    return stage

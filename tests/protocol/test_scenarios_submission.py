@@ -1,0 +1,110 @@
+"""Scenes about clients: what is accepted, on how many disks, and what a person does."""
+
+from __future__ import annotations
+
+from agent.protocol import effects as fx
+from agent.protocol import events as ev
+from agent.protocol.effects import Verdict
+from agent.protocol.states import TaskState
+from tests.protocol.stage import Stage, both_ways, task
+
+
+def verdicts(stage: Stage) -> list[tuple[Verdict, int]]:
+    return [(answer.verdict, answer.disks) for answer in stage.effects(fx.Answer)]
+
+
+def mark(stage: Stage, node: str) -> None:
+    stage.ask(node, "G is done", ev.MarkGate("done", "G"))
+
+
+def scene_submission_alone_then_safe() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock("acor")
+    stage.owner("acor", here=True)
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(1)
+    assert verdicts(stage) == [(Verdict.ACCEPTED, 1)]
+    stage.say("another machine comes")
+    stage.boot("pato")
+    stage.owner("pato", here=True)
+    stage.link("acor", "pato")
+    stage.play(2)
+    assert [notice.workflow for notice in stage.effects(fx.WorkflowSafe)] == ["bread"]
+    assert stage.state("T1") is TaskState.READY
+    assert stage.same_tables()
+    return stage
+
+
+def scene_submission_with_peers() -> Stage:
+    stage = Stage("acor", "pato", "grifo")
+    stage.flock()
+    for name in stage.actors:
+        stage.owner(name, here=True)
+    stage.play(0.1)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1"))
+    stage.play(0.1)
+    stage.say("the client missed the answer and asks another node the same")
+    stage.submit("grifo", "bread", task("T1"), task("T2", "T1"))
+    stage.play(0.1)
+    stage.say("what cannot be done is refused whole")
+    stage.submit("pato", "cake", task("T3", "T4"), task("T4", "T3"))
+    stage.play(0.1)
+    assert verdicts(stage) == [
+        (Verdict.ACCEPTED, 2),
+        (Verdict.ALREADY_KNOWN, 2),
+        (Verdict.REFUSED, 0),
+    ]
+    assert stage.state("T2") is TaskState.SUBMITTED
+    return stage
+
+
+def scene_submission_with_silent_peer() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.owner("acor", here=True)
+    stage.owner("pato", here=True)
+    stage.play(0.1)
+    stage.hold(*both_ways("acor", "pato"))
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(2.5)
+    assert verdicts(stage) == [(Verdict.ACCEPTED, 1)]
+    stage.deliver(*both_ways("acor", "pato"))
+    stage.play(1)
+    assert len(stage.effects(fx.WorkflowSafe)) == 1
+    return stage
+
+
+def scene_interactive_starts_at_home() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.owner("pato", here=True)
+    stage.play(0.1)
+    stage.submit("pato", "bread", task("T1"), priority=100)
+    stage.play(3)
+    assert stage.starters("T1") == ["pato"]
+    return stage
+
+
+def scene_gate_marked_done() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    gate = task("G", after=("T1",), gate=True, program="", asks="taste it")
+    stage.submit("pato", "bread", task("T1"), gate, task("T2", after=("G",)))
+    stage.play(1)
+    stage.say("too early")
+    mark(stage, "pato")
+    stage.play(2)
+    assert stage.state("G") is TaskState.WAITING
+    assert stage.state("T2") is TaskState.SUBMITTED
+    stage.say("now")
+    mark(stage, "pato")
+    stage.play(0.5)
+    stage.say("twice")
+    mark(stage, "acor")
+    stage.play(3)
+    answers = [verdict for verdict, _ in verdicts(stage)]
+    assert answers == [Verdict.ACCEPTED, Verdict.REFUSED, Verdict.DONE, Verdict.REFUSED]
+    assert stage.starters("G") == []
+    assert len(stage.starters("T2")) == 1
+    assert stage.state("T2") is TaskState.TERMINATED
+    return stage
