@@ -67,8 +67,10 @@ def test_scene(name: str) -> None:
     if os.environ.get("WINGBEAT_REGENERATE"):
         path.write_text(told, "utf-8")
     golden = path.read_text("utf-8") if path.exists() else ""
-    lines = difflib.unified_diff(golden.splitlines(), told.splitlines(), "golden", "now", n=2)
-    assert golden == told, "\n".join([f"{name} goes otherwise:", *lines])
+    if golden != told:
+        texts = golden.splitlines(), told.splitlines()
+        lines = difflib.unified_diff(*texts, "golden", "now", n=2, lineterm="")
+        pytest.fail("\n".join([f"{name} goes otherwise:", *lines]), pytrace=False)
 
 
 @pytest.mark.parametrize(
