@@ -150,6 +150,8 @@ class Faults:
         kind = "long stall" if for_s >= LATE_STALL_S else "stall"
         if not self.simulation.plan.exact:
             self._strike(machine, kind, for_s)
+            if for_s >= LATE_STALL_S:
+                self._strike_neighbours(machine, for_s)
         else:
             self.simulation.ledger.count(kind)
         machine.stall()

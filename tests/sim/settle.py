@@ -227,8 +227,15 @@ def contents_are_equal_as_hashes_are(simulation: Simulation) -> None:
         if node is None:
             continue
         on_disk = {task: part.life for task, part in disk.lives.items()}
-        if node.table.lives != on_disk or node.table.workflows != disk.workflows:
-            raise Broken("disk has the table", f"{machine} has on disk what its table has not")
+        for kind, mine, kept in (
+            ("lives", dict(node.table.lives), on_disk),
+            ("workflows", dict(node.table.workflows), disk.workflows),
+            ("prunings", dict(node.table.prunings), disk.prunings),
+        ):
+            differing = [key for key in sorted({*mine, *kept}) if mine.get(key) != kept.get(key)]
+            for key in differing[:1]:
+                text = f"{machine}: {kind} {differing}; {mine.get(key)}, on disk {kept.get(key)}"
+                raise Broken("disk has the table", text, key)
 
 
 def _first_difference(simulation: Simulation) -> str:
