@@ -1,0 +1,146 @@
+"""The flock's own authority: the one thing that all members trust, and the only one.
+
+A company's certificates or a public authority would let in machines that nobody invited, so each
+flock is its own: ``Flock`` is its public half, a self-signed certificate that every member has,
+``Authority`` adds the key. The flock is named by the hash of that key, so that whoever knows the
+name can check the certificate and needs to trust nobody for it.
+
+Several members, the **keepers**, hold the key: each can let machines in, renew and expel, so that
+losing the first machine loses nothing. It follows that a keeper is trusted for ever: a key cannot
+be taken back. Who was a keeper and turned hostile can be expelled, but could admit itself again
+under another name; against that only a new flock helps, and expelling a keeper says so.
+
+What an authority says about members besides certificates are **statements**: short, signed, never
+taken back. They are signed under a text of their own, so that none can pass as a certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from msgspec import Meta, Struct
+
+from agent.net import certificates
+from agent.net.certificates import Applicant, Member, PrivateKey, PublicKey
+from agent.net.refusals import MembershipError
+
+NODE_LIFE_S = 365 * 86_400
+KEEPERS_WANTED = 3
+EXPELLED = "expelled"
+LEFT = "left"
+KEEPER = "keeper"
+
+_SIGNED_AS = b"wingbeat statement 1\0"
+
+NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class Statement(Struct, frozen=True, array_like=True):
+    """What the authority says of one node. Kinds of later versions are kept and passed on."""
+
+    kind: Annotated[str, Meta(min_length=1, max_length=32)]
+    node_id: NodeId
+    time_s: Annotated[int, Meta(ge=0, le=2**53)]
+    signature: Annotated[bytes, Meta(max_length=128)]
+
+
+@dataclass(frozen=True, slots=True)
+class Flock:
+    """The public half of an authority."""
+
+    flock_id: str
+    name: str
+    certificate: x509.Certificate
+    key: PublicKey
+
+    @classmethod
+    def read(cls, der: bytes) -> Flock:
+        """The flock of an authority's certificate."""
+        certificate = certificates.read_certificate(der)
+        key = certificates.authority_key_of(certificate)
+        name = certificates.authority_name(certificate)
+        return cls(certificates.flock_id_of(key), name, certificate, key)
+
+    @property
+    def der(self) -> bytes:
+        """The certificate as it is sent and stored."""
+        return self.certificate.public_bytes(serialization.Encoding.DER)
+
+    def issued(self, der: bytes) -> bool:
+        """Whether a certificate is one of this authority's for a node."""
+        certificate = certificates.read_certificate(der)
+        try:
+            certificate.verify_directly_issued_by(self.certificate)
+        except (*certificates.UNREADABLE, InvalidSignature):
+            return False
+        return not certificates.may_sign_others(certificate)
+
+    def stated(self, statement: Statement) -> bool:
+        """Whether a statement is one of this authority's."""
+        try:
+            self.key.verify(statement.signature, _signed_part(statement), _ALGORITHM)
+        except InvalidSignature:
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A flock with its key, as keepers hold it."""
+
+    flock: Flock
+    key: PrivateKey
+
+    @classmethod
+    def create(cls, flock_name: str, now_s: float) -> Authority:
+        """The authority of a new flock."""
+        name = flock_name.strip()
+        if not name or name != certificates.clean_name(name):
+            most = certificates.NAME_LENGTH_MAX
+            raise MembershipError(
+                f"a flock's name has 1 to {most} printable characters: choose another one"
+            )
+        key = certificates.new_key()
+        certificate = certificates.authority_certificate(key, name, now_s)
+        return cls(Flock.read(certificate.public_bytes(serialization.Encoding.DER)), key)
+
+    @classmethod
+    def read(cls, flock: Flock, key_file: bytes) -> Authority:
+        """The authority of a known flock from its key."""
+        key = certificates.read_private(key_file)
+        if certificates.flock_id_of(key.public_key()) != flock.flock_id:
+            raise MembershipError(f"holds the key of another flock than {flock.name}")
+        return cls(flock, key)
+
+    @property
+    def key_file(self) -> bytes:
+        """The key as it is stored, and handed to another keeper."""
+        return certificates.private_bytes(self.key)
+
+    def issue(self, applicant: Applicant, now_s: float, life_s: float = NODE_LIFE_S) -> Member:
+        """A certificate for an applicant, ending no later than the authority's own."""
+        left_s = self.flock.certificate.not_valid_after_utc.timestamp() - now_s
+        der = certificates.node_certificate(
+            self.flock.certificate, self.key, applicant, now_s, min(life_s, left_s)
+        )
+        return certificates.member_of(der)
+
+    def state(self, kind: str, node_id: str, now_s: float) -> Statement:
+        """A signed statement about a node."""
+        unsigned = Statement(kind, node_id, int(now_s), b"")
+        signature = self.key.sign(_signed_part(unsigned), _ALGORITHM)
+        return Statement(kind, node_id, int(now_s), signature)
+
+
+_ALGORITHM = ec.ECDSA(hashes.SHA256())
+
+
+def _signed_part(statement: Statement) -> bytes:
+    content = (statement.kind, statement.node_id, statement.time_s)
+    return _SIGNED_AS + msgspec.msgpack.encode(content)

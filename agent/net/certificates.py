@@ -1,0 +1,278 @@
+"""Keys and certificates as the flock uses them: names that are hashes, and nothing optional.
+
+All keys are ECDSA on P-256. Ed25519 would be shorter and as good, and TLS 1.3 knows it, but
+OpenSSL builds under a FIPS or company policy switch it off, on Linux and on Windows, while P-256
+is what no policy forbids; and both are equally fast here. A node is named by the hash of its
+public key, never by its host name or address: those change and repeat, the key does not, and a
+renewed certificate keeps it.
+
+A certificate is dated back a little, so that a peer whose clock is slow does not find it to be of
+the future. Certificates are read as whatever a stranger may send: every way in which one can be
+wrong ends in ``MembershipError``.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from msgspec import Struct
+
+from agent.net.refusals import MembershipError
+
+PrivateKey = ec.EllipticCurvePrivateKey
+PublicKey = ec.EllipticCurvePublicKey
+
+NODE_ID_LENGTH = 20
+FLOCK_ID_LENGTH = 26
+FLOCK_ID_BYTES = 16
+NAME_LENGTH_MAX = 64
+CERTIFICATE_BYTES_MAX = 4096
+BACKDATED_S = 2 * 3600
+AUTHORITY_LIFE_S = 30 * 365 * 86_400
+
+# What reading foreign DER may raise, here and in the library's lazily read parts.
+UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.ExtensionNotFound)
+
+
+class Member(Struct, frozen=True):
+    """A node by its certificate. The host name is for people; the id says who it is."""
+
+    node_id: str
+    host_name: str
+    valid_from_s: int
+    valid_until_s: int
+    certificate: bytes
+
+    @property
+    def renewal_due_s(self) -> int:
+        """Two thirds of its life after it was issued."""
+        issued_s = self.valid_from_s + BACKDATED_S
+        return issued_s + max(0, self.valid_until_s - issued_s) * 2 // 3
+
+
+class Applicant(Struct, frozen=True):
+    """Who asks for a certificate, proven to hold the key."""
+
+    node_id: str
+    host_name: str
+    public_key: PublicKey
+
+
+def new_key() -> PrivateKey:
+    """A key of a node or an authority."""
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def public_bytes(key: PublicKey) -> bytes:
+    """The public key as it is hashed and compared."""
+    encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    return key.public_bytes(encoding, form)
+
+
+def key_hash(key: PublicKey) -> bytes:
+    """The hash that all names of a key are cut from."""
+    return hashlib.sha256(public_bytes(key)).digest()
+
+
+def node_id_of(key: PublicKey) -> str:
+    """100 bits: nobody finds a second key with this name, and people can still compare it."""
+    return _base32(key_hash(key))[:NODE_ID_LENGTH]
+
+
+def flock_id_of(key: PublicKey) -> str:
+    """128 bits, because an invitation trusts whoever shows an authority of this name."""
+    return _base32(key_hash(key)[:FLOCK_ID_BYTES])
+
+
+def clean_name(text: str) -> str:
+    """A host or flock name as a certificate holds it: printable, at most 64 characters."""
+    kept = "".join(character for character in text if character.isprintable())
+    return kept.strip()[:NAME_LENGTH_MAX].strip() or "unnamed"
+
+
+def private_bytes(key: PrivateKey) -> bytes:
+    """The key as its file holds it. The file is what protects it, not a password next to it."""
+    encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    return key.private_bytes(encoding, form, serialization.NoEncryption())
+
+
+def read_private(data: bytes) -> PrivateKey:
+    """The key in a file or an answer; raises ``MembershipError`` when it is none of ours."""
+    try:
+        key = serialization.load_pem_private_key(data, password=None)
+    except UNREADABLE as error:
+        raise MembershipError("holds no readable key") from error
+    if not isinstance(key, PrivateKey) or not isinstance(key.curve, ec.SECP256R1):
+        raise MembershipError("holds a key of another kind")
+    return key
+
+
+def to_pem(certificate: bytes) -> bytes:
+    """A certificate as its file and TLS want it."""
+    body = base64.encodebytes(certificate).replace(b"\n", b"")
+    lines = [body[start : start + 64] for start in range(0, len(body), 64)]
+    return b"\n".join([b"-----BEGIN CERTIFICATE-----", *lines, b"-----END CERTIFICATE-----", b""])
+
+
+def from_pem(data: bytes) -> bytes:
+    """The one certificate of a file, as DER."""
+    try:
+        found = x509.load_pem_x509_certificate(data)
+    except UNREADABLE as error:
+        raise MembershipError("holds no readable certificate") from error
+    return found.public_bytes(serialization.Encoding.DER)
+
+
+def read_certificate(der: bytes) -> x509.Certificate:
+    """A certificate from whatever was sent."""
+    if len(der) > CERTIFICATE_BYTES_MAX:
+        raise MembershipError(f"a certificate of {len(der)} bytes; at most {CERTIFICATE_BYTES_MAX}")
+    try:
+        return x509.load_der_x509_certificate(der)
+    except UNREADABLE as error:
+        raise MembershipError("its certificate cannot be read") from error
+
+
+def member_of(der: bytes) -> Member:
+    """The node that a certificate names. Whether the flock accepts it is the roster's to say."""
+    certificate = read_certificate(der)
+    try:
+        return Member(
+            node_id=node_id_of(_checked(certificate.public_key())),
+            host_name=_common_name(certificate.subject),
+            valid_from_s=int(certificate.not_valid_before_utc.timestamp()),
+            valid_until_s=int(certificate.not_valid_after_utc.timestamp()),
+            certificate=der,
+        )
+    except UNREADABLE as error:
+        raise MembershipError("its certificate cannot be read") from error
+
+
+def may_sign_others(certificate: x509.Certificate) -> bool:
+    """Whether it is an authority's certificate, which no node may come with."""
+    try:
+        return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    except UNREADABLE:
+        return True
+
+
+def authority_key_of(certificate: x509.Certificate) -> PublicKey:
+    """The key of an authority's certificate; raises ``MembershipError`` when it is none."""
+    try:
+        key = _checked(certificate.public_key())
+        certificate.verify_directly_issued_by(certificate)
+        constraints = certificate.extensions.get_extension_for_class(x509.BasicConstraints).value
+    except (*UNREADABLE, InvalidSignature) as error:
+        raise MembershipError("holds no certificate of a flock's authority") from error
+    if not constraints.ca:
+        raise MembershipError("holds a node's certificate, not that of a flock's authority")
+    return key
+
+
+def authority_name(certificate: x509.Certificate) -> str:
+    """The flock's name."""
+    try:
+        return _common_name(certificate.subject)
+    except UNREADABLE as error:
+        raise MembershipError("holds no name of a flock") from error
+
+
+def request_certificate(key: PrivateKey, host_name: str) -> bytes:
+    """What an applicant sends: its public key and host name, signed with the key."""
+    builder = x509.CertificateSigningRequestBuilder().subject_name(_name(host_name))
+    return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+
+
+def read_request(der: bytes) -> Applicant:
+    """The applicant, once its signature shows that it holds the key."""
+    if len(der) > CERTIFICATE_BYTES_MAX:
+        raise MembershipError(f"a request of {len(der)} bytes; at most {CERTIFICATE_BYTES_MAX}")
+    try:
+        request = x509.load_der_x509_csr(der)
+        key = _checked(request.public_key())
+        if not request.is_signature_valid:
+            raise MembershipError("the request for a certificate is not signed with its own key")
+        return Applicant(node_id_of(key), _common_name(request.subject), key)
+    except UNREADABLE as error:
+        raise MembershipError("the request for a certificate cannot be read") from error
+
+
+def authority_certificate(key: PrivateKey, flock_name: str, now_s: float) -> x509.Certificate:
+    """The certificate that a flock is."""
+    public = key.public_key()
+    name = _name(flock_name)
+    builder = _dated(name, name, public, now_s, AUTHORITY_LIFE_S)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    builder = builder.add_extension(_usage(signs_others=True), critical=True)
+    return builder.sign(key, hashes.SHA256())
+
+
+def node_certificate(
+    authority: x509.Certificate, key: PrivateKey, applicant: Applicant, now_s: float, life_s: float
+) -> bytes:
+    """A certificate for both ends of a connection, and for nothing else."""
+    name = _name(applicant.host_name)
+    builder = _dated(name, authority.subject, applicant.public_key, now_s, life_s)
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
+    both_ends = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), True)
+    builder = builder.add_extension(_usage(signs_others=False), critical=True)
+    builder = builder.add_extension(x509.ExtendedKeyUsage(both_ends), critical=False)
+    builder = builder.add_extension(issuer, critical=False)
+    return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+
+
+def _dated(
+    subject: x509.Name, issuer: x509.Name, key: PublicKey, now_s: float, life_s: float
+) -> x509.CertificateBuilder:
+    now = datetime.fromtimestamp(now_s, UTC).replace(microsecond=0)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(seconds=BACKDATED_S))
+        .not_valid_after(now + timedelta(seconds=int(life_s)))
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+    )
+
+
+def _usage(*, signs_others: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_cert_sign=signs_others,
+        crl_sign=False,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _checked(key: object) -> PublicKey:
+    if not isinstance(key, PublicKey) or not isinstance(key.curve, ec.SECP256R1):
+        raise MembershipError("its key is of another kind than the flock's")
+    return key
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, clean_name(text))])
+
+
+def _common_name(name: x509.Name) -> str:
+    found = name.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return clean_name(str(found[0].value)) if found else "unnamed"
+
+
+def _base32(data: bytes) -> str:
+    return base64.b32encode(data).decode("ascii").rstrip("=").lower()

@@ -1,0 +1,171 @@
+"""The keeper's desk: it lets in whoever was invited, and serves members that need the authority.
+
+It is the only part of a node that talks to strangers, so everything here has a limit: one
+question per connection, small, soon, and not many at a time. Nothing is issued before the secret
+was right, the clocks agree, and the use of the invitation is burnt on the disk. What a member may
+ask is decided by the certificate that it shows, never by what it says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import assert_never
+
+from agent.net.certificates import Applicant, Member, read_request
+from agent.net.enrolment_messages import (
+    QUESTION_BYTES_MAX,
+    REASON_LENGTH_MAX,
+    Answer,
+    AskAuthority,
+    AuthorityIs,
+    AuthorityKey,
+    Done,
+    Expel,
+    Join,
+    Leave,
+    Question,
+    Refused,
+    Renew,
+    TakeAuthority,
+    Welcome,
+    decode_question,
+    encode,
+    receive,
+    send,
+)
+from agent.net.invitation_book import GuessLimit
+from agent.net.membership import Membership
+from agent.net.refusals import MembershipError, duration
+from agent.net.tls import Arrival
+
+EXCHANGE_S_MAX = 10.0
+CONNECTIONS_MAX = 64
+CLOCK_DIFFERENCE_S_MAX = 1800
+
+
+class Desk:
+    """Serves the connections that arrive for joining."""
+
+    def __init__(
+        self, membership: Membership, elapsed: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._membership = membership
+        self._elapsed = elapsed
+        self._guesses = GuessLimit()
+        self._open = 0
+
+    async def serve(
+        self, arrival: Arrival, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Answers one question and closes the connection, whatever happens on it."""
+        self._open += 1
+        try:
+            async with asyncio.timeout(EXCHANGE_S_MAX):
+                question = await receive(reader, QUESTION_BYTES_MAX)
+                await send(writer, await self.answer(arrival, _host(writer), question))
+        except (OSError, EOFError, MembershipError):
+            pass  # a stranger's fault costs the stranger its connection
+        finally:
+            self._open -= 1
+            await close(writer)
+
+    async def answer(self, arrival: Arrival, host: str, question: bytes) -> bytes:
+        """The answer to a question, both without their length, for a listener with its own I/O.
+
+        Raises ``MembershipError`` for what is no question: then the connection is to be closed.
+        """
+        if self._open > CONNECTIONS_MAX:
+            reason = "too many machines ask at the same time: try again in a minute"
+            return encode(Refused(reason))
+        asked = decode_question(question)
+        try:
+            return encode(await self._answer(asked, arrival.member, host))
+        except MembershipError as error:
+            return encode(Refused(str(error)[:REASON_LENGTH_MAX]))
+
+    async def _answer(self, question: Question, member: Member | None, host: str) -> Answer:
+        membership = self._membership
+        match question:
+            case AskAuthority():
+                return AuthorityIs(membership.flock.der, int(membership.clock()))
+            case Join():
+                return await self._join(question, host)
+            case Renew() | TakeAuthority() | Expel() | Leave():
+                if member is None:
+                    return Refused("only members may ask this: join the flock first")
+                return await self._serve_member(question, member)
+            case _:
+                assert_never(question)
+
+    async def _join(self, question: Join, host: str) -> Answer:
+        membership = self._membership
+        if self._guesses.blocked(host, self._elapsed()):
+            return Refused("too many wrong invitations came from this address: wait a minute")
+        if membership.book().find(question.secret) is None:
+            self._guesses.wrong(host, self._elapsed())
+        difference_s = question.time_s - membership.clock()
+        if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
+            return Refused(clocks_differ(difference_s))
+        applicant = read_request(question.request)
+        self._check_applicant(applicant)
+        refused = await membership.redeem(question.secret, applicant.node_id)
+        if refused:
+            return Refused(refused)
+        admitted = await membership.admit(applicant)
+        return Welcome(admitted.certificate, membership.roster.to_bytes())
+
+    async def _serve_member(
+        self, question: Renew | TakeAuthority | Expel | Leave, member: Member
+    ) -> Answer:
+        membership = self._membership
+        match question:
+            case Renew():
+                applicant = read_request(question.request)
+                if applicant.node_id != member.node_id:
+                    return Refused("a certificate is renewed for the key that it has: ask with it")
+                admitted = await membership.admit(applicant)
+                return Welcome(admitted.certificate, membership.roster.to_bytes())
+            case TakeAuthority():
+                if member.node_id not in membership.roster.keepers():
+                    return Refused("this machine is not appointed: let a keeper appoint it")
+                return AuthorityKey(membership.authority("hand on its key").key_file)
+            case Expel():
+                await membership.expel(question.node_id)
+            case Leave():
+                await membership.record_departure(member.node_id)
+            case _:
+                assert_never(question)
+        return Done(membership.roster.to_bytes())
+
+    def _check_applicant(self, applicant: Applicant) -> None:
+        departure = self._membership.roster.departure(applicant.node_id)
+        if departure is not None:
+            raise MembershipError(
+                "this machine belonged to the flock under this key and does not any more: "
+                "leave on it, which forgets the key, and join again"
+            )
+
+
+def clocks_differ(difference_s: float) -> str:
+    """The refusal of a joining machine whose clock is ahead by this much."""
+    direction = "ahead of" if difference_s > 0 else "behind"
+    return (
+        f"the clock of this machine is {duration(difference_s)} {direction} the flock's: "
+        f"set it right and join again"
+    )
+
+
+async def close(writer: asyncio.StreamWriter) -> None:
+    """Closes a connection and waits for it, within limits, whatever the other end does."""
+    writer.close()
+    with contextlib.suppress(OSError, EOFError):
+        async with asyncio.timeout(1.0):
+            await writer.wait_closed()
+
+
+def _host(writer: asyncio.StreamWriter) -> str:
+    peer = writer.get_extra_info("peername")
+    return str(peer[0]) if isinstance(peer, tuple) and peer else "unknown"

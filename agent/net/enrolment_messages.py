@@ -1,0 +1,142 @@
+"""What newcomers and members ask a keeper, and what it answers: one question per connection.
+
+Length-prefixed msgpack under the protocol ``wingbeat-join/1``. It is apart from the links between
+members, so that the code that a stranger reaches is small and bounded, and so that a machine can
+join before anything else of a node runs. Unknown fields are ignored, so that versions can mix.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agent.net.certificates import CERTIFICATE_BYTES_MAX
+from agent.net.invitation import SECRET_BYTES
+from agent.net.refusals import MembershipError
+from agent.net.roster import ROSTER_BYTES_MAX
+
+QUESTION_BYTES_MAX = 16 * 1024
+REASON_LENGTH_MAX = 2000
+ANSWER_BYTES_MAX = ROSTER_BYTES_MAX + 64 * 1024
+_LENGTH_BYTES = 4
+
+Der = Annotated[bytes, Meta(max_length=CERTIFICATE_BYTES_MAX)]
+Name = Annotated[str, Meta(max_length=64)]
+Seconds = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class AskAuthority(Struct, frozen=True, tag="ask-authority"):
+    """Whose keeper are you? Asked before anything is known, so it tells nothing."""
+
+
+class Join(Struct, frozen=True, tag="join"):
+    """A newcomer: its secret, its key and host name, and what it takes the time to be."""
+
+    secret: Annotated[bytes, Meta(min_length=SECRET_BYTES, max_length=SECRET_BYTES)]
+    request: Der
+    time_s: Seconds
+
+
+class Renew(Struct, frozen=True, tag="renew"):
+    """A member whose certificate will end."""
+
+    request: Der
+
+
+class TakeAuthority(Struct, frozen=True, tag="take-authority"):
+    """A member that was appointed keeper."""
+
+
+class Expel(Struct, frozen=True, tag="expel"):
+    """A member that wants another one out."""
+
+    node_id: Name
+
+
+class Leave(Struct, frozen=True, tag="leave"):
+    """A member that wants to belong no more."""
+
+
+Question = AskAuthority | Join | Renew | TakeAuthority | Expel | Leave
+
+
+class AuthorityIs(Struct, frozen=True, tag="authority-is"):
+    """The authority's certificate; it proves itself by its hash. The time proves nothing."""
+
+    authority: Der
+    time_s: Seconds
+
+
+class Welcome(Struct, frozen=True, tag="welcome"):
+    """A certificate, and who else belongs."""
+
+    certificate: Der
+    roster: Annotated[bytes, Meta(max_length=ROSTER_BYTES_MAX)]
+
+
+class AuthorityKey(Struct, frozen=True, tag="authority-key"):
+    """The authority's key, for a keeper."""
+
+    key_file: Der
+
+
+class Done(Struct, frozen=True, tag="done"):
+    """It is done; the roster says it."""
+
+    roster: Annotated[bytes, Meta(max_length=ROSTER_BYTES_MAX)]
+
+
+class Refused(Struct, frozen=True, tag="refused"):
+    """It is not done, and why."""
+
+    reason: Annotated[str, Meta(max_length=REASON_LENGTH_MAX)]
+
+
+Answer = AuthorityIs | Welcome | AuthorityKey | Done | Refused
+
+_encoder = msgspec.msgpack.Encoder()
+_questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(Question)
+_answers: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
+
+_Said = TypeVar("_Said")
+
+
+def encode(message: Question | Answer) -> bytes:
+    """The message without its length."""
+    return _encoder.encode(message)
+
+
+def decode_question(data: bytes) -> Question:
+    """What is asked; raises ``MembershipError`` when nothing is."""
+    return _decode(data, _questions)
+
+
+def decode_answer(data: bytes) -> Answer:
+    """What is answered; raises ``MembershipError`` when nothing is."""
+    return _decode(data, _answers)
+
+
+async def receive(reader: asyncio.StreamReader, bytes_max: int) -> bytes:
+    """The one message that the other end sends; raises ``MembershipError`` when it is too long."""
+    length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
+    if length > bytes_max:
+        raise MembershipError("it sent more than it may")
+    return await reader.readexactly(length)
+
+
+async def send(writer: asyncio.StreamWriter, message: bytes) -> None:
+    """Sends the one message."""
+    writer.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
+    await writer.drain()
+
+
+def _decode(data: bytes, decoder: msgspec.msgpack.Decoder[_Said]) -> _Said:
+    try:
+        return decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MembershipError(
+            "it speaks another version of Wingbeat: use the same one on both machines"
+        ) from error

@@ -1,0 +1,140 @@
+"""This node's identity: a key made here that never leaves, and the flock's certificate for it.
+
+Four files in one private folder say who a node is. The certificate is written last, so that a
+node killed while joining is one that has not joined, with the key that it asked with: asking
+again with it does not use up an invitation twice. A folder whose files do not fit each other is
+named in a sentence and never mended by guessing, because the guess might be another flock's.
+
+====================  ==================================================================
+``identity.key``      the key; made before anything is asked
+``authority.crt``     the flock's authority
+``roster``            who belongs (see ``roster``)
+``identity.crt``      the certificate; once it is there, the node is a member
+``authority.key``     on keepers only
+====================  ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from agent.net import certificates
+from agent.net.authority import Authority, Flock
+from agent.net.certificates import Member, PrivateKey
+from agent.net.private_files import PrivateFolder
+from agent.net.refusals import MembershipError
+
+KEY_FILE = "identity.key"
+CERTIFICATE_FILE = "identity.crt"
+FLOCK_FILE = "authority.crt"
+AUTHORITY_KEY_FILE = "authority.key"
+
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who this node is."""
+
+    key: PrivateKey
+    flock: Flock
+    member: Member
+
+    @property
+    def node_id(self) -> str:
+        """The name of this node in every message."""
+        return self.member.node_id
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityPaths:
+    """Where TLS finds what it presents."""
+
+    certificate: Path
+    key: Path
+
+
+def paths_in(folder: PrivateFolder) -> IdentityPaths:
+    """The files that TLS loads."""
+    return IdentityPaths(folder.path / CERTIFICATE_FILE, folder.path / KEY_FILE)
+
+
+def load_identity(folder: PrivateFolder) -> Identity | None:
+    """Who this node is; None before it belongs to a flock."""
+    member = read_named(folder, CERTIFICATE_FILE, _member_in)
+    if member is None:
+        return None
+    key = read_named(folder, KEY_FILE, certificates.read_private)
+    flock = read_named(folder, FLOCK_FILE, _flock_in)
+    if key is None or flock is None:
+        missing = folder.path / (KEY_FILE if key is None else FLOCK_FILE)
+        raise MembershipError(f"{missing} is missing: {_CURE}")
+    if certificates.node_id_of(key.public_key()) != member.node_id:
+        raise _foreign(folder, CERTIFICATE_FILE, f"is not for the key in {KEY_FILE}")
+    if not flock.issued(member.certificate):
+        raise _foreign(folder, CERTIFICATE_FILE, f"is not of the authority in {FLOCK_FILE}")
+    return Identity(key, flock, member)
+
+
+def load_authority(folder: PrivateFolder, flock: Flock) -> Authority | None:
+    """The flock's authority, where this node is a keeper."""
+    return read_named(folder, AUTHORITY_KEY_FILE, lambda pem: Authority.read(flock, pem))
+
+
+def own_key(folder: PrivateFolder) -> PrivateKey:
+    """This node's key, made now if there is none yet, in a prepared folder."""
+    key = read_named(folder, KEY_FILE, certificates.read_private)
+    if key is None:
+        key = certificates.new_key()
+        folder.write(KEY_FILE, certificates.private_bytes(key))
+    return key
+
+
+def save_flock(folder: PrivateFolder, flock: Flock) -> None:
+    """The authority's certificate."""
+    folder.write(FLOCK_FILE, certificates.to_pem(flock.der))
+
+
+def save_certificate(folder: PrivateFolder, member: Member) -> None:
+    """The certificate: from here on this node is a member."""
+    folder.write(CERTIFICATE_FILE, certificates.to_pem(member.certificate))
+
+
+def save_authority(folder: PrivateFolder, authority: Authority) -> None:
+    """The authority's key: from here on this node is a keeper."""
+    folder.write(AUTHORITY_KEY_FILE, authority.key_file)
+
+
+def remove_identity(folder: PrivateFolder) -> None:
+    """Forgets the flock and the key, the certificate first; another flock gets another node."""
+    for name in (CERTIFICATE_FILE, AUTHORITY_KEY_FILE, KEY_FILE, FLOCK_FILE):
+        folder.remove(name)
+
+
+def read_named(folder: PrivateFolder, name: str, parse: Callable[[bytes], _Read]) -> _Read | None:
+    """A file through its parser, whose complaint is completed with where and what to do."""
+    data = folder.read(name)
+    if data is None:
+        return None
+    try:
+        return parse(data)
+    except MembershipError as error:
+        raise _foreign(folder, name, str(error)) from error
+
+
+_CURE = "restore it from a backup, or leave the flock and join it again with a new invitation"
+
+
+def _member_in(pem: bytes) -> Member:
+    return certificates.member_of(certificates.from_pem(pem))
+
+
+def _flock_in(pem: bytes) -> Flock:
+    return Flock.read(certificates.from_pem(pem))
+
+
+def _foreign(folder: PrivateFolder, name: str, complaint: str) -> MembershipError:
+    return MembershipError(f"{folder.path / name} {complaint}: {_CURE}")

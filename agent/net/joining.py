@@ -1,0 +1,339 @@
+"""Joining a flock, and what a member asks of its keepers later.
+
+A newcomer trusts nothing but the invitation. It asks each address whose keeper listens there and
+takes the authority's certificate only if its hash is the invited one: that answer needs no
+protection, it proves itself. Then it connects anew, now trusting that authority alone, checks
+that the keeper is the one that invited, and only then says its secret. All addresses are tried;
+when none works, the sentence tells of each what happened there.
+
+Members keep up (``keep_up``): they have their certificate renewed after two thirds of its life,
+and fetch the authority's key when they were appointed. Any keeper that can be reached will do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.net import certificates, identity
+from agent.net.authority import Flock
+from agent.net.certificates import PrivateKey
+from agent.net.enrolment import CLOCK_DIFFERENCE_S_MAX, clocks_differ, close
+from agent.net.enrolment_messages import (
+    ANSWER_BYTES_MAX,
+    Answer,
+    AskAuthority,
+    AuthorityIs,
+    AuthorityKey,
+    Done,
+    Expel,
+    Join,
+    Leave,
+    Question,
+    Refused,
+    Renew,
+    TakeAuthority,
+    Welcome,
+    decode_answer,
+    encode,
+    receive,
+    send,
+)
+from agent.net.identity import AUTHORITY_KEY_FILE, Identity
+from agent.net.invitation import KEEPER_BYTES, Address, Invitation
+from agent.net.invitation_book import BOOK_FILE
+from agent.net.membership import Membership, refuse_second_flock
+from agent.net.private_files import FileGuard, PrivateFolder
+from agent.net.refusals import MembershipError, Refusal, moment
+from agent.net.roster import Clock, Roster
+from agent.net.tls import (
+    JOIN,
+    NO_SERVER_NAME,
+    TlsObject,
+    client_context,
+    explain,
+    peer_of,
+    unverified_context,
+)
+
+CONNECT_S_MAX = 5.0
+EXCHANGE_S_MAX = 10.0
+
+AddressesOf = Callable[[str], Sequence[Address]]
+Check = Callable[[TlsObject | None], None]
+
+
+class NotThereError(MembershipError):
+    """An address that did not work; another one may."""
+
+
+async def join_flock(
+    path: Path,
+    invitation: Invitation,
+    host_name: str,
+    clock: Clock = time.time,
+    guard: FileGuard | None = None,
+) -> Membership:
+    """Joins; raises ``MembershipError`` with one sentence when that does not work."""
+    folder = PrivateFolder(path, guard)
+    refuse_second_flock(folder)
+    await asyncio.to_thread(folder.prepare)
+    key = identity.own_key(folder)
+    request = certificates.request_certificate(key, host_name)
+    found = await _find_inviter(invitation, clock)
+    question = Join(invitation.secret, request, int(clock()))
+    answer = await _ask_inviter(invitation, found, question)
+    membership = _settle(folder, key, found.flock, answer, clock)
+    await _fetch_authority(membership, found.addresses)
+    return membership
+
+
+async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
+    """Does what is due: renewal, keepers, the authority's key. To be called now and then.
+
+    Raises ``MembershipError`` when something is due and no keeper could do it.
+    """
+    await membership.appoint_missing()
+    if membership.clock() >= membership.member.renewal_due_s:
+        await renew(membership, addresses_of)
+    if membership.appointed and not membership.keeper:
+        await _ask_any(membership, addresses_of, TakeAuthority())
+
+
+async def renew(
+    membership: Membership, addresses_of: AddressesOf, host_name: str | None = None
+) -> None:
+    """Has this node's certificate renewed, under another host name if one is given."""
+    request = membership.certificate_request(host_name)
+    if membership.keeper:
+        applicant = certificates.read_request(request)
+        await membership.adopt_certificate(await membership.admit(applicant))
+    else:
+        await _ask_any(membership, addresses_of, Renew(request))
+
+
+async def expel(membership: Membership, node_id: str, addresses_of: AddressesOf) -> str | None:
+    """Expels a member, here or through any keeper; a warning when it was a keeper."""
+    warning = membership.expulsion_warning(node_id)
+    if membership.keeper:
+        await membership.expel(node_id)
+    else:
+        await _ask_any(membership, addresses_of, Expel(node_id))
+    return warning
+
+
+async def leave(
+    membership: Membership, addresses_of: AddressesOf, *, even_as_last_keeper: bool = False
+) -> str | None:
+    """Leaves the flock for good; a sentence when no keeper could be told.
+
+    The last keeper takes the authority with it, so it has to say that it means it.
+    """
+    if membership.last_keeper() and not even_as_last_keeper:
+        raise MembershipError(
+            "this machine is the flock's only keeper, nobody could join or stay when it leaves: "
+            "appoint another keeper first"
+        )
+    untold = None
+    try:
+        await _ask_any(membership, addresses_of, Leave())
+    except MembershipError as error:
+        untold = f"the others still list this machine, expel it there ({error})"
+    if membership.keeper and not membership.last_keeper() and untold:
+        await membership.record_departure(membership.node_id)
+    await membership.forget()
+    return untold
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The flock, and the addresses at which its inviting keeper answered."""
+
+    flock: Flock
+    addresses: tuple[Address, ...]
+
+
+async def _find_inviter(invitation: Invitation, clock: Clock) -> _Found:
+    """Asks at all addresses at once, because most of those that fail do so by keeping silent."""
+    outcomes = await asyncio.gather(
+        *(_probe(invitation, address, clock) for address in invitation.addresses)
+    )
+    pairs = list(zip(invitation.addresses, outcomes, strict=True))
+    good = tuple(address for address, outcome in pairs if isinstance(outcome, Flock))
+    for outcome in outcomes:
+        if isinstance(outcome, Flock):
+            return _Found(outcome, good)
+    for outcome in outcomes:
+        if isinstance(outcome, MembershipError) and not isinstance(outcome, NotThereError):
+            raise outcome
+    reports = "; ".join(f"{address}: {outcome}" for address, outcome in pairs)
+    expired = ""
+    if invitation.expires_s <= clock():
+        expired = f" (and the invitation expired on {moment(invitation.expires_s)})"
+    raise MembershipError(
+        f"the inviting machine was not found{expired}, see that it is on and its firewall lets "
+        f"Wingbeat through, or ask for a new invitation: {reports}"
+    )
+
+
+async def _probe(invitation: Invitation, address: Address, clock: Clock) -> Flock | MembershipError:
+    """The flock, if the inviting keeper answers here. It has shown that it holds the keeper's key
+    even though nothing is verified yet: without it there is no connection.
+    """
+    shown: list[TlsObject | None] = []
+    try:
+        answer = await _exchange(address, unverified_context(), AskAuthority(), shown.append)
+        if not isinstance(answer, AuthorityIs):
+            return NotThereError("what listens there is no keeper")
+        flock = Flock.read(answer.authority)
+        if flock.flock_id != invitation.flock_id:
+            return NotThereError(f"a machine of another flock ({flock.name}) has this address now")
+        _check_inviter(shown[0], invitation)
+    except MembershipError as error:
+        return NotThereError(str(error))
+    difference_s = clock() - answer.time_s
+    if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
+        return MembershipError(clocks_differ(difference_s))
+    return flock
+
+
+async def _ask_inviter(invitation: Invitation, found: _Found, question: Join) -> Welcome:
+    """Tells the secret, at one address after the other until one answers."""
+    context = client_context(found.flock, None, JOIN)
+    reports: list[str] = []
+    for address in found.addresses:
+        try:
+            answer = await _exchange(
+                address, context, question, lambda tls: _check_inviter(tls, invitation)
+            )
+        except NotThereError as error:
+            reports.append(f"{address}: {error}")
+            continue
+        match answer:
+            case Welcome():
+                return answer
+            case Refused(reason):
+                raise MembershipError(reason)
+            case _:
+                raise MembershipError("the keeper's answer makes no sense: update both machines")
+    told = "; ".join(reports)
+    raise MembershipError(f"joining {found.flock.name} broke off, try again: {told}")
+
+
+def _check_inviter(tls: TlsObject | None, invitation: Invitation) -> None:
+    shown = tls.getpeercert(binary_form=True) if tls else None
+    if shown is None or not _is_keeper(shown, invitation.keeper):
+        raise NotThereError("another machine of the flock than the inviting one has this address")
+
+
+def _settle(
+    folder: PrivateFolder, key: PrivateKey, flock: Flock, answer: Welcome, clock: Clock
+) -> Membership:
+    """Checks what was issued and writes it down, the certificate last."""
+    member = certificates.member_of(answer.certificate)
+    own_id = certificates.node_id_of(key.public_key())
+    if member.node_id != own_id or not flock.issued(answer.certificate):
+        raise MembershipError("the keeper issued a certificate for another machine: join again")
+    roster = Roster(flock, clock)
+    roster.merge(answer.roster)
+    roster.learn(answer.certificate)
+    folder.remove(AUTHORITY_KEY_FILE)
+    folder.remove(BOOK_FILE)
+    identity.save_flock(folder, flock)
+    roster.save(folder)
+    identity.save_certificate(folder, member)
+    return Membership(folder, Identity(key, flock, member), roster, None, clock)
+
+
+async def _fetch_authority(membership: Membership, addresses: Sequence[Address]) -> None:
+    """Takes the key at once if this node was appointed; later will do as well."""
+    if membership.appointed:
+        try:
+            await _ask_any(membership, lambda _: addresses, TakeAuthority())
+        except MembershipError:
+            return
+
+
+async def _ask_any(membership: Membership, addresses_of: AddressesOf, question: Question) -> None:
+    """Asks the keepers one after the other until one has answered, and takes in the answer."""
+    reports: list[str] = []
+    for keeper in membership.roster.keepers():
+        known = membership.roster.member(keeper)
+        name = known.host_name if known else keeper
+        for address in addresses_of(keeper) if keeper != membership.node_id else ():
+            try:
+                answer = await _ask_keeper(membership, address, question)
+                return await _take_in(membership, answer)
+            except MembershipError as error:
+                reports.append(f"{name} at {address}: {error}")
+    told = "; ".join(reports) or "none has a known address"
+    raise MembershipError(f"no keeper of {membership.flock.name} could do it: {told}")
+
+
+async def _ask_keeper(membership: Membership, address: Address, question: Question) -> Answer:
+    def is_keeper(tls: TlsObject | None) -> None:
+        peer = peer_of(tls, membership.roster)
+        if isinstance(peer, Refusal):
+            raise MembershipError(peer.reason)
+        if peer.node_id not in membership.roster.keepers():
+            raise MembershipError(f"{peer.host_name} is not a keeper")
+
+    return await _exchange(address, membership.tls.client(JOIN), question, is_keeper)
+
+
+async def _take_in(membership: Membership, answer: Answer) -> None:
+    match answer:
+        case Welcome():
+            renewed = certificates.member_of(answer.certificate)
+            await membership.adopt_certificate(renewed)
+            await membership.merge_roster(answer.roster)
+        case AuthorityKey():
+            await membership.adopt_authority(answer.key_file)
+        case Done():
+            await membership.merge_roster(answer.roster)
+        case Refused(reason):
+            raise MembershipError(reason)
+        case AuthorityIs():
+            raise MembershipError("the answer makes no sense")
+
+
+async def _exchange(
+    address: Address, context: ssl.SSLContext, question: Question, check: Check
+) -> Answer:
+    """One question and its answer; raises ``NotThereError`` for whatever goes wrong on the way."""
+    try:
+        async with (
+            asyncio.timeout(EXCHANGE_S_MAX),
+            _connected(address, context) as (reader, writer),
+        ):
+            check(writer.get_extra_info("ssl_object"))
+            await send(writer, encode(question))
+            return decode_answer(await receive(reader, ANSWER_BYTES_MAX))
+    except (OSError, EOFError) as error:
+        raise NotThereError(explain(error)) from error
+
+
+@asynccontextmanager
+async def _connected(
+    address: Address, context: ssl.SSLContext
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    async with asyncio.timeout(CONNECT_S_MAX):
+        reader, writer = await asyncio.open_connection(
+            address.host, address.port, ssl=context, server_hostname=NO_SERVER_NAME
+        )
+    try:
+        yield reader, writer
+    finally:
+        await close(writer)
+
+
+def _is_keeper(certificate: bytes, keeper: bytes) -> bool:
+    shown = certificates.read_certificate(certificate).public_key()
+    return isinstance(shown, certificates.PublicKey) and (
+        certificates.key_hash(shown)[:KEEPER_BYTES] == keeper
+    )

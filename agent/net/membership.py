@@ -1,0 +1,290 @@
+"""This node's place in a flock, as one object: what it holds, and what it may do with it.
+
+Everything that changes who belongs goes through here, so that it is on the disk before anybody is
+told. Disks are slow and the loop must not wait for them, so changes are written in a thread, one
+after the other; what is written is taken when its turn comes, so that a later state is never
+overwritten by an earlier one.
+
+Connections are not made here: ``enrolment`` answers, ``joining`` asks, both with a membership.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.net import certificates, identity
+from agent.net.authority import (
+    KEEPER,
+    KEEPERS_WANTED,
+    LEFT,
+    NODE_LIFE_S,
+    Authority,
+    Flock,
+)
+from agent.net.certificates import Applicant, Member
+from agent.net.identity import Identity
+from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
+from agent.net.invitation_book import BOOK_FILE, VALID_S_DEFAULT, InvitationBook
+from agent.net.private_files import FileGuard, PrivateFolder
+from agent.net.refusals import MembershipError
+from agent.net.roster import ROSTER_FILE, Clock, Roster
+from agent.net.tls import TlsContexts
+
+
+class Membership:
+    """A member's identity, roster and contexts, and the authority where it is a keeper."""
+
+    def __init__(
+        self,
+        folder: PrivateFolder,
+        own: Identity,
+        roster: Roster,
+        authority: Authority | None,
+        clock: Clock = time.time,
+    ) -> None:
+        self.folder = folder
+        self.roster = roster
+        self.clock = clock
+        self._own = own
+        self._authority = authority
+        self._book = InvitationBook(folder, own.flock.flock_id) if authority else None
+        self.tls = TlsContexts(own.flock, identity.paths_in(folder), keeper=self.keeper)
+        self._disk = asyncio.Lock()
+        self.node_life_s: float = NODE_LIFE_S
+
+    @classmethod
+    def open(
+        cls, path: Path, clock: Clock = time.time, guard: FileGuard | None = None
+    ) -> Membership | None:
+        """The membership in a folder; None when this node belongs to no flock."""
+        folder = PrivateFolder(path, guard)
+        own = identity.load_identity(folder)
+        if own is None:
+            return None
+        roster = Roster.load(folder, own.flock, clock)
+        roster.learn(own.member.certificate)
+        return cls(folder, own, roster, identity.load_authority(folder, own.flock), clock)
+
+    @property
+    def node_id(self) -> str:
+        """This node's name in every message."""
+        return self._own.node_id
+
+    @property
+    def member(self) -> Member:
+        """This node as others see it."""
+        return self._own.member
+
+    @property
+    def flock(self) -> Flock:
+        """The flock that it belongs to."""
+        return self._own.flock
+
+    @property
+    def keeper(self) -> bool:
+        """Whether this node holds the authority's key."""
+        return self._authority is not None
+
+    @property
+    def appointed(self) -> bool:
+        """Whether this node may hold the authority's key."""
+        return self.node_id in self.roster.keepers()
+
+    def authority(self, what: str) -> Authority:
+        """The authority; raises a sentence for a person who wants ``what`` on another node."""
+        if self._authority is None:
+            known = [self.roster.member(node_id) for node_id in self.roster.keepers()]
+            names = ", ".join(member.host_name for member in known if member) or "no machine known"
+            raise MembershipError(f"this machine cannot {what}: do it on a keeper ({names})")
+        return self._authority
+
+    def book(self) -> InvitationBook:
+        """The invitations of this keeper."""
+        if self._book is None:
+            self.authority("invite")
+            raise MembershipError("this machine keeps no invitations: start Wingbeat again")
+        return self._book
+
+    async def invite(
+        self,
+        hosts: Sequence[str],
+        port: int,
+        uses: int = 1,
+        valid_for_s: float = VALID_S_DEFAULT,
+    ) -> Invitation:
+        """A new invitation to this keeper, under the addresses by which others reach it."""
+        book, addresses = self.book(), usable_addresses(hosts, port)
+        async with self._disk:
+            secret, expires_s = await asyncio.to_thread(book.add, uses, valid_for_s, self.clock())
+        own = certificates.key_hash(self._own.key.public_key())[:KEEPER_BYTES]
+        return Invitation(self.flock.flock_id, own, secret, expires_s, addresses)
+
+    async def withdraw(self, number: str) -> bool:
+        """Ends an invitation by its number in the book."""
+        async with self._disk:
+            return await asyncio.to_thread(self.book().withdraw, number)
+
+    async def redeem(self, secret: bytes, node_id: str) -> str | None:
+        """Burns a use of an invitation; a sentence when there is none."""
+        async with self._disk:
+            return await asyncio.to_thread(self.book().redeem, secret, node_id, self.clock())
+
+    async def admit(self, applicant: Applicant) -> Member:
+        """Issues a certificate to a newcomer or a member, and makes it known."""
+        member = self.authority("admit").issue(applicant, self.clock(), self.node_life_s)
+        self.roster.learn(member.certificate)
+        self._appoint_missing()
+        await self._save_roster()
+        return member
+
+    async def expel(self, node_id: str) -> None:
+        """Expels a member, for ever; see ``expulsion_warning``."""
+        authority = self.authority("expel")
+        self._check_departure(node_id, "expel")
+        self.roster.expel(authority, node_id)
+        self._appoint_missing()
+        await self._save_roster()
+
+    def expulsion_warning(self, node_id: str) -> str | None:
+        """What a person has to know who expels a keeper."""
+        if node_id not in self.roster.keepers():
+            return None
+        return (
+            f"{node_id} was a keeper and has seen the authority's key: if it is in wrong hands, "
+            f"make a new flock"
+        )
+
+    async def record_departure(self, node_id: str) -> None:
+        """States that a member has left, at its own wish."""
+        authority = self.authority("leave for others")
+        self._check_departure(node_id, "let go")
+        self.roster.record(authority.state(LEFT, node_id, self.clock()))
+        self._appoint_missing()
+        await self._save_roster()
+
+    async def appoint(self, node_id: str) -> None:
+        """Lets a member hold the authority's key; it fetches it when it next keeps up."""
+        authority = self.authority("appoint keepers")
+        if self.roster.member(node_id) is None:
+            raise MembershipError(f"{node_id} is not a member: choose one of the members")
+        self.roster.record(authority.state(KEEPER, node_id, self.clock()))
+        await self._save_roster()
+
+    async def merge_roster(self, data: bytes) -> bool:
+        """Takes in a peer's roster; whether there was news. Raises what ``Roster.merge`` raises."""
+        news = self.roster.merge(data)
+        if news:
+            await self._save_roster()
+        return news
+
+    async def adopt_certificate(self, member: Member) -> None:
+        """Takes a renewed certificate of this node into use."""
+        if member.node_id != self.node_id or not self.flock.issued(member.certificate):
+            raise MembershipError("the renewed certificate is not for this machine")
+        self.roster.learn(member.certificate)
+        async with self._disk:
+            await asyncio.to_thread(identity.save_certificate, self.folder, member)
+        self._own = Identity(self._own.key, self.flock, member)
+        self.tls.refresh(keeper=self.keeper)
+        await self._save_roster()
+
+    async def adopt_authority(self, key_file: bytes) -> None:
+        """Becomes a keeper with the key that another one handed on."""
+        authority = Authority.read(self.flock, key_file)
+        async with self._disk:
+            await asyncio.to_thread(identity.save_authority, self.folder, authority)
+        self._authority = authority
+        self._book = InvitationBook(self.folder, self.flock.flock_id)
+        self.tls.refresh(keeper=True)
+
+    async def appoint_missing(self) -> bool:
+        """Fills the keepers up to three with those who belong longest."""
+        appointed = self._appoint_missing()
+        if appointed:
+            await self._save_roster()
+        return appointed
+
+    def certificate_request(self, host_name: str | None = None) -> bytes:
+        """What this node sends to have its certificate renewed."""
+        return certificates.request_certificate(self._own.key, host_name or self.member.host_name)
+
+    def last_keeper(self) -> bool:
+        """Whether the flock has others, and nobody else who could admit or renew."""
+        others = [member for member in self.roster.members() if member.node_id != self.node_id]
+        return self.keeper and bool(others) and self.roster.keepers() == [self.node_id]
+
+    async def forget(self) -> None:
+        """Removes all that makes this node a member, from this disk only."""
+        async with self._disk:
+            await asyncio.to_thread(forget_membership, self.folder)
+
+    def _check_departure(self, node_id: str, verb: str) -> None:
+        if self.roster.member(node_id) is None:
+            raise MembershipError(f"{node_id} is not a member: there is nobody to {verb}")
+        if self.roster.keepers() == [node_id]:
+            raise MembershipError(
+                f"cannot {verb} the only keeper, nobody could admit or renew any more: "
+                f"appoint another one first"
+            )
+
+    def _appoint_missing(self) -> bool:
+        authority, keepers = self._authority, self.roster.keepers()
+        if authority is None:
+            return False
+        by_age = sorted(self.roster.members(), key=lambda one: (one.valid_from_s, one.node_id))
+        wanted = [one.node_id for one in by_age if one.node_id not in keepers]
+        missing = wanted[: max(0, KEEPERS_WANTED - len(keepers))]
+        for node_id in missing:
+            self.roster.record(authority.state(KEEPER, node_id, self.clock()))
+        return bool(missing)
+
+    async def _save_roster(self) -> None:
+        """The bytes are taken here, on the loop, when the turn has come."""
+        async with self._disk:
+            data = self.roster.to_bytes()
+            await asyncio.to_thread(self.folder.write, ROSTER_FILE, data)
+
+
+def create_flock(
+    path: Path,
+    flock_name: str,
+    host_name: str,
+    clock: Clock = time.time,
+    guard: FileGuard | None = None,
+) -> Membership:
+    """Makes a flock with this node as its first member and keeper."""
+    folder = PrivateFolder(path, guard)
+    refuse_second_flock(folder)
+    authority = Authority.create(flock_name, clock())
+    folder.prepare()
+    folder.remove(BOOK_FILE)
+    key = identity.own_key(folder)
+    node = certificates.read_request(certificates.request_certificate(key, host_name))
+    member = authority.issue(node, clock())
+    roster = Roster(authority.flock, clock)
+    roster.learn(member.certificate)
+    roster.record(authority.state(KEEPER, member.node_id, clock()))
+    identity.save_flock(folder, authority.flock)
+    identity.save_authority(folder, authority)
+    roster.save(folder)
+    identity.save_certificate(folder, member)
+    return Membership(folder, Identity(key, authority.flock, member), roster, authority, clock)
+
+
+def refuse_second_flock(folder: PrivateFolder) -> None:
+    """A node belongs to one flock at most."""
+    own = identity.load_identity(folder)
+    if own is not None:
+        raise MembershipError(
+            f"this machine belongs to the flock {own.flock.name} already: leave that first"
+        )
+
+
+def forget_membership(folder: PrivateFolder) -> None:
+    """Removes the files of a membership, whole or broken."""
+    identity.remove_identity(folder)
+    folder.remove(ROSTER_FILE)
+    folder.remove(BOOK_FILE)

@@ -1,0 +1,117 @@
+"""Files that only their owner reads, written whole or not at all.
+
+A key that another account of the machine can read is not a key, and a certificate torn by a
+power cut is a machine that somebody has to walk to. So everything about belonging to a flock goes
+through one folder: its protection is checked before each read, and a file is replaced by a
+complete one that is already on the disk. How a system protects files and makes names durable is
+behind ``FileGuard``, a class for each system.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Protocol
+
+from agent.net.refusals import MembershipError
+
+FILE_BYTES_MAX = 8 * 1024 * 1024
+_UNFINISHED = ".unfinished"
+
+
+class FileGuard(Protocol):
+    """What the systems do differently."""
+
+    def protect(self, folder: Path) -> None:
+        """Makes the folder its owner's only, and with it every file that is made in it."""
+
+    def exposure(self, path: Path) -> str:
+        """Who else may read a file or folder, and the cure; empty when nobody may."""
+
+    def replace(self, source: Path, target: Path) -> None:
+        """Puts one file in the place of another, durably."""
+
+
+class PrivateFolder:
+    """A folder of small files for one account."""
+
+    def __init__(self, path: Path, guard: FileGuard | None = None) -> None:
+        self.path = path
+        self._guard = guard or native_guard()
+
+    def prepare(self) -> None:
+        """Makes the folder, protects it, and clears away what an interrupted write left."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._guard.protect(self.path)
+            for left in self.path.glob(f"*{_UNFINISHED}"):
+                left.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unusable("make", self.path, error) from error
+
+    def read(self, name: str) -> bytes | None:
+        """The whole file, or None where there is none."""
+        path = self.path / name
+        try:
+            if not path.exists():
+                return None
+            exposure = self._guard.exposure(path)
+            if exposure:
+                raise MembershipError(f"{path} {exposure}")
+            with path.open("rb") as file:
+                data = file.read(FILE_BYTES_MAX + 1)
+        except OSError as error:
+            raise self._unusable("read", path, error) from error
+        if len(data) > FILE_BYTES_MAX:
+            raise MembershipError(f"{path} is too large to be Wingbeat's: move it away")
+        return data
+
+    def write(self, name: str, data: bytes) -> None:
+        """Replaces the file; once this returns it outlives a power cut."""
+        path = self.path / name
+        fresh = self.path / f"{name}.{secrets.token_hex(4)}{_UNFINISHED}"
+        try:
+            _write_new(fresh, data)
+            self._guard.replace(fresh, path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                fresh.unlink(missing_ok=True)
+            raise self._unusable("write", path, error) from error
+
+    def remove(self, name: str) -> None:
+        """Removes the file if it is there."""
+        path = self.path / name
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unusable("remove", path, error) from error
+
+    @staticmethod
+    def _unusable(verb: str, path: Path, error: OSError) -> MembershipError:
+        reason = error.strerror or type(error).__name__
+        cure = "check that the folder belongs to your account and that the disk is not full"
+        return MembershipError(f"cannot {verb} {path} ({reason}): {cure}")
+
+
+def native_guard() -> FileGuard:
+    """The guard for the system that this runs on."""
+    if sys.platform == "win32":
+        from agent.net.private_windows import WindowsGuard
+
+        return WindowsGuard()
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        from agent.net.private_posix import PosixGuard
+
+        return PosixGuard()
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    """A new file, private from its first moment: the mode is given where it is made."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

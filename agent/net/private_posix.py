@@ -1,0 +1,43 @@
+"""Owner-only files where files have modes.
+
+Another account that may read a key is told of rather than shut out in silence: by then it may have
+read it, and only a person can know whether that matters.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+class PosixGuard:
+    """Modes 0700 and 0600, and a folder that is synced after each replacement."""
+
+    def protect(self, folder: Path) -> None:
+        """Takes the folder from group and others."""
+        folder.chmod(0o700)
+
+    def exposure(self, path: Path) -> str:
+        """Group, others and a foreign owner count; the superuser reads everything anyway."""
+        status = path.stat()
+        if sys.platform != "win32" and status.st_uid != os.geteuid():
+            return "belongs to another account: run Wingbeat as that account, or move the file away"
+        if status.st_mode & OTHERS:
+            return (
+                f"can be read by other accounts (mode {stat.S_IMODE(status.st_mode):04o}): run "
+                f"chmod 600 on it, and leave and join the flock again if one may have done so"
+            )
+        return ""
+
+    def replace(self, source: Path, target: Path) -> None:
+        """A rename; it is durable once the folder that holds both names is."""
+        source.replace(target)
+        descriptor = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,37 @@
+"""What is said when something about belonging to a flock does not work.
+
+A person reads it, mostly on a machine that is not theirs, so the rule is one sentence that says
+what is wrong, where, and what to do. It is made where the reason is known and passed on unchanged.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+
+class MembershipError(Exception):
+    """One sentence for a person: what is wrong, where, and what to do."""
+
+
+class Refusal(Struct, frozen=True):
+    """Why the other end of a connection is not let in."""
+
+    reason: str
+
+
+def moment(time_s: float) -> str:
+    """A time as people read it. Times that no calendar holds are given as they are."""
+    try:
+        return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (OverflowError, OSError, ValueError):
+        return f"second {time_s:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """A duration in its largest fitting unit."""
+    for unit, length_s in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if abs(seconds) >= 2 * length_s:
+            return f"{abs(seconds) / length_s:.0f} {unit}"
+    return f"{abs(seconds):.0f} seconds"

@@ -1,0 +1,239 @@
+"""Who belongs to the flock, and who does not any more: a join, so that all nodes come to agree.
+
+A node learns of members in any order, from any peer, again and again, and after a partition from
+both sides. So the roster is a join, like the table: of each node the certificate that ends last,
+and of each kind of statement about it the earliest. Merging is commutative, associative and
+idempotent. Everything in it is signed by the flock's authority: a peer can pass a roster on, but
+can put nothing into it, and a merge takes all of what a peer sends or nothing.
+
+An expulsion is for ever: it names the key. A machine that was expelled by mistake joins again
+with a new key. That a certificate is missing from the roster is no reason to refuse it (the
+news of a newcomer may be slower than the newcomer), only an expulsion is.
+
+Statements are what the authority says of a node:  ``expelled`` and ``left`` end its membership,
+``keeper`` lets it hold the authority's key. Kinds of later versions are kept and passed on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from agent.net import certificates
+from agent.net.authority import EXPELLED, KEEPER, LEFT, Authority, Flock, Statement
+from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member
+from agent.net.identity import read_named
+from agent.net.private_files import PrivateFolder
+from agent.net.refusals import MembershipError, moment
+
+ROSTER_FILE = "roster"
+ROSTER_BYTES_MAX = 4 * 1024 * 1024
+MEMBERS_MAX = 2_000
+STATEMENTS_MAX = 10_000
+
+Clock = Callable[[], float]
+
+
+class Departure(Struct, frozen=True):
+    """A node that belonged once."""
+
+    node_id: str
+    host_name: str
+    time_s: int
+    expelled: bool
+
+
+class _Content(Struct, frozen=True, array_like=True):
+    version: int
+    flock_id: Annotated[str, Meta(max_length=64)]
+    certificates: Annotated[
+        tuple[Annotated[bytes, Meta(max_length=CERTIFICATE_BYTES_MAX)], ...],
+        Meta(max_length=MEMBERS_MAX),
+    ]
+    statements: Annotated[tuple[Statement, ...], Meta(max_length=STATEMENTS_MAX)]
+
+
+_decoder = msgspec.msgpack.Decoder(_Content)
+
+
+class Roster:
+    """The flock's members as this node knows them."""
+
+    def __init__(self, flock: Flock, clock: Clock = time.time) -> None:
+        self.flock = flock
+        self._clock = clock
+        self._members: dict[str, Member] = {}
+        self._statements: dict[tuple[str, str], Statement] = {}
+        self._watchers: list[Callable[[], None]] = []
+        self._bytes: bytes | None = None
+
+    def members(self) -> list[Member]:
+        """All who belong, in the order of their ids; also those whose certificate has ended."""
+        return [
+            self._members[node_id]
+            for node_id in sorted(self._members)
+            if self.departure(node_id) is None
+        ]
+
+    def member(self, node_id: str) -> Member | None:
+        """One who belongs."""
+        return None if self.departure(node_id) else self._members.get(node_id)
+
+    def departures(self) -> list[Departure]:
+        """All who were expelled or left."""
+        ids = sorted({node_id for kind, node_id in self._statements if kind in (EXPELLED, LEFT)})
+        return [departure for node_id in ids if (departure := self.departure(node_id))]
+
+    def departure(self, node_id: str) -> Departure | None:
+        """When and how a node stopped to belong; being expelled outweighs having left."""
+        for kind in (EXPELLED, LEFT):
+            statement = self._statements.get((kind, node_id))
+            if statement:
+                known = self._members.get(node_id)
+                name = known.host_name if known else node_id
+                return Departure(node_id, name, statement.time_s, kind == EXPELLED)
+        return None
+
+    def keepers(self) -> list[str]:
+        """The members that may hold the authority's key."""
+        ids = sorted(node_id for kind, node_id in self._statements if kind == KEEPER)
+        return [node_id for node_id in ids if self.departure(node_id) is None]
+
+    def accepts(self, certificate: bytes) -> str | None:
+        """None for a member's certificate, else a sentence part that says why it is none."""
+        try:
+            member = certificates.member_of(certificate)
+            if not self.flock.issued(certificate):
+                return f"its certificate is not of the flock {self.flock.name}"
+        except MembershipError as error:
+            return str(error)
+        now_s = self._clock()
+        if now_s < member.valid_from_s:
+            start = moment(member.valid_from_s)
+            return (
+                f"its certificate is valid from {start} only: compare the clocks of both machines"
+            )
+        if now_s > member.valid_until_s:
+            end = moment(member.valid_until_s)
+            return f"its certificate ended on {end}: it has to join with a new invitation"
+        departure = self.departure(member.node_id)
+        if departure is None:
+            return None
+        verb = "was expelled from" if departure.expelled else "left"
+        return f"it {verb} the flock on {moment(departure.time_s)}"
+
+    def learn(self, certificate: bytes) -> bool:
+        """Takes in a member's certificate; whether that was news."""
+        return self._join([certificate], [])
+
+    def record(self, statement: Statement) -> bool:
+        """Takes in a statement of the authority; whether that was news."""
+        return self._join([], [statement])
+
+    def expel(self, authority: Authority, node_id: str) -> Statement:
+        """States that a node is expelled."""
+        statement = authority.state(EXPELLED, node_id, self._clock())
+        self.record(statement)
+        return statement
+
+    def merge(self, data: bytes) -> bool:
+        """Takes in another node's roster, all or nothing; whether there was news in it.
+
+        Raises ``MembershipError`` for bytes that no member sends.
+        """
+        content = _decoded(data)
+        if content.flock_id != self.flock.flock_id:
+            raise MembershipError("this is the roster of another flock")
+        return self._join(content.certificates, content.statements)
+
+    def to_bytes(self) -> bytes:
+        """The roster for another node or the disk; equal rosters give equal bytes."""
+        if self._bytes is None:
+            members = tuple(self._members[key].certificate for key in sorted(self._members))
+            statements = tuple(self._statements[key] for key in sorted(self._statements))
+            content = _Content(1, self.flock.flock_id, members, statements)
+            self._bytes = msgspec.msgpack.encode(content)
+        return self._bytes
+
+    def digest(self) -> bytes:
+        """What two nodes compare to see whether they have to exchange rosters."""
+        return hashlib.sha256(self.to_bytes()).digest()[:16]
+
+    def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Calls back after each change; returns what ends that."""
+        self._watchers.append(changed)
+        return lambda: self._watchers.remove(changed)
+
+    def save(self, folder: PrivateFolder) -> None:
+        """Writes the roster to the disk."""
+        folder.write(ROSTER_FILE, self.to_bytes())
+
+    @classmethod
+    def load(cls, folder: PrivateFolder, flock: Flock, clock: Clock = time.time) -> Roster:
+        """The roster on the disk, every signature checked; an empty one where there is none."""
+
+        def parse(data: bytes) -> Roster:
+            roster = cls(flock, clock)
+            roster.merge(data)
+            return roster
+
+        return read_named(folder, ROSTER_FILE, parse) or cls(flock, clock)
+
+    def _join(self, sent: Iterable[bytes], statements: Iterable[Statement]) -> bool:
+        """Checks all that is new before any of it counts."""
+        members, said = dict(self._members), dict(self._statements)
+        for certificate in sent:
+            self._join_certificate(members, certificate)
+        for statement in statements:
+            self._join_statement(said, statement)
+        if members == self._members and said == self._statements:
+            return False
+        if len(members) > MEMBERS_MAX or len(said) > STATEMENTS_MAX:
+            raise MembershipError(
+                f"the roster would have more than {MEMBERS_MAX} members or {STATEMENTS_MAX} "
+                f"statements: make a new flock"
+            )
+        self._members, self._statements, self._bytes = members, said, None
+        for changed in list(self._watchers):
+            changed()
+        return True
+
+    def _join_certificate(self, members: dict[str, Member], certificate: bytes) -> None:
+        offered = certificates.member_of(certificate)
+        known = members.get(offered.node_id)
+        if known and _strength(known) >= _strength(offered):
+            return
+        if not self.flock.issued(certificate):
+            raise MembershipError(f"a certificate in the roster is not of {self.flock.name}")
+        members[offered.node_id] = offered
+
+    def _join_statement(self, said: dict[tuple[str, str], Statement], statement: Statement) -> None:
+        key = (statement.kind, statement.node_id)
+        known = said.get(key)
+        if known and _precedence(known) <= _precedence(statement):
+            return
+        if not self.flock.stated(statement):
+            raise MembershipError(f"a statement in the roster is not of {self.flock.name}")
+        said[key] = statement
+
+
+def _strength(member: Member) -> tuple[int, bytes]:
+    return (member.valid_until_s, member.certificate)
+
+
+def _precedence(statement: Statement) -> tuple[int, bytes]:
+    return (statement.time_s, statement.signature)
+
+
+def _decoded(data: bytes) -> _Content:
+    if len(data) > ROSTER_BYTES_MAX:
+        raise MembershipError(f"a roster of {len(data)} bytes; at most {ROSTER_BYTES_MAX}")
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MembershipError("holds no readable roster") from error

@@ -1,0 +1,199 @@
+"""TLS as all connections of a node use it, and who is at the other end.
+
+TLS 1.3 only; the flock's authority is the only one that is trusted; both ends show a certificate.
+Host names are not checked, because addresses change: a member is known by its key, so whoever
+dials compares the node id that ``peer_of`` returns with the one that it wanted.
+
+One port serves all, and ALPN says what a connection is for. A machine that wants to join has no
+certificate yet, and a TLS server decides whether to ask for one before it can look at ALPN. Of
+the ways out, selecting a second context by SNI fails quietly: OpenSSL takes over the certificate
+of the selected context but not its verification. So
+
+* a node that cannot admit anybody requires certificates in the handshake, of everybody;
+* a keeper requests them: a certificate that is shown is verified in the handshake, a missing one
+  is let through to ``arrival_of``, which refuses it for every protocol but joining.
+
+``arrival_of`` is called once, right after the handshake and before a byte is read; it is what
+tells for what a connection came, so that a server cannot serve one without asking it. It also
+applies what OpenSSL does not know: expulsions. Links that stay up ask the roster again when it
+changes, and now and then, because certificates end.
+
+There are no session tickets: a resumed session shows no certificate, and an expelled member must
+not come back by one. Server and client contexts load the key from the same files; after a
+renewal ``refresh`` makes new connections use the new certificate while old ones go on.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import assert_never
+
+from msgspec import Struct
+
+from agent.net.authority import Flock
+from agent.net.certificates import Member, member_of
+from agent.net.identity import IdentityPaths
+from agent.net.refusals import Refusal
+from agent.net.roster import Roster
+
+LINK = "wingbeat/1"
+BULK = "wingbeat-bulk/1"
+CLIENT = "wingbeat-client/1"
+JOIN = "wingbeat-join/1"
+MEMBER_PROTOCOLS = (LINK, BULK, CLIENT)
+# No name is sent, so none is asked for; asyncio wants to be told so.
+NO_SERVER_NAME = ""
+
+TlsObject = ssl.SSLObject | ssl.SSLSocket
+
+
+class Arrival(Struct, frozen=True):
+    """A connection that was let in: for what, and from whom. Only a newcomer is nobody yet."""
+
+    protocol: str
+    member: Member | None
+
+
+class TlsContexts:
+    """The contexts of one member."""
+
+    def __init__(self, flock: Flock, paths: IdentityPaths, *, keeper: bool) -> None:
+        self._flock = flock
+        self._paths = paths
+        self.server = server_context(flock, paths, keeper=keeper)
+        self._clients: dict[str, ssl.SSLContext] = {}
+
+    def client(self, protocol: str) -> ssl.SSLContext:
+        """The context to dial with. Pass ``server_hostname=NO_SERVER_NAME``."""
+        if protocol not in self._clients:
+            self._clients[protocol] = client_context(self._flock, self._paths, protocol)
+        return self._clients[protocol]
+
+    def refresh(self, *, keeper: bool) -> None:
+        """Takes a renewed certificate, or what a new keeper may do, into use."""
+        for context in (self.server, *self._clients.values()):
+            _present(context, self._paths)
+        _offer(self.server, keeper=keeper)
+
+
+def server_context(flock: Flock, paths: IdentityPaths, *, keeper: bool) -> ssl.SSLContext:
+    """For whoever dials this node."""
+    context = _bare(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0
+    context.load_verify_locations(cadata=flock.der)
+    _present(context, paths)
+    _offer(context, keeper=keeper)
+    return context
+
+
+def client_context(flock: Flock, paths: IdentityPaths | None, protocol: str) -> ssl.SSLContext:
+    """For dialling members; without paths as one who has no certificate yet."""
+    context = _bare(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(cadata=flock.der)
+    context.set_alpn_protocols([protocol])
+    if paths is not None:
+        _present(context, paths)
+    return context
+
+
+def unverified_context() -> ssl.SSLContext:
+    """For asking a stranger for its authority's certificate, which proves itself by its hash."""
+    context = _bare(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols([JOIN])
+    return context
+
+
+def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | Refusal:
+    """Who has dialled and what for, or why it is sent away."""
+    if tls is None:
+        return Refusal("it does not speak TLS")
+    protocol = tls.selected_alpn_protocol()
+    if protocol == JOIN and tls.getpeercert(binary_form=True) is None:
+        return Arrival(JOIN, None)
+    if protocol not in (*MEMBER_PROTOCOLS, JOIN):
+        return Refusal("it speaks no protocol that this version of Wingbeat knows")
+    peer = peer_of(tls, roster)
+    match peer:
+        case Member():
+            return Arrival(protocol, peer)
+        case Refusal():
+            return peer
+        case _:
+            assert_never(peer)
+
+
+def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
+    """The member at the other end, from either end of the connection, or why it is none."""
+    certificate = tls.getpeercert(binary_form=True) if tls is not None else None
+    if tls is None or certificate is None:
+        return Refusal("it shows no certificate: it has to join the flock first")
+    if tls.version() != "TLSv1.3" or tls.selected_alpn_protocol() is None:
+        return Refusal("it speaks no protocol that this version of Wingbeat knows")
+    refused = roster.accepts(certificate)
+    return Refusal(refused) if refused else member_of(certificate)
+
+
+def explain(error: BaseException) -> str:
+    """What a failed connection means, as the end of a sentence."""
+    match error:
+        case ssl.SSLCertVerificationError(verify_code=code):
+            return _CODES.get(code, f"its certificate is not valid ({error.verify_message})")
+        case ssl.SSLError():
+            said = f"{error.reason} {error}".upper().replace(" ", "_")
+            known = (text for mark, text in _ALERTS if mark in said)
+            return next(known, f"the encrypted connection failed ({error.reason or 'TLS'})")
+        case TimeoutError():
+            return "nobody answered in time: it may be off, elsewhere, or behind a firewall"
+        case ConnectionRefusedError():
+            return "no Wingbeat listens there: it may not be running, or on another port"
+        case ConnectionError() | EOFError():
+            return "the connection was closed from the other side"
+        case OSError():
+            return f"it cannot be reached ({error.strerror or error})"
+        case _:
+            return f"the connection failed ({type(error).__name__})"
+
+
+_CODES = {
+    9: "its certificate is not valid yet: compare the clocks of both machines",
+    10: "its certificate has ended: it has to join with a new invitation",
+    18: "it belongs to another flock",
+    19: "it belongs to another flock",
+    20: "it belongs to another flock",
+    21: "it belongs to another flock",
+}
+_ALERTS = (
+    ("CERTIFICATE_REQUIRED", "it takes members only, and this machine showed no certificate"),
+    (
+        "CERTIFICATE_EXPIRED",
+        "it says that this machine's certificate has ended, or its clock differs",
+    ),
+    ("BAD_CERTIFICATE", "it does not accept this machine's certificate"),
+    ("UNKNOWN_CA", "it belongs to another flock"),
+    ("WRONG_VERSION_NUMBER", "what listens there is not Wingbeat"),
+    ("PROTOCOL_VERSION", "it does not speak TLS 1.3"),
+    ("UNSUPPORTED_PROTOCOL", "it does not speak TLS 1.3"),
+    ("UNEXPECTED_EOF", "the connection was closed from the other side"),
+)
+
+
+def _bare(side: ssl._SSLMethod) -> ssl.SSLContext:
+    context = ssl.SSLContext(side)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    return context
+
+
+def _present(context: ssl.SSLContext, paths: IdentityPaths) -> None:
+    context.load_cert_chain(paths.certificate, paths.key)
+
+
+def _offer(context: ssl.SSLContext, *, keeper: bool) -> None:
+    """Strict unless this node can admit newcomers."""
+    context.verify_mode = ssl.CERT_OPTIONAL if keeper else ssl.CERT_REQUIRED
+    context.set_alpn_protocols([*MEMBER_PROTOCOLS, JOIN] if keeper else [*MEMBER_PROTOCOLS])
