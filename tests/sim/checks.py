@@ -128,8 +128,9 @@ def _look_at_life(
     old: dict[RunName, Run] = {}
     if before is not None:
         old = {run_name(run): run for run in before.life.runs}
-    if life.floor:
-        watch.ledger.floors.setdefault(part.task, {})[life.floor] = None
+    if life.floor and life.floor not in watch.ledger.floors.setdefault(part.task, {}):
+        watch.ledger.floors[part.task][life.floor] = None
+        a_floor_means_lost_outputs(watch, machine, part.task, life)
     ended_well = False
     for run in life.runs:
         ended_well = ended_well or isinstance(run.phase, Terminated)
@@ -218,6 +219,23 @@ def an_outcome_changes_between_two_successes(
     ended = [run for run in life.runs if isinstance(run.phase, Terminated)]
     if len(ended) < 2:
         raise Broken("outcome stands", f"{machine} turns from {before}, having {ended}", task)
+
+
+def a_floor_means_lost_outputs(watch: Watch, machine: Machine, task: TaskId, life: Life) -> None:
+    """Nobody runs a task again while all that it made is on a disk that he is linked to."""
+    below = [r for r in life.runs if isinstance(r.phase, Terminated) and r.generation < life.floor]
+    if not below:
+        return
+    last = max(below, key=lambda run: (run.generation, run.attempt))
+    outputs = last.phase.outputs if isinstance(last.phase, Terminated) else ()
+    network = watch.simulation.network
+    linked = [watch.simulation.by_id[peer] for peer in machine.channels]
+    disks = [m.disk.datasets for m in linked if network.carries(machine, m)]
+    disks.append(machine.disk.datasets)
+    if all(any(output.dataset in disk for disk in disks) for output in outputs):
+        raise Broken(
+            "floors have reasons", f"{machine} raises it although {outputs} are here", task
+        )
 
 
 def inputs_are_here(machine: Machine, effect: StartChild) -> None:
