@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from agent.storage.errors import JournalTooNew
@@ -36,15 +36,21 @@ class FormatUnreadableError(Exception):
     """No version can be read where one should be: the file is damaged."""
 
 
-def bring_up_to_date(connection: sqlite3.Connection, steps: Sequence[Step] = STEPS) -> None:
+def latest() -> int:
+    """The version that this program writes."""
+    return len(STEPS)
+
+
+def bring_up_to_date(connection: sqlite3.Connection, wanted: int | None = None) -> None:
     """Take the steps that the database has not taken yet, all or none."""
+    wanted = latest() if wanted is None else wanted
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = version_of(connection)
-        for step in steps[version:]:
+        for step in STEPS[version:wanted]:
             step(connection)
-        if version < len(steps):
-            _write_version(connection, len(steps))
+        if version < wanted:
+            _write_version(connection, wanted)
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:
@@ -68,13 +74,13 @@ def is_empty(connection: sqlite3.Connection) -> bool:
     return pages <= 1 and not tables
 
 
-def refuse_later_version(version: int, folder: Path, steps: Sequence[Step] = STEPS) -> None:
+def refuse_later_version(version: int, folder: Path) -> None:
     """Raise ``JournalTooNew`` for a version that this program does not know."""
-    if version > len(steps):
+    if version > latest():
         raise JournalTooNew(
             f"The journal in {folder} was written by a later version of Wingbeat (format {version},"
-            f" known here up to {len(steps)}) and was left as it is; install that version again,"
-            " or start with another data folder."
+            f" known here up to {latest()}) and was left as it is; install that version again, or"
+            " start with another data folder."
         )
 
 

@@ -4,20 +4,26 @@ A node that forgets its incarnation could take the runs of its former self for i
 that forgets its clock could stamp new words older than its old ones. The flock cannot bring these
 back as it brings records back. So the copy is written before a commit goes beyond it: it names the
 incarnation, and a stamp ahead of all that are used until it is written again, about once a minute.
+
+The file has two places of fixed size that are written in turn: a write that is cut short spoils the
+older one, a full disk is asked for no new block, and nothing is renamed under a virus scanner.
 """
 
 from __future__ import annotations
 
+import os
 import zlib
 from pathlib import Path
 
 import msgspec
 
 from agent.protocol.effects import Identity
-from agent.storage.places import write_whole
+from agent.storage.places import keep_names, make_private_file
 
 AHEAD_MS = 60_000
 STAMP_WALL_MAX = 2**62
+PLACE_BYTES = 512
+PLACES = 2
 
 
 class IdentityCopy:
@@ -26,6 +32,7 @@ class IdentityCopy:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._covers = read_copy(path)
+        self._next_place = (_place_of(path, self._covers) + 1) % PLACES
 
     def cover(self, identity: Identity) -> None:
         """Have the copy name this incarnation and a stamp not below this one."""
@@ -38,19 +45,24 @@ class IdentityCopy:
             return
         ahead = (min(identity.stamp[0] + AHEAD_MS, STAMP_WALL_MAX), 0)
         covers = Identity(identity.incarnation, identity.reputation, max(ahead, identity.stamp))
-        write_whole(self._path, _as_line(covers))
+        self._write(_as_line(covers))
         self._covers = covers
+
+    def _write(self, line: bytes) -> None:
+        if not self._path.exists():
+            make_private_file(self._path)
+            keep_names(self._path.parent)
+        with self._path.open("r+b", buffering=0) as file:
+            file.seek(self._next_place * PLACE_BYTES)
+            file.write(line)
+            os.fsync(file.fileno())
+        self._next_place = (self._next_place + 1) % PLACES
 
 
 def read_copy(path: Path) -> Identity | None:
-    """What the copy says; None when there is none or it is damaged."""
-    try:
-        sum_text, _, content = path.read_bytes().strip().partition(b" ")
-        if sum_text != _sum(content):
-            return None
-        return msgspec.json.decode(content, type=Identity)
-    except (OSError, msgspec.MsgspecError):
-        return None
+    """What the copy says last; None when there is none or it is damaged."""
+    found = [identity for identity in _both(path) if identity is not None]
+    return max(found, key=_age, default=None)
 
 
 def remembered(row: Identity | None, copy: Identity | None, *, damaged: bool) -> Identity | None:
@@ -68,9 +80,38 @@ def remembered(row: Identity | None, copy: Identity | None, *, damaged: bool) ->
     )
 
 
+def _age(identity: Identity) -> tuple[int, tuple[int, int]]:
+    return identity.incarnation, identity.stamp
+
+
+def _both(path: Path) -> list[Identity | None]:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return []
+    starts = range(0, PLACES * PLACE_BYTES, PLACE_BYTES)
+    return [_from_line(content[start : start + PLACE_BYTES]) for start in starts]
+
+
+def _place_of(path: Path, identity: Identity | None) -> int:
+    """Where the latest stands, so that the other place is written next."""
+    both = _both(path)
+    return both.index(identity) if identity is not None and identity in both else -1
+
+
 def _as_line(identity: Identity) -> bytes:
     content = msgspec.json.encode(identity)
-    return b"%b %b\n" % (_sum(content), content)
+    return (b"%b %b" % (_sum(content), content)).ljust(PLACE_BYTES - 1) + b"\n"
+
+
+def _from_line(line: bytes) -> Identity | None:
+    told_sum, _, content = line.strip().partition(b" ")
+    if told_sum != _sum(content):
+        return None
+    try:
+        return msgspec.json.decode(content, type=Identity)
+    except msgspec.MsgspecError:
+        return None
 
 
 def _sum(content: bytes) -> bytes:

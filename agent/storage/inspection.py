@@ -8,7 +8,6 @@ so that a damaged journal, or one of a later version, stays exactly as it was fo
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,9 @@ from pathlib import Path
 from agent.storage.database import open_to_read, stored_rows
 from agent.storage.errors import DAMAGE_CODES, primary_code
 from agent.storage.formats import (
-    STEPS,
     FormatUnreadableError,
-    Step,
     is_empty,
+    latest,
     refuse_later_version,
     version_of,
 )
@@ -46,15 +44,15 @@ class Damage:
     version: int
 
 
-def find_damage(database: Path, steps: Sequence[Step] = STEPS) -> Damage | None:
+def find_damage(database: Path) -> Damage | None:
     """What is wrong with it, or None. Raises when it is of a later version."""
-    version = len(steps)
+    version = latest()
     try:
         with closing(open_to_read(database)) as connection:
             connection.execute("BEGIN")
             words = _damaged_log(connection, database)
             version = version_of(connection) or version
-            refuse_later_version(version, database.parent, steps)
+            refuse_later_version(version, database.parent)
             words = words or _damaged_rows(connection)
     except FormatUnreadableError as error:
         return Damage(str(error), version)

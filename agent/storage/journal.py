@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -131,30 +131,23 @@ def _prepare(places: Places) -> tuple[Store, list[str]]:
     """Mend what is broken, bring up to date what is old; what has to be told about it."""
     with in_words(places.folder):
         told = [finish(places)]
-        if places.database.exists():
+        if places.database.exists() and places.database.stat().st_size:
             damage = find_damage(places.database)
             if damage is not None:
                 told.append(mend(places, damage))
-        elif read_copy(places.identity) is not None:
+        elif places.identity.exists():
             told.append(
-                f"The journal in {places.folder} was gone; the node is the same as before, and the"
-                " flock brings the records back."
+                f"The journal in {places.folder} was gone; this node starts without records, and"
+                " the flock brings them back."
             )
         connection = open_to_write(places.database)
         try:
             bring_up_to_date(connection)
             fold_log(connection, wholly=True)
             keep_names(places.folder)
-            _take_reserve(places)
+            with suppress(OSError):  # a disk without room for it may still have room for records
+                Reserve(places.reserve).take()
             return Store(places, connection), [notice for notice in told if notice]
         except BaseException:
             connection.close()
             raise
-
-
-def _take_reserve(places: Places) -> None:
-    """A disk without room for it is not refused here: it may still have room for records."""
-    try:
-        Reserve(places.reserve).take()
-    except OSError:
-        Reserve(places.reserve).release()

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.storage.database import commit, fold_log, open_to_write
-from agent.storage.formats import STEPS, bring_up_to_date
+from agent.storage.formats import bring_up_to_date
 from agent.storage.inspection import Damage
 from agent.storage.places import Places, keep_names, shared_index, write_ahead_log
 from agent.storage.salvage import salvage
@@ -48,7 +48,7 @@ def finish(places: Places) -> str | None:
 
 def _build(places: Places, version: int) -> int:
     with closing(open_to_write(places.mended)) as connection:
-        bring_up_to_date(connection, STEPS[:version])
+        bring_up_to_date(connection, version)
         before = connection.total_changes
         commit(connection, salvage(places.database), ())
         saved = connection.total_changes - before

@@ -50,22 +50,6 @@ def make_private_file(path: Path) -> None:
     path.chmod(FILE_MODE)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file so that, whatever happens, the old or the new content is there."""
-    coming = path.with_name(path.name + ".new")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    try:
-        with os.fdopen(os.open(coming, flags, FILE_MODE), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        coming.unlink(missing_ok=True)
-        raise
-    coming.replace(path)
-    keep_names(path.parent)
-
-
 def keep_names(folder: Path) -> None:
     """Have the names in the folder survive a loss of power. Windows does so by itself."""
     if sys.platform != "win32":

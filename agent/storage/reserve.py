@@ -13,10 +13,9 @@ The content is random, because file systems that compress would keep nothing fre
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
-from agent.storage.places import write_whole
+from agent.storage.places import make_private_file
 
 RESERVE_BYTES = 4 * 1024 * 1024
 
@@ -28,11 +27,18 @@ class Reserve:
         self._path = path
 
     def take(self) -> None:
-        """Have it on disk, whole; raises ``OSError`` when there is no room."""
-        with suppress(FileNotFoundError):
+        """Have it on disk, whole; raises ``OSError``, and takes nothing, when there is no room."""
+        try:
+            make_private_file(self._path)
             if self._path.stat().st_size == RESERVE_BYTES:
                 return
-        write_whole(self._path, os.urandom(RESERVE_BYTES))
+            with self._path.open("wb") as file:
+                file.write(os.urandom(RESERVE_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            self.release()
+            raise
 
     def release(self) -> bool:
         """Give it up; whether there was one."""

@@ -14,7 +14,7 @@ from agent.protocol.effects import Persist
 from agent.storage.database import PAGE_BYTES, commit, fold_log, open_to_write
 from agent.storage.errors import JournalFull, JournalRefused, in_words
 from agent.storage.identity_copy import IdentityCopy
-from agent.storage.places import Places
+from agent.storage.places import Places, write_ahead_log
 from agent.storage.reserve import Reserve
 from agent.storage.rows import last_words, row
 
@@ -33,6 +33,7 @@ class Store:
         self._reserve = Reserve(places.reserve)
         self._connection: sqlite3.Connection | None = connection
         self._log_pages = 0
+        self._log_bytes = 0
 
     def commit(self, persists: Sequence[Persist]) -> None:
         """Put these on disk in one transaction, or raise ``JournalRefused`` and change nothing."""
@@ -57,11 +58,22 @@ class Store:
 
     def tidy(self) -> None:
         """Fold the log into the database when it is long. A full disk puts that off."""
-        if self._log_pages < LOG_PAGES_MAX or self._connection is None:
+        if self._connection is None or not self._log_is_long():
             return
         self._log_pages = 0
         with suppress(sqlite3.Error):
             fold_log(self._connection)
+
+    def _log_is_long(self) -> bool:
+        """The file shows it only when it grows: it is not cut when it is folded, but reused."""
+        try:
+            size = write_ahead_log(self._database).stat().st_size
+        except OSError:
+            return False
+        grown = size - self._log_bytes >= LOG_PAGES_MAX * PAGE_BYTES
+        if grown:
+            self._log_bytes = size
+        return grown or self._log_pages >= LOG_PAGES_MAX
 
     def is_usable(self) -> bool:
         """Whether the disk has room, by taking it: for the reserve, and for a transaction."""

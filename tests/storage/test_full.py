@@ -1,0 +1,123 @@
+"""A full disk refuses in words, keeps what it has, and is used again when there is room.
+
+On a real small file system where this machine lets a test mount one, and everywhere with a limit
+that SQLite itself keeps.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from agent.storage import database
+from agent.storage.errors import JournalFull, JournalRefused, refusal
+from agent.storage.journal import Journal
+from tests.storage.samples import held, persist, replayed
+from tests.style.source import REPOSITORY
+
+LIMIT_S = 60.0
+NAMESPACES = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
+
+
+@cache
+def namespace(folder: Path) -> list[str] | None:
+    """How a process gets mounts of its own here; None when it may not have any."""
+    for command in NAMESPACES:
+        mount = [*command, "mount", "-t", "tmpfs", "none", str(folder)]
+        try:
+            if subprocess.run(mount, capture_output=True, check=False).returncode == 0:
+                return command
+        except FileNotFoundError:
+            return None
+    return None
+
+
+def test_on_a_real_full_disk(tmp_path: Path) -> None:
+    command = namespace(tmp_path)
+    if command is None:
+        pytest.skip("this machine does not let a test mount a file system")
+    process = subprocess.run(
+        [*command, sys.executable, "-m", "tests.storage.full_disk_process", tmp_path],
+        cwd=REPOSITORY,
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr.decode()
+    saw = json.loads(process.stdout)
+    sentence = saw.pop("sentence")
+    assert str(tmp_path / "journal") in sentence
+    assert "make room" in sentence
+    assert saw.pop("kept") > 100
+    assert saw.pop("pruned") > 50
+    assert saw.pop("usable while full") is False
+    assert saw == dict.fromkeys(saw, True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    settings = (*database.WRITER_SETTINGS, "PRAGMA max_page_count = 6")
+    monkeypatch.setattr(database, "WRITER_SETTINGS", settings)
+    return Journal.open(tmp_path)
+
+
+def test_a_refusal_keeps_what_was_there(
+    limited: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = []
+    for number in range(1, 200):
+        done = limited.submit([persist(number)])
+        if done.exception(LIMIT_S) is None:
+            kept.append(persist(number))
+        else:
+            assert isinstance(done.exception(), JournalFull)
+    assert 0 < len(kept) < 199
+    assert held(limited.read()) == replayed(kept)
+    monkeypatch.undo()
+    limited.close()
+    with Journal.open(tmp_path) as journal:
+        assert held(journal.read()) == replayed(kept)
+        journal.write([persist(300)])
+        assert held(journal.read()) == replayed([*kept, persist(300)])
+
+
+def test_the_reserve_is_given_up_and_taken_back(limited: Journal, tmp_path: Path) -> None:
+    reserve = tmp_path / "reserve"
+    assert reserve.exists()
+    with pytest.raises(JournalFull):
+        limited.write([persist(number) for number in range(1, 200)])
+    assert not reserve.exists()
+    assert limited.usable()
+    assert reserve.exists()
+    limited.close()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)])
+def test_no_room_for_the_copy_of_the_identity_refuses_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(code, "no room")
+
+    with Journal.open(tmp_path) as journal:
+        with monkeypatch.context() as patched:
+            patched.setattr("os.fsync", full)
+            with pytest.raises(JournalFull, match="make room"):
+                journal.write([persist(1)])
+            assert not journal.usable()
+        assert journal.usable()
+        journal.write([persist(2)])
+        assert held(journal.read()) == replayed([persist(2)])
+
+
+def test_another_failure_is_told_as_what_it_is(tmp_path: Path) -> None:
+    told = refusal(tmp_path, PermissionError(errno.EACCES, "Permission denied"))
+    assert type(told) is JournalRefused
+    assert "permissions" in str(told)

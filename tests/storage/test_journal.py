@@ -1,0 +1,261 @@
+"""What is written is read back: all of it, in order, by its owner only."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import tempfile
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.protocol.effects import Identity, Persist
+from agent.protocol.records import Pruning, TaskLife, Workflow
+from agent.storage import writer as writing
+from agent.storage.errors import JournalBusy, JournalClosed, JournalRefused
+from agent.storage.journal import Journal
+from agent.storage.store import Store
+from agent.storage.writer import Writer
+from tests.protocol.generation import fewer_examples, records
+from tests.storage.samples import held, identity, life, persist, replayed, workflow
+
+LIMIT_S = 10.0
+
+
+def test_a_new_journal_remembers_nothing(tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "deep" / "journal") as journal:
+        remembered = journal.read()
+    assert remembered.identity is None
+    assert (remembered.workflows, remembered.lives, remembered.prunings) == ((), (), ())
+    assert remembered.notices == ()
+
+
+@fewer_examples
+@given(
+    workflows=st.lists(records(Workflow), max_size=2),
+    lives=st.lists(records(TaskLife), max_size=3),
+    prunings=st.lists(records(Pruning), max_size=2),
+)
+def test_any_record_comes_back_as_it_was(
+    workflows: list[Workflow], lives: list[TaskLife], prunings: list[Pruning]
+) -> None:
+    change = Persist(identity(1), tuple(workflows), tuple(lives), tuple(prunings))
+    with tempfile.TemporaryDirectory() as folder:
+        with Journal.open(Path(folder)) as journal:
+            journal.write([change])
+        with Journal.open(Path(folder)) as journal:
+            assert held(journal.read()) == replayed([change])
+
+
+def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:
+    changes = [persist(number) for number in range(1, 400)]
+    with Journal.open(tmp_path) as journal:
+        done = [journal.submit([change]) for change in changes]
+        assert [future.result(LIMIT_S) for future in done] == [None] * len(changes)
+        assert held(journal.read()) == replayed(changes)
+    with Journal.open(tmp_path) as journal:
+        remembered = journal.read()
+    assert held(remembered) == replayed(changes)
+    assert remembered.identity == identity(399)
+    assert remembered.notices == ()
+
+
+def test_nothing_to_write_is_done_at_once(tmp_path: Path) -> None:
+    with Journal.open(tmp_path) as journal:
+        journal.write([])
+        assert journal.read().identity is None
+
+
+def test_the_loop_goes_on_while_the_disk_is_written(tmp_path: Path) -> None:
+    async def submit() -> list[None]:
+        waits = [asyncio.wrap_future(journal.submit([persist(n)])) for n in range(1, 50)]
+        return await asyncio.gather(*waits)
+
+    with Journal.open(tmp_path) as journal:
+        assert len(asyncio.run(submit())) == 49
+        assert journal.read().identity == identity(49)
+
+
+def test_giving_up_a_wait_does_not_take_the_records_back(tmp_path: Path) -> None:
+    with Journal.open(tmp_path) as journal:
+        assert not journal.submit([persist(1)]).cancel()
+    with Journal.open(tmp_path) as journal:
+        assert held(journal.read()) == replayed([persist(1)])
+
+
+def test_what_was_submitted_before_the_end_is_written(tmp_path: Path) -> None:
+    journal = Journal.open(tmp_path)
+    done = [journal.submit([persist(number)]) for number in range(1, 60)]
+    journal.close()
+    assert all(future.done() for future in done)
+    with pytest.raises(JournalClosed, match="closed"):
+        journal.write([persist(60)])
+    assert not journal.usable()
+    with Journal.open(tmp_path) as again:
+        assert again.read().identity == identity(59)
+
+
+def test_no_log_is_left_after_a_proper_end(tmp_path: Path) -> None:
+    with Journal.open(tmp_path) as journal:
+        journal.write([persist(1)])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "identity",
+        "journal.db",
+        "lock",
+        "reserve",
+    ]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no permission bits")
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    folder = tmp_path / "journal"
+    folder.mkdir(mode=0o755)
+    (folder / "journal.db").touch(mode=0o644)
+    with Journal.open(folder) as journal:
+        journal.write([persist(1)])
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert "journal.db-wal" in modes
+    assert set(modes.values()) == {0o600}
+
+
+def test_the_log_is_folded_while_work_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.storage.store.LOG_PAGES_MAX", 20)
+    with Journal.open(tmp_path) as journal:
+        for number in range(1, 300):
+            journal.write([persist(number)])
+        assert (tmp_path / "journal.db-wal").stat().st_size < 100 * 4096
+        assert held(journal.read()) == replayed(map(persist, range(1, 300)))
+
+
+class SlowStore:
+    """Holds the first commit until it is told to go on; keeps what every commit was given."""
+
+    def __init__(self) -> None:
+        self.commits: list[list[str]] = []
+        self.began = threading.Event()
+        self.go_on = threading.Event()
+        self.refuse: set[str] = set()
+        self.closed = False
+
+    def commit(self, persists: Sequence[Persist]) -> None:
+        tasks = [each.task for change in persists for each in change.lives]
+        self.commits.append(tasks)
+        self.began.set()
+        assert self.go_on.wait(LIMIT_S)
+        if "full" in tasks:
+            raise JournalRefused("no room")
+        if "wrong" in tasks:
+            raise ValueError("not a record")
+
+    def is_usable(self) -> bool:
+        return True
+
+    def tidy(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def change(task: str) -> Persist:
+    return Persist(Identity(1, 10, (1, 0)), lives=(life(task),))
+
+
+@pytest.fixture
+def slow() -> SlowStore:
+    return SlowStore()
+
+
+@pytest.fixture
+def writer(slow: SlowStore, tmp_path: Path) -> Writer:
+    return Writer(cast("Store", slow), tmp_path)
+
+
+def test_what_waits_while_a_commit_runs_is_committed_together(
+    slow: SlowStore, writer: Writer
+) -> None:
+    order: list[str] = []
+
+    def note(task: str, _: Future[None]) -> None:
+        order.append(task)
+
+    for task in ("a", "b", "c", "d"):
+        writer.submit([change(task)]).add_done_callback(partial(note, task))
+        assert slow.began.wait(LIMIT_S)
+    slow.go_on.set()
+    writer.close()
+    assert slow.commits == [["a"], ["b", "c", "d"]]
+    assert order == ["a", "b", "c", "d"]
+    assert slow.closed
+
+
+def test_a_transaction_takes_no_more_than_its_limit(
+    slow: SlowStore, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "TRANSACTION_PERSISTS_MAX", 3)
+    writer.submit([change("a")])
+    assert slow.began.wait(LIMIT_S)
+    writer.submit([change("b"), change("c")])
+    writer.submit([change("d"), change("e")])
+    writer.submit([change(task) for task in "fghij"])
+    slow.go_on.set()
+    writer.close()
+    assert slow.commits == [["a"], ["b", "c"], ["d", "e"], [*"fghij"]]
+
+
+def test_one_wrong_submission_costs_the_others_nothing(slow: SlowStore, writer: Writer) -> None:
+    first = writer.submit([change("a")])
+    assert slow.began.wait(LIMIT_S)
+    done = [writer.submit([change(task)]) for task in ("b", "wrong", "c")]
+    slow.go_on.set()
+    writer.close()
+    assert [first.exception(), done[0].exception(), done[2].exception()] == [None] * 3
+    assert isinstance(done[1].exception(), ValueError)
+
+
+def test_a_refusal_is_told_to_all_who_were_in_it_and_to_nobody_else(
+    slow: SlowStore, writer: Writer
+) -> None:
+    first = writer.submit([change("a")])
+    assert slow.began.wait(LIMIT_S)
+    refused = [writer.submit([change(task)]) for task in ("b", "full")]
+    slow.go_on.set()
+    assert all(isinstance(each.exception(LIMIT_S), JournalRefused) for each in refused)
+    later = writer.submit([change("c")])
+    writer.close()
+    assert first.exception() is None
+    assert later.exception() is None
+
+
+def test_a_disk_that_falls_behind_too_far_refuses(
+    slow: SlowStore, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "PENDING_PERSISTS_MAX", 2)
+    writer.submit([change("a")])
+    assert slow.began.wait(LIMIT_S)
+    waiting = [writer.submit([change(task)]) for task in "bc"]
+    refused = writer.submit([change("d")]).exception(LIMIT_S)
+    assert isinstance(refused, JournalBusy)
+    assert "2 changes wait" in str(refused)
+    slow.go_on.set()
+    writer.close()
+    assert [future.exception() for future in waiting] == [None, None]
+
+
+def test_a_large_workflow_is_one_record(tmp_path: Path) -> None:
+    large = Persist(identity(1), workflows=(workflow("large", 5_000),))
+    with Journal.open(tmp_path) as journal:
+        journal.write([large])
+    with Journal.open(tmp_path) as journal:
+        assert held(journal.read()) == replayed([large])

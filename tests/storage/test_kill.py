@@ -1,0 +1,75 @@
+"""Real processes, killed at any moment: what they said is on disk is on disk.
+
+More than that: what is found is exactly what the first so many changes leave, whole and in order.
+``WINGBEAT_KILLS`` asks for more rounds, ``WINGBEAT_SEED`` for those of a failed run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from agent.storage.journal import Journal
+from agent.storage.rows import Key, Record
+from tests.storage.samples import held, identity, persist, replayed
+from tests.style.source import REPOSITORY
+
+KILLS = int(os.environ.get("WINGBEAT_KILLS", "16"))
+SEED = int(os.environ.get("WINGBEAT_SEED", random.SystemRandom().randrange(2**32)))
+LIMIT_S = 20.0
+
+
+def start(folder: Path, first: int, log_pages: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.storage.writing_process", folder, str(first), str(log_pages)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+    )
+
+
+def said_before_death(process: subprocess.Popen[bytes], lines: int, more_s: float) -> list[bytes]:
+    """Let it say so many lines and live a moment longer; all that it said in whole lines."""
+    assert process.stdout is not None
+    with process, process.stdout as output:
+        said = [output.readline() for _ in range(lines)]
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(more_s)
+        process.kill()
+        said += output.readlines()
+    return [line.strip() for line in said if line.endswith(b"\n")]
+
+
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    draw = random.Random(SEED)
+    on_disk = 0
+    expected: dict[Key, Record] = {}
+    for _ in range(KILLS):
+        process = start(tmp_path, on_disk + 1, draw.choice([10, 60, 1000]))
+        lines = draw.choice([0, 1, 2, draw.randrange(500)])
+        said = said_before_death(process, lines, draw.random() * (0.03 if lines else 0.3))
+        numbers = [int(line) for line in said if line != b"open"]
+        assert numbers == list(range(on_disk + 1, on_disk + 1 + len(numbers))), f"seed {SEED}"
+        acknowledged = on_disk + len(numbers)
+        with Journal.open(tmp_path) as journal:
+            remembered = journal.read()
+        assert remembered.notices == (), f"seed {SEED}"
+        found = remembered.identity.stamp[0] if remembered.identity else 0
+        assert acknowledged <= found, f"seed {SEED}: {acknowledged} were acknowledged"
+        expected = replayed(map(persist, range(on_disk + 1, found + 1)), expected)
+        on_disk = found
+        if on_disk:
+            assert held(remembered) == expected, f"seed {SEED}: not what {on_disk} changes leave"
+    assert on_disk > 0
+
+
+def test_after_a_kill_the_next_start_needs_no_help(tmp_path: Path) -> None:
+    """The lock of a dead process is no obstacle, nor is the log it leaves."""
+    said_before_death(start(tmp_path, 1, 1000), 100, 0)
+    assert (tmp_path / "journal.db-wal").stat().st_size > 0
+    with Journal.open(tmp_path) as journal:
+        journal.write([persist(1000)])
+        assert journal.read().identity == identity(1000)
