@@ -1,0 +1,141 @@
+"""The first of several addresses that answers, and the sockets that others dial.
+
+A machine has addresses of two families and on networks that are not ours to reach, and a dead
+one may swallow a call for minutes. So addresses are called one after another with a short lead,
+and the first that answers wins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agent.net.addresses import Address
+
+CONNECT_S = 3.0
+LEAD_S = 0.2
+ANY_HOST = ("0.0.0.0", "::")
+BACKLOG = 128
+
+_Candidate = tuple[Address, int, Any]
+
+
+async def connect(addresses: Sequence[Address]) -> tuple[socket.socket, Address]:
+    """A connected socket, and which address it goes to; raises ``OSError`` if there is none."""
+    async with asyncio.timeout(CONNECT_S):
+        candidates = await _looked_up(addresses)
+        if len(candidates) == 1:
+            return await _call(candidates[0])
+        return await _race(candidates)
+
+
+async def _race(candidates: Sequence[_Candidate]) -> tuple[socket.socket, Address]:
+    calls: set[asyncio.Task[tuple[socket.socket, Address]]] = set()
+    waiting = list(candidates)
+    error: OSError | None = None
+    try:
+        while waiting or calls:
+            if waiting:
+                calls.add(asyncio.create_task(_call(waiting.pop(0))))
+            done, calls = await asyncio.wait(
+                calls,
+                timeout=LEAD_S if waiting else None,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for call in done:
+                failed = call.exception()
+                if failed is None:
+                    calls |= done - {call}
+                    return call.result()
+                error = failed if isinstance(failed, OSError) else OSError(str(failed))
+    finally:
+        await _hang_up(calls)
+    raise error or OSError(errno.EADDRNOTAVAIL, "the name has no address")
+
+
+async def _hang_up(calls: set[asyncio.Task[tuple[socket.socket, Address]]]) -> None:
+    for call in calls:
+        call.cancel()
+    for called in await asyncio.gather(*calls, return_exceptions=True):
+        if not isinstance(called, BaseException):
+            called[0].close()
+
+
+async def _call(candidate: _Candidate) -> tuple[socket.socket, Address]:
+    address, family, place = candidate
+    connected = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        connected.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(connected, place)
+    except BaseException:
+        connected.close()
+        raise
+    return connected, address
+
+
+async def _looked_up(addresses: Sequence[Address]) -> list[_Candidate]:
+    loop = asyncio.get_running_loop()
+    candidates: list[_Candidate] = []
+    error: OSError | None = None
+    for address in addresses:
+        try:
+            found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        except OSError as failed:
+            error = OSError(failed.errno, f"the name {address.host} is not known")
+            continue
+        candidates += [(address, family, place) for family, _, _, _, place in found]
+    if not candidates:
+        raise error or OSError(errno.EADDRNOTAVAIL, "there is no address to dial")
+    return candidates
+
+
+def listening_sockets(hosts: Iterable[str], port: int) -> list[socket.socket]:
+    """One socket for each host, all on one port; 0 takes any that is free.
+
+    A family that this machine does not have is left out; a port that is taken is an error.
+    """
+    sockets: list[socket.socket] = []
+    try:
+        for host in hosts:
+            opened = _listening(host, sockets[0].getsockname()[1] if sockets else port)
+            if opened is not None:
+                sockets.append(opened)
+    except OSError as error:
+        for opened in sockets:
+            opened.close()
+        if error.errno == errno.EADDRINUSE:
+            text = f"Port {port} is used by another program; choose another port."
+            raise OSError(error.errno, text) from error
+        raise
+    if not sockets:
+        raise OSError(errno.EADDRNOTAVAIL, f"None of the addresses {list(hosts)} is here.")
+    return sockets
+
+
+def _listening(host: str, port: int) -> socket.socket | None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        opened = socket.socket(family, socket.SOCK_STREAM)
+    except OSError:
+        return None
+    try:
+        if family == socket.AF_INET6:
+            opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if sys.platform == "win32":
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        elif os.name == "posix":
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.setblocking(False)
+        opened.bind((host, port))
+        opened.listen(BACKLOG)
+    except OSError as error:
+        opened.close()
+        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            return None
+        raise
+    return opened

@@ -1,0 +1,257 @@
+"""From a connection to a link: who is there, and is this the one link of the pair.
+
+TLS lets the dialling side believe in a connection that the other side is about to refuse, both
+sides may dial at once, and an old link may look alive on one side only. So both sides open with
+a word, and exactly one of the two decides: of a link the higher node id, of a bulk connection
+the one that was dialled. Only its WELCOME makes the connection count, on both sides, and what it
+does not welcome it refuses in words.
+
+Nothing here has long: a greeting that is not done after a few seconds ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from agent.net.addresses import Address
+from agent.net.link_refusals import Cause, LinkRefusal, explained
+from agent.net.link_tls import TlsConnection
+from agent.net.wire import (
+    ALPN_BULK,
+    ALPN_LINK,
+    GREETING_LIMITS,
+    FrameReader,
+    Kind,
+    Opening,
+    frame,
+    opening_frame,
+    read_opening,
+    read_refused,
+    refused_frame,
+)
+from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.records import NodeId
+
+HANDSHAKE_S = 5.0
+KEEPALIVE_IDLE_S = 10
+KEEPALIVE_STEP_S = 3
+KEEPALIVE_COUNT = 3
+
+Verify = Callable[[ssl.SSLObject], tuple[NodeId, str] | str]
+"""Who is at the other end of a finished handshake: node id and name, or why it is refused."""
+
+log = logging.getLogger(__name__)
+
+
+class GreetingOwner(Protocol):
+    """Who lets greetings in and decides about them; ``link_reception.Reception`` is one."""
+
+    me: NodeId
+
+    @property
+    def verify(self) -> Verify: ...
+
+    def own_opening(self) -> Opening: ...
+
+    def admit(self, greeting: Greeting) -> bool:
+        """Whether a connection from outside may begin to greet."""
+
+    def decide(self, greeting: Greeting) -> None:
+        """This side decides: welcome it, refuse it, or do so later."""
+
+    def welcomed(self, greeting: Greeting) -> None:
+        """The other side decided: this connection counts."""
+
+    def came_for(self, greeting: Greeting, protocol: str) -> bool:
+        """Whether it came for something else than links, and has been taken there."""
+
+    def greeting_over(self, greeting: Greeting) -> None:
+        """It has become a link or bulk connection, or ended."""
+
+    def refused(self, refusal: LinkRefusal) -> None:
+        """There will be no link by this connection."""
+
+
+class Greeting:
+    """One connection before it is anything; the first application of its connection."""
+
+    __slots__ = (
+        "_expected",
+        "_owner",
+        "_timer",
+        "_understood",
+        "address",
+        "bulk",
+        "connection",
+        "dialled",
+        "name",
+        "opening",
+        "outcome",
+        "over",
+        "peer",
+        "reader",
+    )
+
+    def __init__(
+        self,
+        owner: GreetingOwner,
+        address: Address | None,
+        expected: NodeId | None = None,
+        *,
+        bulk: bool = False,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self._owner, self._expected = owner, expected
+        self.dialled, self.bulk = address is not None, bulk
+        self.address = address or Address("", 0)
+        self.reader = FrameReader(GREETING_LIMITS)
+        self.connection: TlsConnection
+        self.peer: NodeId = ""
+        self.name = ""
+        self.opening: Opening | None = None
+        self.outcome: asyncio.Future[LinkRefusal | None] = loop.create_future()
+        """How it ended, ``None`` for well; known to whoever dialled."""
+        self.over = False
+        self._understood = False
+        self._timer = loop.call_later(HANDSHAKE_S, self._too_slow)
+
+    # -- what the owner does ---------------------------------------------------------------
+
+    @property
+    def decides(self) -> bool:
+        """Whether this side decides what the connection becomes."""
+        return not self.dialled if self.bulk else self._owner.me > self.peer
+
+    def welcome(self) -> None:
+        """This connection counts."""
+        self.connection.write(frame(Kind.WELCOME))
+
+    def refuse(self, cause: Cause, text: str, told: str | None = None) -> None:
+        """End it; ``told`` is what the other side hears, where it should hear something else."""
+        if self.over:
+            return
+        if self._understood:
+            self.connection.write(refused_frame(cause, told or text))
+        self.connection.close()
+        self._end(cause, text)
+
+    def succeed(self) -> None:
+        """The connection belongs to a link or a bulk transfer from now on."""
+        self._finish(None)
+
+    # -- what the connection tells ---------------------------------------------------------
+
+    def connected(self, transport: asyncio.Transport) -> bool:
+        peer_name = transport.get_extra_info("peername")
+        if not self.dialled and peer_name:
+            self.address = Address(*peer_name[:2])
+        keep_alive(transport.get_extra_info("socket"))
+        if self.dialled or self._owner.admit(self):
+            return True
+        self._end(Cause.BUSY, "Too many connections from there are greeting at once.")
+        return False
+
+    def secured(self) -> None:
+        tls = self.connection.tls
+        spoken = tls.selected_alpn_protocol()
+        if not self.dialled and self._owner.came_for(self, spoken or ""):
+            return
+        if not self.dialled:
+            self.bulk = spoken == ALPN_BULK
+        if spoken != (ALPN_BULK if self.bulk else ALPN_LINK):
+            self.refuse(Cause.OTHER_VERSION, "It speaks another version of wingbeat.")
+            return
+        self._understood = True
+        verified = self._owner.verify(tls)
+        if isinstance(verified, str):
+            self.refuse(Cause.REFUSED, verified)
+            return
+        self.peer, self.name = verified
+        if self.peer == self._owner.me:
+            self.refuse(Cause.MYSELF, "That is this node itself.")
+        elif self._expected not in (None, self.peer):
+            self.refuse(Cause.OTHER_NODE, f"Another node, {self.name}, answers there now.")
+        else:
+            self.connection.write(opening_frame(self._owner.own_opening()))
+
+    def received(self, data: memoryview) -> None:
+        self.reader.add(data)
+        try:
+            while not self.over and (found := self.reader.next()) is not None:
+                self._hear(*found)
+        except RemoteProtocolError as error:
+            self.refuse(Cause.MISBEHAVED, f"It sent what no agent sends: {error}.")
+
+    def pause_writing(self) -> None:
+        """What is said here is too short to matter."""
+
+    def resume_writing(self) -> None:
+        """As little."""
+
+    def lost(self, error: Exception | None) -> None:
+        if not self.over:
+            self._end(*explained(error))
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _hear(self, kind: int, body: bytes) -> None:
+        if kind == Kind.REFUSED:
+            word = read_refused(body)
+            cause = Cause(word.cause) if word.cause in set(Cause) else Cause.REFUSED
+            self.connection.close()
+            self._end(cause, word.text)
+        elif kind == Kind.OPENING and self.opening is None:
+            self.opening = read_opening(body)
+            if self.decides:
+                self._owner.decide(self)
+        elif kind == Kind.WELCOME and self.opening is not None and not self.decides:
+            self._owner.welcomed(self)
+        else:
+            raise RemoteProtocolError(f"a frame of kind {kind} out of turn")
+
+    def _too_slow(self) -> None:
+        if not self.over:
+            self.connection.abort()
+            self._end(Cause.SLOW, f"It did not finish greeting within {HANDSHAKE_S:.0f} s.")
+
+    def _end(self, cause: Cause, text: str) -> None:
+        refusal = LinkRefusal(self.peer, self._place(), cause, text, time.time())
+        log.info("no link with %s (%s): %s", self.name or "?", self.address, text)
+        self._finish(refusal)
+        self._owner.refused(refusal)
+
+    def _place(self) -> str:
+        """Who dialled from elsewhere did so from a port that means nothing."""
+        return str(self.address) if self.dialled else self.address.host
+
+    def _finish(self, refusal: LinkRefusal | None) -> None:
+        if self.over:
+            return
+        self.over = True
+        self._timer.cancel()
+        if not self.outcome.done():
+            self.outcome.set_result(refusal)
+        self._owner.greeting_over(self)
+
+
+def keep_alive(connected: socket.socket | None) -> None:
+    """Let the system find out when the other machine is gone; no bytes of ours are needed."""
+    if connected is None:
+        return
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", KEEPALIVE_IDLE_S),
+        ("TCP_KEEPINTVL", KEEPALIVE_STEP_S),
+        ("TCP_KEEPCNT", KEEPALIVE_COUNT),
+        ("TCP_USER_TIMEOUT", 1000 * KEEPALIVE_IDLE_S),
+    ):
+        option = getattr(socket, name, None)
+        if option is not None:
+            connected.setsockopt(socket.IPPROTO_TCP, option, value)

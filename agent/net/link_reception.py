@@ -1,0 +1,171 @@
+"""Where connections begin, dialled from here or from elsewhere, until they are agreed on.
+
+Whoever reaches the port gets this far, so it is bounded here: so many at once in all, and so many
+from one host, each for a few seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.net.addresses import Address
+from agent.net.dial_connect import connect, listening_sockets
+from agent.net.link_bulk import StreamAcceptor
+from agent.net.link_greeting import Greeting, Verify
+from agent.net.link_refusals import Cause, LinkRefusal
+from agent.net.link_tls import Shared, TlsConnection
+from agent.net.wire import Opening
+from agent.protocol.messages import PROTOCOL_VERSION
+from agent.protocol.records import NodeId
+
+GREETINGS_MAX = 64
+GREETINGS_PER_HOST_MAX = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """How connections are secured: as the side that is dialled, and as the one that dials.
+
+    The first offers ``wire.ALPN_LINK``, ``wire.ALPN_BULK`` and whatever else is served; the
+    others one of these two.
+    """
+
+    server: ssl.SSLContext
+    link: ssl.SSLContext
+    bulk: ssl.SSLContext
+
+
+class Court(Protocol):
+    """Who says what becomes of a greeting; ``links.Links`` is one."""
+
+    def decide(self, greeting: Greeting) -> None:
+        """This side decides: welcome it, refuse it, or do so later."""
+
+    def welcomed(self, greeting: Greeting) -> None:
+        """The other side decided: this connection counts."""
+
+    def came_for(self, greeting: Greeting, serve: StreamAcceptor) -> None:
+        """It is no link, nor bulk data; it is not verified."""
+
+    def refused(self, refusal: LinkRefusal) -> None:
+        """There will be no link by this connection."""
+
+    def greeting_over(self, greeting: Greeting) -> None:
+        """It has become something, or ended."""
+
+
+class Reception:
+    """Listens and dials; holds what is not agreed on yet."""
+
+    def __init__(
+        self,
+        me: NodeId,
+        contexts: Contexts,
+        verify: Verify,
+        others: Mapping[str, StreamAcceptor],
+        court: Court,
+    ) -> None:
+        self.me = me
+        self.contexts = contexts
+        self.verify = verify
+        self.port = 0
+        self._others, self._court = others, court
+        self._instance = secrets.token_hex(16)
+        self._shared = Shared()
+        self._greetings: dict[Greeting, None] = {}
+        self._servers: list[asyncio.Server] = []
+        self._stopping = False
+
+    async def listen(self, hosts: Sequence[str], port: int) -> None:
+        """Raises ``OSError`` with a sentence when that cannot be."""
+        loop = asyncio.get_running_loop()
+        sockets = listening_sockets(hosts, port)
+        self.port = sockets[0].getsockname()[1]
+        for opened in sockets:
+            self._servers.append(await loop.create_server(self._accepted, sock=opened))
+
+    async def dial(
+        self, addresses: Sequence[Address], expected: NodeId | None, *, bulk: bool = False
+    ) -> tuple[Greeting, LinkRefusal | None]:
+        """One attempt, and how it ended; raises ``OSError`` when nobody answers."""
+        opened, address = await connect(addresses)
+        greeting = Greeting(self, address, expected, bulk=bulk)
+        context = self.contexts.bulk if bulk else self.contexts.link
+        connection = TlsConnection(context, greeting, self._shared, server_side=False)
+        greeting.connection = connection
+        self._greetings[greeting] = None
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: connection, sock=opened)
+            return greeting, await greeting.outcome
+        except BaseException:
+            greeting.refuse(Cause.CLOSED, "It is not wanted any more.")
+            raise
+
+    def close(self) -> None:
+        """Nobody comes in any more, and nobody waits."""
+        self._stopping = True
+        for server in self._servers:
+            server.close()
+        for greeting in list(self._greetings):
+            greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
+
+    async def all_ended(self) -> None:
+        """Wait until every connection that was made here is gone."""
+        await self._shared.all_ended()
+
+    # -- what greetings ask ----------------------------------------------------------------
+
+    def own_opening(self) -> Opening:
+        """The first word of this side."""
+        return Opening(self._instance, self.port, PROTOCOL_VERSION)
+
+    def admit(self, greeting: Greeting) -> bool:
+        """Strangers take up so much room and no more."""
+        host = greeting.address.host
+        strangers = [other for other in self._greetings if not other.dialled]
+        from_there = sum(1 for other in strangers if other.address.host == host)
+        if self._stopping or len(strangers) >= GREETINGS_MAX:
+            return False
+        if from_there >= GREETINGS_PER_HOST_MAX:
+            return False
+        self._greetings[greeting] = None
+        return True
+
+    def came_for(self, greeting: Greeting, protocol: str) -> bool:
+        """Other protocols are served elsewhere."""
+        serve = self._others.get(protocol)
+        if serve is None:
+            return False
+        self._court.came_for(greeting, serve)
+        return True
+
+    def decide(self, greeting: Greeting) -> None:
+        if self._stopping:
+            greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
+        else:
+            self._court.decide(greeting)
+
+    def welcomed(self, greeting: Greeting) -> None:
+        if self._stopping:
+            greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
+        else:
+            self._court.welcomed(greeting)
+
+    def greeting_over(self, greeting: Greeting) -> None:
+        self._greetings.pop(greeting, None)
+        self._court.greeting_over(greeting)
+
+    def refused(self, refusal: LinkRefusal) -> None:
+        self._court.refused(refusal)
+
+    def _accepted(self) -> TlsConnection:
+        greeting = Greeting(self, None)
+        greeting.connection = TlsConnection(
+            self.contexts.server, greeting, self._shared, server_side=True
+        )
+        return greeting.connection

@@ -1,0 +1,269 @@
+"""One TLS connection over a plain transport, without asyncio's own TLS in between.
+
+A flock of thirty is 29 links that each say something small twice a second, and an idle agent may
+cost next to nothing. asyncio's TLS copies each arrival through three layers and holds 256 KiB per
+connection for it; here the transport receives into one place shared by all connections of a
+loop, and OpenSSL decrypts into another. What is decrypted is handed on at once, so nothing read
+is ever kept here.
+
+The end of a connection is told truly: ``cut`` when the stream broke without the closing word of
+TLS. Closing says that word, and then lets the other side read it to the end, because a socket
+closed with something unread takes its last words back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from typing import Protocol
+
+ARRIVAL_BYTES = 64 * 1024
+PLAIN_BYTES = 64 * 1024
+UNSENT_BYTES_HIGH = 64 * 1024
+CLOSING_S = 1.0
+
+
+class Shared:
+    """What all connections of one loop share: where they read into, and who is there."""
+
+    __slots__ = ("_empty", "arrival", "arrival_view", "connections", "plain", "plain_view")
+
+    def __init__(self) -> None:
+        self.arrival = bytearray(ARRIVAL_BYTES)
+        self.arrival_view = memoryview(self.arrival)
+        self.plain = bytearray(PLAIN_BYTES)
+        self.plain_view = memoryview(self.plain)
+        self.connections: dict[TlsConnection, None] = {}
+        self._empty = asyncio.Event()
+
+    def ended(self, connection: TlsConnection) -> None:
+        """One connection is no more."""
+        self.connections.pop(connection, None)
+        if not self.connections:
+            self._empty.set()
+
+    async def all_ended(self) -> None:
+        """Wait for the last one, when no new ones come any more."""
+        while self.connections:
+            self._empty.clear()
+            await self._empty.wait()
+
+
+class Application(Protocol):
+    """Who speaks on a connection."""
+
+    def connected(self, transport: asyncio.Transport) -> bool:
+        """The pipe stands; false when it is to be cut at once."""
+
+    def secured(self) -> None:
+        """The handshake is done, as far as this side can tell."""
+
+    def received(self, data: memoryview) -> None:
+        """This has arrived; the memory is used again afterwards."""
+
+    def pause_writing(self) -> None:
+        """The pipe is full."""
+
+    def resume_writing(self) -> None:
+        """The pipe takes more."""
+
+    def lost(self, error: Exception | None) -> None:
+        """The connection has ended; ``None`` when with the closing word of either side."""
+
+
+class TlsConnection(asyncio.BufferedProtocol):
+    """TLS between a plain transport and an application."""
+
+    __slots__ = (
+        "_arrived",
+        "_closing",
+        "_closing_timer",
+        "_outgoing",
+        "_raw",
+        "_secured",
+        "_shared",
+        "application",
+        "closed_here",
+        "error",
+        "gone",
+        "tls",
+    )
+
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        application: Application,
+        shared: Shared,
+        *,
+        server_side: bool,
+    ) -> None:
+        self.application = application
+        self._shared = shared
+        self._arrived = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self._arrived, self._outgoing, server_side=server_side)
+        self._raw: asyncio.Transport | None = None
+        self._secured = False
+        self._closing = False
+        self._closing_timer: asyncio.TimerHandle | None = None
+        self.error: Exception | None = None
+        self.closed_here = False
+        self.gone = False
+
+    # -- what the application does ---------------------------------------------------------
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Encrypt and send. What the pipe does not take is kept by the transport."""
+        if self._closing or self._raw is None:
+            return
+        try:
+            written = self.tls.write(data)
+            while written < len(data):
+                written += self.tls.write(memoryview(data)[written:])
+        except ssl.SSLError as error:
+            self._broken(error)
+            return
+        self._raw.write(self._outgoing.read())
+
+    def close(self, limit_s: float = CLOSING_S) -> None:
+        """Say the closing word, let the other side read it within the limit, and end."""
+        if self._closing or self._raw is None:
+            return
+        self._closing = self.closed_here = True
+        with contextlib.suppress(OSError, ValueError):
+            self.tls.unwrap()
+        self._send_what_tls_says()
+        self._raw.resume_reading()
+        if self._raw.can_write_eof():
+            self._raw.write_eof()
+        self._end_within(limit_s)
+
+    def abort(self) -> None:
+        """End at once; what is not sent yet is not sent any more."""
+        self.closed_here = self.closed_here or not self._closing
+        self._closing = True
+        if self._raw is not None:
+            self._raw.abort()
+
+    def pause_reading(self) -> None:
+        """Let the other side's pipe fill."""
+        if self._raw is not None and not self._closing:
+            self._raw.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Take what waits."""
+        if self._raw is not None and not self._closing:
+            self._raw.resume_reading()
+
+    @property
+    def closing(self) -> bool:
+        """Nothing more can be said."""
+        return self._closing
+
+    @property
+    def raw(self) -> asyncio.Transport | None:
+        """The transport below, for what is asked of the socket."""
+        return self._raw
+
+    # -- what the transport tells ----------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._raw = transport
+        self._shared.connections[self] = None
+        if not self.application.connected(transport):
+            self.abort()
+            return
+        transport.set_write_buffer_limits(high=UNSENT_BYTES_HIGH)
+        self._shake_hands()
+
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002
+        return self._shared.arrival
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._closing:
+            return
+        self._arrived.write(self._shared.arrival_view[:nbytes])
+        if self._secured or self._shake_hands():
+            self._decrypt()
+
+    def eof_received(self) -> bool:
+        if not self._closing:
+            self.error = self.error or ConnectionResetError("the other side cut the connection")
+            self._closing = True
+        self._end_within(CLOSING_S)
+        return False
+
+    def pause_writing(self) -> None:
+        self.application.pause_writing()
+
+    def resume_writing(self) -> None:
+        self.application.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closing = True
+        if self._closing_timer is not None:
+            self._closing_timer.cancel()
+        self._shared.ended(self)
+        self.gone = True
+        self.error = self.error or exc
+        self.application.lost(self.error)
+
+    # -- TLS -------------------------------------------------------------------------------
+
+    def _shake_hands(self) -> bool:
+        try:
+            self.tls.do_handshake()
+        except ssl.SSLWantReadError:
+            self._send_what_tls_says()
+            return False
+        except (ssl.SSLError, ssl.CertificateError) as error:
+            self._broken(error)
+            return False
+        self._send_what_tls_says()
+        self._secured = True
+        self.application.secured()
+        return True
+
+    def _decrypt(self) -> None:
+        plain, view = self._shared.plain, self._shared.plain_view
+        try:
+            while not self._closing:
+                size: int = self.tls.read(PLAIN_BYTES, plain)  # type: ignore[assignment]
+                if not size:
+                    self._ended()
+                    return
+                self.application.received(view[:size])
+                if not self._arrived.pending:
+                    break
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLZeroReturnError:
+            self._ended()
+        except ssl.SSLError as error:
+            self._broken(error)
+        if self._outgoing.pending:
+            self._send_what_tls_says()
+
+    def _ended(self) -> None:
+        """The other side said the closing word."""
+        if self._closing:
+            return
+        self.close()
+        self.closed_here = False
+
+    def _broken(self, error: Exception) -> None:
+        """The other side is told why by TLS itself, where it has a word for it."""
+        self.error = self.error or error
+        self.close()
+
+    def _end_within(self, limit_s: float) -> None:
+        """However the other side behaves, the connection is gone after this long."""
+        if self._raw is not None and self._closing_timer is None:
+            loop = asyncio.get_running_loop()
+            self._closing_timer = loop.call_later(limit_s, self._raw.abort)
+
+    def _send_what_tls_says(self) -> None:
+        if self._raw is not None and self._outgoing.pending:
+            self._raw.write(self._outgoing.read())

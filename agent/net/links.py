@@ -1,0 +1,379 @@
+"""All links of a node: exactly one with each peer that can be reached, and their bulk data.
+
+The rest of the node knows peers, not connections. It is told ``linked`` and ``unlinked`` in turn
+for each peer, never twice the same; what it sends goes to whoever is linked, encoded once for
+all. Nothing it calls here calls it back before returning.
+
+Of two connections with one peer the higher node id decides, alone (``link_greeting``). An old
+link is not given up because a new one knocks, for both sides may have dialled at once, and a
+copied identity would throw the real one out. It is asked for a sign of life; if none comes
+within a second, or the old one ends, the new one takes its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from agent.net.addresses import DEFAULT_PORT, Address
+from agent.net.dial_connect import ANY_HOST
+from agent.net.dialling import Dialler
+from agent.net.link import Link, Traffic, fits, message_frame
+from agent.net.link_bulk import BulkAcceptor, StreamAcceptor, Transfers
+from agent.net.link_greeting import Greeting, Verify
+from agent.net.link_reception import Contexts, Reception
+from agent.net.link_refusals import UNREMARKABLE, Cause, LinkRefusal, Refusals, explained
+from agent.net.link_streams import Streams
+from agent.net.wire import GOSSIP_BYTES_MAX, Kind, frame
+from agent.protocol.messages import Message, Records
+from agent.protocol.records import NodeId
+
+SIGN_OF_LIFE_S = 1.0
+OUT_OF_FAVOUR_S = 5.0
+"""Whoever lost its link for what it sent gets no other one for this long."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCallbacks:
+    """What the links tell the node."""
+
+    linked: Callable[[NodeId], None]
+    unlinked: Callable[[NodeId, bool], None]
+    """With whether the other side said so (reset), or it was found broken here."""
+    received: Callable[[NodeId, Message], None]
+    dropped: Callable[[NodeId], None]
+    gossip: Callable[[NodeId, bytes], None]
+    bulk: BulkAcceptor
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReport:
+    """What is known of one link."""
+
+    peer: NodeId
+    name: str
+    address: Address
+    dialled: bool
+    protocol_version: int
+    age_s: float
+    round_trip_s: float | None
+    queued_bytes: int
+    traffic: Traffic
+
+
+class Links:
+    """Listens, dials, and keeps one link with each peer."""
+
+    def __init__(
+        self,
+        me: NodeId,
+        contexts: Contexts,
+        verify: Verify,
+        callbacks: LinkCallbacks,
+        *,
+        port: int = DEFAULT_PORT,
+        hosts: Sequence[str] = ANY_HOST,
+        others: Mapping[str, StreamAcceptor] | None = None,
+        random: Random | None = None,
+    ) -> None:
+        self._callbacks = callbacks
+        self._port, self._hosts = port, tuple(hosts)
+        self._links: dict[NodeId, Link] = {}
+        self._rivals: dict[NodeId, Greeting] = {}
+        self._unfavoured: dict[NodeId, float] = {}
+        self._unreported: dict[NodeId, bool] = {}
+        self._dropped: dict[NodeId, None] = {}
+        self._unflushed: dict[Link, None] = {}
+        self._turn_planned = False
+        self._stopping = False
+        self._refusals = Refusals()
+        self._reception = Reception(me, contexts, verify, others or {}, self)
+        self._transfers = Transfers(callbacks.bulk)
+        self.dialler = Dialler(me, self._call, self._links.__contains__, random or Random())
+        """Told of addresses: ``found``, ``gone``, ``withdrawn``, ``retry``."""
+        self._loop: asyncio.AbstractEventLoop
+
+    # -- for the composition root ----------------------------------------------------------
+
+    async def start(self) -> None:
+        """Listen; raises ``OSError`` with a sentence when that cannot be."""
+        self._loop = asyncio.get_running_loop()
+        await self._reception.listen(self._hosts, self._port)
+
+    async def stop(self) -> None:
+        """Send what the pipes take, end everything, listen no more. Nothing is reported."""
+        self._stopping = True
+        self._reception.close()
+        await self.dialler.stop()
+        for link in self._links.values():
+            link.close(Cause.CLOSED, "the agent there is stopping")
+        self._links.clear()
+        await self._transfers.stop()
+        await self._reception.all_ended()
+
+    def use(self, contexts: Contexts) -> None:
+        """Secure the connections made from now on in this way."""
+        self._reception.contexts = contexts
+
+    @property
+    def port(self) -> int:
+        """Where this node listens."""
+        return self._reception.port
+
+    def send(self, peers: Sequence[NodeId], message: Message) -> None:
+        """Send one message to each of these peers that is linked."""
+        links = [self._links[peer] for peer in peers if peer in self._links]
+        if not links:
+            return
+        data = message_frame(message)
+        if not fits(data):
+            log.error("a %s of %d bytes is not sent", type(message).__name__, len(data))
+            self._dropped.update(dict.fromkeys(link.peer for link in links))
+            self._plan_turn()
+            return
+        bulky = isinstance(message, Records)
+        for link in links:
+            if not link.send(data, bulky=bulky):
+                self._dropped[link.peer] = None
+            self._unflushed[link] = None
+        self._plan_turn()
+
+    def gossip(self, peer: NodeId, body: bytes) -> bool:
+        """Send the roster's bytes; false when the peer is not linked or they were dropped."""
+        link = self._links.get(peer)
+        if link is None or len(body) > GOSSIP_BYTES_MAX:
+            return False
+        self._unflushed[link] = None
+        self._plan_turn()
+        return link.send(frame(Kind.GOSSIP, body))
+
+    def unlink(self, peer: NodeId, reason: str) -> None:
+        """Close the link with a peer; it may be linked again."""
+        link = self._links.get(peer)
+        if link is not None:
+            log.info("unlinking %s: %s", link.name, reason)
+            self._remove(link, reset=False)
+            link.close(Cause.CLOSED, reason)
+
+    def expel(self, peer: NodeId, reason: str) -> None:
+        """Close the link and all bulk transfers; that ``verify`` refuses it is not done here."""
+        self.unlink(peer, reason)
+        self._transfers.cut(peer)
+
+    async def open_bulk(self, peer: NodeId) -> Streams:
+        """Streams of a bulk transfer with a peer; raises ``OSError``."""
+        addresses = self.dialler.addresses_of(peer)
+        link = self._links.get(peer)
+        if link is not None and link.opening.port:
+            addresses.insert(0, Address(link.address.host, link.opening.port))
+        greeting, refusal = await self._reception.dial(addresses, peer, bulk=True)
+        if refusal is not None:
+            raise ConnectionRefusedError(refusal.text)
+        return self._transfers.opened(greeting)
+
+    @property
+    def linked(self) -> tuple[NodeId, ...]:
+        """The peers with a link, oldest link first."""
+        return tuple(self._links)
+
+    def report(self) -> tuple[LinkReport, ...]:
+        """What is known of each link."""
+        now_s = self._loop.time()
+        return tuple(
+            LinkReport(
+                link.peer,
+                link.name,
+                link.address,
+                link.dialled,
+                link.opening.version,
+                now_s - link.since_s,
+                link.round_trip_s,
+                link.queued_bytes,
+                link.traffic,
+            )
+            for link in self._links.values()
+        )
+
+    def refusals(self) -> tuple[LinkRefusal, ...]:
+        """Who is not linked, and why, as far as anybody was heard of."""
+        return self._refusals.all()
+
+    # -- one turn of the loop --------------------------------------------------------------
+
+    def _plan_turn(self) -> None:
+        if not self._turn_planned:
+            self._turn_planned = True
+            self._loop.call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        """What was sent in this turn leaves; what could not be done is told."""
+        self._turn_planned = False
+        unflushed, self._unflushed = self._unflushed, {}
+        for link in unflushed:
+            link.flush()
+        dropped, self._dropped = self._dropped, {}
+        for peer in dropped:
+            if peer in self._links:
+                self._callbacks.dropped(peer)
+        for peer in list(self._unreported):
+            self._report_unlinked(peer)
+            self._promote_rival(peer)
+
+    # -- links come and go -----------------------------------------------------------------
+
+    def _adopt(self, greeting: Greeting) -> None:
+        """The connection is the link with its peer from now on."""
+        peer, opening = greeting.peer, greeting.opening
+        assert opening is not None
+        old = self._links.get(peer)
+        if old is not None:
+            self._remove(old, reset=True)
+            old.close(Cause.DUPLICATE, "a newer link has taken its place")
+        link = Link(
+            peer,
+            greeting.name,
+            greeting.connection,
+            greeting.reader,
+            opening,
+            greeting.address,
+            dialled=greeting.dialled,
+            owner=self,
+        )
+        greeting.connection.application = link
+        self._links[peer] = link
+        greeting.succeed()
+        rival = self._rivals.get(peer)
+        if rival is not None:
+            rival.refuse(Cause.DUPLICATE, "Another connection has become the link.")
+        self._refusals.linked(peer, greeting.address.host)
+        self._refusals.linked(peer, str(greeting.address))
+        self._report_unlinked(peer)
+        log.info("linked with %s (%s)", link.name, link.address)
+        self._callbacks.linked(peer)
+        link.drain(0)
+
+    def _remove(self, link: Link, *, reset: bool) -> None:
+        """It is no link any more; the node hears of it in this turn's end, or before a new one."""
+        del self._links[link.peer]
+        self._unreported[link.peer] = reset
+        self.dialler.unlinked(link.peer, self._loop.time() - link.since_s)
+        self._plan_turn()
+
+    def _report_unlinked(self, peer: NodeId) -> None:
+        reset = self._unreported.pop(peer, None)
+        if reset is None or self._stopping:
+            return
+        self._callbacks.unlinked(peer, reset)
+
+    def _promote_rival(self, peer: NodeId) -> None:
+        """Who knocked while there was a link has waited for this."""
+        rival = self._rivals.pop(peer, None)
+        if rival is not None and not rival.over and peer not in self._links:
+            self._welcome(rival)
+
+    # -- what links tell -------------------------------------------------------------------
+
+    def link_received(self, link: Link, message: Message) -> None:
+        self._callbacks.received(link.peer, message)
+
+    def link_gossiped(self, link: Link, body: bytes) -> None:
+        self._callbacks.gossip(link.peer, body)
+
+    def link_answered(self, link: Link) -> None:
+        """The old link lives, so whoever knocked meanwhile is one too many."""
+        rival = self._rivals.pop(link.peer, None)
+        if rival is None or rival.opening is None:
+            return
+        if rival.opening.instance == link.opening.instance:
+            rival.refuse(Cause.DUPLICATE, "There is a link already.")
+            return
+        text = f"An agent with the same identity is linked, from {link.address}: a copied disk?"
+        rival.refuse(Cause.REFUSED, text)
+
+    def link_misbehaved(self, link: Link, reason: str) -> None:
+        self._unfavoured[link.peer] = self._loop.time() + OUT_OF_FAVOUR_S
+        self._refusals.note(
+            LinkRefusal(link.peer, str(link.address), Cause.MISBEHAVED, reason, time.time())
+        )
+        self._remove(link, reset=False)
+        link.close(Cause.MISBEHAVED, reason)
+
+    def link_lost(self, link: Link, *, reset: bool, reason: str) -> None:
+        if self._links.get(link.peer) is not link:
+            return
+        log.info("the link with %s (%s) is gone: %s", link.name, link.address, reason)
+        self._remove(link, reset=reset)
+        self._report_unlinked(link.peer)
+        self._promote_rival(link.peer)
+
+    # -- what becomes of greetings ---------------------------------------------------------
+
+    def decide(self, greeting: Greeting) -> None:
+        """This side says what becomes of the connection."""
+        if greeting.bulk:
+            self._transfers.decide(greeting)
+        elif self._unfavoured.get(greeting.peer, 0.0) > self._loop.time():
+            greeting.refuse(Cause.BUSY, "It lost its link for what it sent, a moment ago.")
+        elif greeting.peer in self._links:
+            self._compare(greeting, self._links[greeting.peer])
+        else:
+            self._welcome(greeting)
+
+    def welcomed(self, greeting: Greeting) -> None:
+        """The other side has decided: this is the link, or the bulk connection."""
+        if greeting.bulk:
+            greeting.succeed()
+        else:
+            self._adopt(greeting)
+
+    def came_for(self, greeting: Greeting, serve: StreamAcceptor) -> None:
+        self._transfers.other(greeting, serve)
+
+    def greeting_over(self, greeting: Greeting) -> None:
+        if self._rivals.get(greeting.peer) is greeting:
+            del self._rivals[greeting.peer]
+
+    def refused(self, refusal: LinkRefusal) -> None:
+        if refusal.cause not in UNREMARKABLE and refusal.peer not in self._links:
+            self._refusals.note(refusal)
+
+    def _welcome(self, greeting: Greeting) -> None:
+        greeting.welcome()
+        self._adopt(greeting)
+
+    def _compare(self, greeting: Greeting, old: Link) -> None:
+        """Only when the old link shows no sign of life does the new one take its place."""
+        earlier = self._rivals.get(greeting.peer)
+        if earlier is not None:
+            earlier.refuse(Cause.DUPLICATE, "A newer connection takes its place.")
+        self._rivals[greeting.peer] = greeting
+        self._loop.call_later(SIGN_OF_LIFE_S, self._no_sign, greeting, old)
+        old.ping()
+
+    def _no_sign(self, greeting: Greeting, old: Link) -> None:
+        if self._rivals.get(greeting.peer) is not greeting or greeting.over:
+            return
+        del self._rivals[greeting.peer]
+        if self._links.get(greeting.peer) is old:
+            log.info("the link with %s shows no sign of life; it is replaced", old.name)
+        self._welcome(greeting)
+
+    async def _call(
+        self, addresses: Sequence[Address], expected: NodeId | None
+    ) -> tuple[NodeId, LinkRefusal | None]:
+        """One attempt of the dialler."""
+        try:
+            greeting, refusal = await self._reception.dial(addresses, expected)
+        except OSError as error:
+            cause, text = explained(error)
+            places = ", ".join(str(address) for address in addresses)
+            refusal = LinkRefusal(expected or "", places, cause, text, time.time())
+            self.refused(refusal)
+            return "", refusal
+        return greeting.peer, refusal

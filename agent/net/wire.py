@@ -1,0 +1,214 @@
+"""What travels on a link: frames, their limits, and the allowance of each peer.
+
+A link is a stream of bytes, and messages are not. A frame is a length (4 bytes, big endian, of
+the body alone), a kind (1 byte) and the body. Nothing here touches a socket or a clock, so that
+every limit can be tested with bytes alone:
+
+* the length is judged before anything of the body is kept, against the limit of its kind;
+* before the link is agreed on, only short words are allowed, so a stranger costs no memory;
+* kinds of a later version are skipped and counted, anything else out of order is the sender's
+  fault and raises ``RemoteProtocolError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from struct import Struct as Layout
+from typing import Annotated
+
+import msgspec
+
+from agent.protocol.codec import MESSAGE_BYTES_MAX
+from agent.protocol.errors import RemoteProtocolError
+
+ALPN_LINK = "wingbeat/1"
+ALPN_BULK = "wingbeat-bulk/1"
+
+WORD_BYTES_MAX = 4 * 1024
+GOSSIP_BYTES_MAX = 1024 * 1024
+LATER_KIND_BYTES_MAX = 1024 * 1024
+ECHO_BYTES_MAX = 16
+REASON_LENGTH_MAX = 400
+
+_HEADER = Layout(">IB")
+HEADER_BYTES = _HEADER.size
+
+
+class Kind(IntEnum):
+    """What a frame holds."""
+
+    OPENING = 1
+    """First word of both sides: who runs here, and where it listens."""
+    WELCOME = 2
+    """This connection is the link from now on."""
+    REFUSED = 3
+    """It is not, for a reason in words; the connection ends."""
+    MESSAGE = 4
+    """A message of the protocol."""
+    GOSSIP = 5
+    """What the roster says to the roster of the peer; opaque here."""
+    PING = 6
+    """Say this back."""
+    PONG = 7
+    """What was to be said back."""
+
+
+Limits = Mapping[int, int]
+
+GREETING_LIMITS: Limits = {
+    Kind.OPENING: WORD_BYTES_MAX,
+    Kind.WELCOME: WORD_BYTES_MAX,
+    Kind.REFUSED: WORD_BYTES_MAX,
+}
+LINK_LIMITS: Limits = {
+    **GREETING_LIMITS,
+    Kind.MESSAGE: MESSAGE_BYTES_MAX,
+    Kind.GOSSIP: GOSSIP_BYTES_MAX,
+    Kind.PING: ECHO_BYTES_MAX,
+    Kind.PONG: ECHO_BYTES_MAX,
+}
+
+
+class Opening(msgspec.Struct, frozen=True, array_like=True):
+    """What both sides say first. Fields are only ever appended; surplus ones are ignored.
+
+    ``instance`` is drawn anew at each start of an agent; ``port`` is where it listens, 0 when it
+    does not; ``version`` is that of the protocol.
+    """
+
+    instance: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)]
+    version: Annotated[int, msgspec.Meta(ge=0, le=2**31)]
+
+
+class RefusedWord(msgspec.Struct, frozen=True, array_like=True):
+    """Why there is no link: a word for programs, a sentence for people."""
+
+    cause: Annotated[str, msgspec.Meta(max_length=64)]
+    text: Annotated[str, msgspec.Meta(max_length=REASON_LENGTH_MAX)]
+
+
+_opening = msgspec.msgpack.Decoder(Opening)
+_refused = msgspec.msgpack.Decoder(RefusedWord)
+
+
+def frame(kind: Kind, body: bytes = b"") -> bytes:
+    """The body as a frame of this kind."""
+    return _HEADER.pack(len(body), kind) + body
+
+
+def opening_frame(opening: Opening) -> bytes:
+    """The first word of a side, as a frame."""
+    return frame(Kind.OPENING, msgspec.msgpack.encode(opening))
+
+
+def refused_frame(cause: str, text: str) -> bytes:
+    """A refusal, as a frame."""
+    word = RefusedWord(cause[:64], text[:REASON_LENGTH_MAX])
+    return frame(Kind.REFUSED, msgspec.msgpack.encode(word))
+
+
+def read_opening(body: bytes) -> Opening:
+    """The first word of the other side."""
+    try:
+        return _opening.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise RemoteProtocolError(f"not an opening: {error}") from error
+
+
+def read_refused(body: bytes) -> RefusedWord:
+    """The refusal of the other side; what it says goes to the log, so only what can be shown."""
+    try:
+        word = _refused.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise RemoteProtocolError(f"not a refusal: {error}") from error
+    shown = "".join(letter if letter.isprintable() else " " for letter in word.text)
+    return RefusedWord(word.cause, shown)
+
+
+class FrameReader:
+    """Cuts what arrives into frames; keeps no more than one unfinished frame and one arrival."""
+
+    __slots__ = ("_buffer", "_needed", "_start", "limits")
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._buffer = bytearray()
+        self._start = 0
+        self._needed = HEADER_BYTES
+
+    def add(self, data: bytes | memoryview) -> None:
+        """More has arrived."""
+        self._buffer += data
+
+    def next(self) -> tuple[int, bytes] | None:
+        """The kind and the body of the next whole frame."""
+        buffer, start = self._buffer, self._start
+        if len(buffer) - start < self._needed:
+            self._keep_the_rest()
+            return None
+        length, kind = _HEADER.unpack_from(buffer, start)
+        if self._needed == HEADER_BYTES:
+            self._judge(kind, length)
+            self._needed = HEADER_BYTES + length
+            if len(buffer) - start < self._needed:
+                self._keep_the_rest()
+                return None
+        end = start + self._needed
+        body = bytes(memoryview(buffer)[start + HEADER_BYTES : end])
+        self._start = end
+        self._needed = HEADER_BYTES
+        return kind, body
+
+    def rest(self) -> bytes:
+        """All that has arrived behind the frames taken, which is no frame any more."""
+        rest = bytes(memoryview(self._buffer)[self._start :])
+        self._buffer, self._start = bytearray(), 0
+        return rest
+
+    @property
+    def kept_bytes(self) -> int:
+        """How much is held."""
+        return len(self._buffer)
+
+    def _judge(self, kind: int, length: int) -> None:
+        limit = self.limits.get(kind)
+        if limit is None:
+            if self.limits is GREETING_LIMITS or kind in LINK_LIMITS:
+                raise RemoteProtocolError(f"a frame of kind {kind} before the link is agreed on")
+            limit = LATER_KIND_BYTES_MAX
+        if length > limit:
+            raise RemoteProtocolError(
+                f"a frame of kind {kind} with {length} bytes; at most {limit}"
+            )
+
+    def _keep_the_rest(self) -> None:
+        if self._start == len(self._buffer):
+            self._buffer.clear()
+        elif self._start:
+            del self._buffer[: self._start]
+        self._start = 0
+
+
+class Allowance:
+    """So much per second, with so much in one go.
+
+    What exceeds it is not refused but owed: the answer is how long to read nothing until the debt
+    is paid, so that a hurried peer is slowed down by its own full pipe.
+    """
+
+    __slots__ = ("_at_s", "_burst", "_left", "_per_s")
+
+    def __init__(self, per_s: float, burst: float, now_s: float) -> None:
+        self._per_s = per_s
+        self._burst = burst
+        self._left = burst
+        self._at_s = now_s
+
+    def take(self, amount: float, now_s: float) -> float:
+        """Take this much; how many seconds the debt needs to be paid, 0 when there is none."""
+        left = min(self._burst, self._left + (now_s - self._at_s) * self._per_s) - amount
+        self._left = left
+        self._at_s = now_s
+        return 0.0 if left >= 0 else -left / self._per_s

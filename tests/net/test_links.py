@@ -1,0 +1,225 @@
+"""Two nodes and their one link: coming about, carrying, ending."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agent.net import dialling
+from agent.net.link_refusals import Cause
+from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Message
+from tests.net.test_links_nodes import (
+    Node,
+    contexts,
+    eventually,
+    linked,
+    nodes,
+    run,
+    scenario,
+)
+
+
+def beat(number: int) -> Heartbeat:
+    return Heartbeat(number, 0, 0, 0, 0, "", (0, 0))
+
+
+@scenario
+async def test_messages_and_gossip_arrive_in_order_both_ways() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        messages: list[Message] = [beat(number) for number in range(50)]
+        for message in messages:
+            ant.links.send(["bee"], message)
+        assert ant.links.gossip("bee", b"roster")
+        bee.links.send(["ant"], Goodbye("late"))
+        await bee.until(lambda: len(bee.told) == 52)
+        await ant.until(lambda: len(ant.told) == 2)
+        expected = [("received", "ant", message) for message in messages]
+        assert bee.told == [("linked", "ant"), *expected, ("gossip", "ant", b"roster")]
+        assert ant.told == [("linked", "bee"), ("received", "bee", Goodbye("late"))]
+
+
+@scenario
+async def test_one_message_goes_to_all_who_are_linked() -> None:
+    async with nodes("ant", "bee", "cat") as (ant, bee, cat):
+        await linked(ant, bee)
+        await linked(ant, cat)
+        ant.links.send(["bee", "nobody", "cat"], AskStatus())
+        await bee.until(lambda: bee.heard("received") == [("received", "ant", AskStatus())])
+        await cat.until(lambda: cat.heard("received") == [("received", "ant", AskStatus())])
+
+
+@scenario
+async def test_what_is_sent_on_being_linked_arrives_first() -> None:
+    """The side that decides says its first word behind the welcome."""
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_linked = lambda peer: bee.links.send([peer], AskStatus())
+        await linked(ant, bee)
+        await ant.until(lambda: len(ant.told) == 2)
+        assert ant.told == [("linked", "bee"), ("received", "bee", AskStatus())]
+
+
+@scenario
+async def test_the_report_tells_of_the_link() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        ant.links.send(["bee"], AskStatus())
+        await bee.until(lambda: bool(bee.heard("received")))
+        await eventually(lambda: ant.links.report()[0].round_trip_s is not None)
+        (here,), (there,) = ant.links.report(), bee.links.report()
+        assert (here.peer, here.name, here.dialled) == ("bee", "Bee", True)
+        assert (there.peer, there.name, there.dialled) == ("ant", "Ant", False)
+        assert here.address == bee.address
+        assert here.traffic.messages_out == there.traffic.messages_in == 1
+
+
+# -- one link per pair -------------------------------------------------------------------------
+
+
+async def both_dial(ant: Node, bee: Node, *, typed: bool) -> None:
+    ant.links.dialler.found(None if typed else "bee", [bee.address])
+    bee.links.dialler.found(None if typed else "ant", [ant.address])
+    await ant.until(lambda: "bee" in ant.links.linked)
+    await bee.until(lambda: "ant" in bee.links.linked)
+    ant.links.send(["bee"], AskStatus())
+    bee.links.send(["ant"], AskStatus())
+    await ant.until(lambda: bool(ant.heard("received")))
+    await bee.until(lambda: bool(bee.heard("received")))
+    assert ant.comings_and_goings("bee") == bee.comings_and_goings("ant") == ["linked"]
+
+
+@scenario
+async def test_there_is_one_link_when_both_dial_at_once() -> None:
+    for _ in range(30):
+        async with nodes("ant", "bee") as (ant, bee):
+            await both_dial(ant, bee, typed=True)
+
+
+@scenario
+async def test_there_is_one_link_when_both_know_each_other() -> None:
+    for _ in range(10):
+        async with nodes("ant", "bee") as (ant, bee):
+            await both_dial(ant, bee, typed=False)
+            assert ant.links.report()[0].dialled
+
+
+@scenario
+async def test_a_second_connection_does_not_replace_a_link_that_lives() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        _, refusal = await ant.links._reception.dial([bee.address], "bee")
+        assert refusal is not None
+        assert refusal.cause is Cause.DUPLICATE
+        assert ant.comings_and_goings("bee") == bee.comings_and_goings("ant") == ["linked"]
+
+
+@scenario
+async def test_a_copied_identity_does_not_throw_the_first_one_out() -> None:
+    async with nodes("ant", "bee", "ant") as (ant, bee, copy):
+        await linked(ant, bee)
+        copy.links.dialler.found("bee", [bee.address])
+        await eventually(lambda: bool(copy.links.refusals()))
+        assert "copied disk" in copy.links.refusals()[0].text
+        assert bee.comings_and_goings("ant") == ["linked"]
+
+
+@scenario
+async def test_nobody_links_with_itself() -> None:
+    async with nodes("ant") as (ant,):
+        ant.links.dialler.found(None, [ant.address])
+        (target,) = ant.links.dialler._targets.values()
+        await eventually(lambda: target.peer == "ant")
+        assert ant.told == []
+
+
+def test_the_higher_node_dials_when_the_lower_does_not_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dialling, "LOWER_COMES_WITHIN_S", 0.1)
+    run(higher_dials)
+
+
+async def higher_dials() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.links.dialler.found("ant", [ant.address])
+        await bee.until(lambda: "ant" in bee.links.linked)
+        assert bee.links.report()[0].dialled
+
+
+# -- ends --------------------------------------------------------------------------------------
+
+
+@scenario
+async def test_unlinking_is_told_here_as_found_and_there_as_said() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        ant.links.send(["bee"], Goodbye("tired"))
+        ant.links.unlink("bee", "said goodbye")
+        assert ant.heard("unlinked") == []
+        await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", False)])
+        await bee.until(lambda: bee.heard("unlinked") == [("unlinked", "ant", True)])
+        assert bee.heard("received") == [("received", "ant", Goodbye("tired"))]
+
+
+@scenario
+async def test_a_link_comes_back_after_it_was_unlinked() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        bee.links.unlink("ant", "silent for 5 s")
+        await ant.until(lambda: len(ant.comings_and_goings("bee")) == 3)
+        await bee.until(lambda: len(bee.comings_and_goings("ant")) == 3)
+        assert ant.comings_and_goings("bee") == ["linked", "unlinked", "linked"]
+        assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
+
+
+@scenario
+async def test_a_stopped_peer_is_a_reset_and_is_dialled_until_it_is_back() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        port = bee.links.port
+        await bee.links.stop()
+        await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
+        await eventually(lambda: bool(ant.links.refusals()))
+        assert ant.links.refusals()[0].cause is Cause.UNREACHABLE
+        await bee.start(port)
+        await ant.until(lambda: ant.comings_and_goings("bee") == ["linked", "unlinked", "linked"])
+        assert ant.links.refusals() == ()
+
+
+@scenario
+async def test_the_expelled_are_cut_off_and_told_why() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        bee.expelled.add("ant")
+        bee.links.expel("ant", "expelled")
+        await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
+        await eventually(lambda: bool(ant.links.refusals()))
+        refusal = ant.links.refusals()[0]
+        assert (refusal.peer, refusal.text) == ("bee", "ant was expelled from the flock.")
+
+
+@scenario
+async def test_strangers_are_refused_in_words_on_both_sides() -> None:
+    cases = [
+        (contexts("ant", "other"), Cause.OTHER_FLOCK, Cause.OTHER_FLOCK),
+        (contexts("ant", "flock", -3, -2), Cause.EXPIRED, Cause.EXPIRED),
+        (contexts("ant", "flock", 2, 3), Cause.NOT_YET_VALID, None),
+    ]
+    for own, here, there in cases:
+        ant, bee = Node("ant"), Node("bee")
+        await ant.start(own=own)
+        await bee.start()
+        ant.links.dialler.found("bee", [bee.address])
+        try:
+            await eventually(lambda: bool(ant.links.refusals()))  # noqa: B023
+            seen = ant.links.refusals()[0]
+            if here is Cause.OTHER_FLOCK:
+                assert seen.cause is here
+            else:
+                await eventually(lambda: bool(bee.links.refusals()))  # noqa: B023
+                assert bee.links.refusals()[0].cause is here
+                assert there is None or seen.cause is there
+            assert ant.told == bee.told == []
+        finally:
+            await asyncio.gather(ant.links.stop(), bee.links.stop())
