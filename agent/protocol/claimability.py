@@ -10,9 +10,9 @@ from agent.protocol.core import Core
 from agent.protocol.datasets import Datasets
 from agent.protocol.liveness import Liveness
 from agent.protocol.matching import misfit
-from agent.protocol.records import PRIORITY_INTERACTIVE, Suspended, TaskId
+from agent.protocol.records import Suspended, TaskId
 from agent.protocol.runs import Runs
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.states import ENDED
 
 
 class Claimability:
@@ -47,8 +47,8 @@ class Claimability:
             return f"it is {reading.state.value}"
         if task in self._runs.mine:
             return "an earlier run of it is still here"
-        if reading.state is TaskState.SUBMITTED or spec.gate:
-            return reading.reason or "it waits"
+        if not reading.supplied or reading.inputs is None or spec.gate:
+            return reading.reason or "what it needs is not finished"
         unfit = misfit(spec, core.capabilities)
         if unfit:
             return f"{core.name} {unfit}"
@@ -58,10 +58,7 @@ class Claimability:
         return f"input {missing} is nowhere reachable" if missing is not None else ""
 
     def _willing(self, task: TaskId) -> bool:
-        core = self._core
-        if core.presence.volunteering and not core.presence.owner_present:
+        table = self._core.table
+        if self._core.willing:
             return True
-        workflow = core.table.workflows[core.table.workflow_of[task]]
-        at_home = workflow.spec.host == core.me
-        interactive = workflow.priority.value >= PRIORITY_INTERACTIVE
-        return at_home and interactive and not self._runs.mine
+        return table.interactive(task) and table.home(task) == self._core.me and self._runs.idle()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from agent.protocol.core import Core, Part, Peer
+from agent.protocol.errors import LocalProtocolError
 from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
 from agent.protocol.reading import next_attempt
 from agent.protocol.records import (
@@ -57,23 +58,22 @@ class Claims(Part):
         self._begin = begin
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        return {ClaimAnswers: self._answered}
+        return {ClaimAnswers: self._answered, Release: self._rival_released}
 
     def own_claim(self, task: TaskId) -> Claim | None:
         """The open claim of this node on the task."""
         claim = self.open.get(task)
         return None if claim is None else claim.claim
 
-    def rival(self, task: TaskId) -> NodeId | None:
-        """The better claimant that was seen lately, if it is still up."""
-        seen = self.contested.get(task)
-        if seen is None:
-            return None
-        host, until_s = seen
-        if until_s < self.core.now_s or host not in self.core.peers:
-            del self.contested[task]
-            return None
-        return host
+    def contest(self, task: TaskId, rival: NodeId) -> None:
+        """Leave the task to somebody for a while; the end of the while wakes this node."""
+        self.contested[task] = (rival, self.core.now_s + CONTESTED_S)
+
+    def _rival_released(self, peer: Peer, message: Release) -> None:
+        for name in message.claims:
+            if self.contested.get(name.task, ("", 0.0))[0] == peer.node:
+                del self.contested[name.task]
+                self.core.wake = True
 
     def go_for(self, tasks: list[tuple[TaskId, int]]) -> None:
         """Claim these tasks, each with its score, in one message."""
@@ -101,18 +101,16 @@ class Claims(Part):
         for objection in message.better:
             mine = self.open.get(objection.task)
             if mine is not None and mine.claim == objection.against:
-                self.contested[objection.task] = (
-                    objection.claim.host,
-                    core.now_s + CONTESTED_S,
-                )
+                self.contest(objection.task, objection.claim.host)
                 self.withdraw([objection.task], f"{objection.claim.host} has a better claim")
         if message.known:
             parts = [TaskLife(known.task, known.life) for known in message.known]
-            core.learn(peer.node, lives=parts, pass_on=True)
-            objected = [
-                known.task for known in message.known if self.own_claim(known.task) == known.against
-            ]
-            self.withdraw(objected, f"{peer.node} knows better")
+            news = core.learn(peer.node, lives=parts, pass_on=True)
+            for known in message.known:
+                if self.own_claim(known.task) == known.against:
+                    if not news.lives:
+                        self.contest(known.task, peer.node)
+                    self.withdraw([known.task], f"{peer.node} knows better")
         self._win_granted()
 
     def _consented(self, peer: Peer, name: ClaimName) -> bool:
@@ -141,6 +139,8 @@ class Claims(Part):
         life = core.table.life(task)
         generation, attempt = next_attempt(life)
         reading = core.table.reading(task)
+        if reading is None or reading.inputs is None:
+            raise LocalProtocolError(f"{task} was won without its inputs: {core.story(task)}")
         run = Run(
             generation,
             attempt,
@@ -148,7 +148,7 @@ class Claims(Part):
             core.incarnation,
             won.claim,
             core.table.specs[task].expected_ms,
-            (reading.inputs if reading is not None else None) or (),
+            reading.inputs,
             1,
             Scheduled(),
             core.stamp(),
@@ -173,7 +173,7 @@ class Claims(Part):
 
     def yield_to(self, task: TaskId, claimant: NodeId) -> None:
         """A better claim has come; the worse of two always yields."""
-        self.contested[task] = (claimant, self.core.now_s + CONTESTED_S)
+        self.contest(task, claimant)
         self.withdraw([task], f"{claimant} has a better claim")
 
     def void(self, why: str) -> None:
@@ -196,6 +196,9 @@ class Claims(Part):
 
     def on_gone(self, peer: Peer) -> None:
         self._do_without(peer)
+        for task in [task for task, (host, _) in self.contested.items() if host == peer.node]:
+            del self.contested[task]
+            self.core.wake = True
 
     def on_suspected(self, peer: Peer) -> None:
         self._do_without(peer)
@@ -214,8 +217,18 @@ class Claims(Part):
                 self.withdraw([part.task], obstacle)
         self.withdraw([task for task in news.forgotten_tasks if task in self.open], "pruned")
 
+    def withdraw_hindered(self) -> None:
+        """Presence or liveness changed: what this node may not claim any more, it releases."""
+        for task in list(self.open):
+            obstacle = self._obstacle(task)
+            if obstacle:
+                self.withdraw([task], obstacle)
+
     def on_tick(self) -> None:
         core, settings = self.core, self.core.settings
+        for task in [t for t, (_, until_s) in self.contested.items() if until_s <= core.now_s]:
+            del self.contested[task]
+            core.wake = True
         given_up = [
             task
             for task, claim in self.open.items()

@@ -28,7 +28,6 @@ from agent.protocol.messages import Capabilities, Enqueue, Message, State, Statu
 from agent.protocol.reading import Reading
 from agent.protocol.records import (
     DatasetId,
-    Life,
     NodeId,
     Pruning,
     Stamp,
@@ -42,7 +41,6 @@ from agent.protocol.settings import Settings
 from agent.protocol.table import News, Table
 from agent.protocol.timers import Timers
 
-TELL_AFTER_S = 0.05
 STORY_TASKS_MAX = 20_000
 
 
@@ -86,6 +84,8 @@ class Peer:
     holdings_complete: bool = False
     differs_since_s: float | None = None
     compared_s: float = -1e9
+    compared: bool = False
+    awaited: dict[str, None] = field(default_factory=dict)
     wall_ahead_ms: int = 0
     stale: bool = False
 
@@ -149,14 +149,14 @@ class Core:
         self._own_lives: list[TaskLife] = []
         self._own_workflows: list[Workflow] = []
         self._own_prunings: list[Pruning] = []
-        self._later: dict[TaskId, Life] = {}
         self._stories: dict[TaskId, deque[tuple[int, str, str]]] = {}
         self.table.join(setup.workflows, setup.lives, setup.prunings)
 
     # -- time and counting ---------------------------------------------------------------
 
-    def set_now(self, now: Instant) -> None:
-        """The instant at which the current event is handled."""
+    def set_now(self, now: Instant, cause: str) -> None:
+        """The instant at which the current event is handled, and what to call the event."""
+        self.cause = cause
         self.now_s = now.elapsed_s
         self.wall_ms = now.wall_ms
 
@@ -172,6 +172,11 @@ class Core:
     def able(self) -> bool:
         """New work can be kept and done here, whatever the owner allows."""
         return self.disk_usable and not self.stopping
+
+    @property
+    def willing(self) -> bool:
+        """The owner lets this machine work for others now."""
+        return self.presence.volunteering and not self.presence.owner_present
 
     # -- peers ---------------------------------------------------------------------------
 
@@ -224,7 +229,7 @@ class Core:
     ) -> News:
         """Join what a peer told. Passed on to neighbours to which the peer has no link."""
         news = self.table.join(workflows, lives, prunings)
-        self._note_news(news)
+        self.take_in(news)
         if pass_on and news:
             self._pass_on(sender, news)
         return news
@@ -234,29 +239,14 @@ class Core:
         workflows: Iterable[Workflow] = (),
         lives: Iterable[TaskLife] = (),
         prunings: Iterable[Pruning] = (),
-        later: bool = False,
     ) -> News:
-        """Join what this node itself decided, and tell everybody (``later``: within 50 ms)."""
+        """Join what this node itself decided, and tell everybody."""
         news = self.table.join(workflows, lives, prunings)
-        self._note_news(news)
-        if later:
-            for part in news.lives:
-                self._later[part.task] = part.life
-            return news
+        self.take_in(news)
         self._own_lives += news.lives
         self._own_workflows += news.workflows
         self._own_prunings += news.prunings
         return news
-
-    @property
-    def has_later_news(self) -> bool:
-        """Something waits to be told."""
-        return bool(self._later)
-
-    def tell_later_news(self) -> None:
-        """Now is later."""
-        self._own_lives += [TaskLife(task, life) for task, life in self._later.items()]
-        self._later.clear()
 
     def save_identity(self) -> None:
         """Incarnation or reputation changed."""
@@ -267,15 +257,24 @@ class Core:
         self._unsaved.prunings.pop(workflow, None)
         self._unsaved.forgotten_prunings[workflow] = None
 
-    def not_saved(self, tasks: Iterable[TaskId], workflows: Iterable[WorkflowId]) -> None:
-        """The disk refused these; they are saved when it takes records again."""
-        self._unsaved.lives.update(dict.fromkeys(tasks))
-        self._unsaved.workflows.update(dict.fromkeys(workflows))
-        self._unsaved.identity = True
+    def not_saved(self, refused: Persist) -> None:
+        """The disk refused this; it is saved when the disk takes records again."""
+        unsaved = self._unsaved
+        unsaved.identity = True
+        unsaved.lives.update(dict.fromkeys(part.task for part in refused.lives))
+        unsaved.workflows.update(dict.fromkeys(w.spec.workflow for w in refused.workflows))
+        unsaved.prunings.update(dict.fromkeys(p.workflow for p in refused.prunings))
+        unsaved.forgotten_workflows.update(dict.fromkeys(refused.forgotten_workflows))
+        unsaved.forgotten_tasks.update(dict.fromkeys(refused.forgotten_tasks))
+        unsaved.forgotten_prunings.update(dict.fromkeys(refused.forgotten_prunings))
 
-    def _note_news(self, news: News) -> None:
-        if news:
-            self._mark_unsaved(news)
+    def take_in(self, news: News) -> None:
+        """Records changed: they are to be saved, and the parts are to be told."""
+        if news.contradictions:
+            self.count("contradictory record")
+        if not news:
+            return
+        self._mark_unsaved(news)
         self.news.append(news)
         for task, before, now in news.moved:
             self._tell_moved(task, before, now)
@@ -287,6 +286,7 @@ class Core:
             for run in part.life.runs:
                 if not self.clock.observe(run.stamp, self.wall_ms):
                     self.count("stamp too far ahead")
+                self.clock.observe(run.claim.stamp, self.wall_ms)
         for workflow in news.workflows:
             unsaved.workflows[workflow.spec.workflow] = None
             unsaved.forgotten_workflows.pop(workflow.spec.workflow, None)
@@ -314,26 +314,29 @@ class Core:
         peer = self.peers.get(sender)
         reached = peer.status.neighbours if peer is not None and peer.status is not None else {}
         others = [node for node in self.greeted() if node != sender and node not in reached]
-        if news.workflows:
-            self.send(others, Enqueue(tuple(news.workflows), tuple(news.lives), False, self.cause))
-        elif news.lives:
-            self.send(others, State(tuple(news.lives), cause=self.cause))
-        if news.prunings:
-            self.send(others, State(prunings=tuple(news.prunings), cause=self.cause))
+        if not others:
+            return
+        new = [each for each in news.listed if each in self.table.workflows]
+        if new:
+            workflows = tuple(self.table.workflows[each] for each in new)
+            lives = tuple(part for each in new for part in self.table.lives_of(each))
+            self.send(others, Enqueue(workflows, lives, False, self.cause))
+        wishes = tuple(each for each in news.workflows if each.spec.workflow not in news.listed)
+        state = State(tuple(news.lives), wishes, tuple(news.prunings), self.cause)
+        if state.lives or state.workflows or state.prunings:
+            self.send(others, state)
 
     def tell_own(self) -> None:
         """Tell what this node wrote, in one message."""
         if not (self._own_lives or self._own_workflows or self._own_prunings):
             return
-        for part in self._own_lives:
-            self._later.pop(part.task, None)
         workflows = tuple(self._own_workflows)
         prunings = tuple(self._own_prunings)
         self.broadcast(State(tuple(self._own_lives), workflows, prunings, self.cause))
         self._own_lives, self._own_workflows, self._own_prunings = [], [], []
 
     def tell_enqueued(self, receipt: bool) -> None:
-        """Tell the workflows just written as new work, with the runs born with them."""
+        """Tell the workflows just written as new work."""
         message = Enqueue(tuple(self._own_workflows), tuple(self._own_lives), receipt, self.cause)
         self._own_lives, self._own_workflows = [], []
         self.broadcast(message)

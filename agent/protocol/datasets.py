@@ -27,11 +27,16 @@ from agent.protocol.records import (
     TaskLife,
     TaskSpec,
     Terminated,
+    short_text,
 )
+from agent.protocol.states import ENDED
 
 REFUSED_S = 5.0
-"""A holder that could not deliver a dataset is not asked again for this long."""
-RECENT_SEARCHES_MAX = 1_000
+"""A holder that could not deliver a dataset is not asked again for this long, at first."""
+REFUSED_S_MAX = 600.0
+SEARCHED_S = 2.0
+"""An input is missed for this long before it counts as lost: news of it may be under way."""
+SEARCHES_PER_TICK_MAX = 1_000
 
 
 class Datasets(Part):
@@ -41,7 +46,7 @@ class Datasets(Part):
         super().__init__(core)
         self._liveness = liveness
         self._refused: dict[tuple[DatasetId, NodeId], float] = {}
-        self._wanted: dict[TaskId, None] = {}
+        self._wanted: dict[TaskId, float] = {}
 
     def handlers(self) -> dict[type, Callable[..., None]]:
         return {DatasetsChanged: self._changed, Holdings: self._told}
@@ -64,7 +69,7 @@ class Datasets(Part):
         """An input of the task that is nowhere reachable; the task is remembered as wanting it."""
         for dataset in self.needed(spec):
             if dataset not in self.core.holdings and not self.holders(dataset):
-                self._wanted[spec.task] = None
+                self._wanted.setdefault(spec.task, self.core.now_s)
                 return dataset
         return None
 
@@ -78,9 +83,9 @@ class Datasets(Part):
                 wanted.append(outputs[ref.output].dataset)
         return wanted
 
-    def refuse(self, dataset: DatasetId, holders: tuple[NodeId, ...]) -> None:
-        """These holders did not deliver; look elsewhere for a while."""
-        until_s = self.core.now_s + REFUSED_S
+    def refuse(self, dataset: DatasetId, holders: tuple[NodeId, ...], times: int) -> None:
+        """These holders did not deliver; look elsewhere for a while, longer each time."""
+        until_s = self.core.now_s + min(REFUSED_S * 2.0 ** min(times, 10), REFUSED_S_MAX)
         for holder in holders:
             self._refused[(dataset, holder)] = until_s
 
@@ -118,16 +123,27 @@ class Datasets(Part):
 
     def on_tick(self) -> None:
         core = self.core
-        self._refused = {
-            key: until_s for key, until_s in self._refused.items() if until_s > core.now_s
-        }
-        if not (self._wanted and core.joined and core.able):
-            return
-        for task in list(self._wanted)[:RECENT_SEARCHES_MAX]:
-            spec = core.table.specs.get(task)
-            if spec is None or task not in core.table.ready or self.missing_input(spec) is None:
-                del self._wanted[task]
-                continue
+        for peer in core.peers.values():
+            if peer.greeted and peer.stale:
+                core.send(peer.node, Holdings(tuple(core.holdings), complete=True))
+        for key in [key for key, until_s in self._refused.items() if until_s <= core.now_s]:
+            del self._refused[key]
+            core.wake = True
+        if core.joined and core.able:
+            for task in list(self._wanted)[:SEARCHES_PER_TICK_MAX]:
+                self._search(task)
+
+    def _search(self, task: TaskId) -> None:
+        """Look after a task that misses an input: is it there again, or gone for good?"""
+        core = self.core
+        spec = core.table.specs.get(task)
+        reading = core.table.reading(task)
+        if spec is None or reading is None or reading.state in ENDED or not reading.supplied:
+            del self._wanted[task]
+        elif self.missing_input(spec) is None:
+            del self._wanted[task]
+            core.wake = True
+        elif core.now_s - self._wanted[task] >= SEARCHED_S:
             for ref in spec.inputs:
                 self._raise_floor_if_lost(ref, task)
 
@@ -144,7 +160,7 @@ class Datasets(Part):
         ):
             return
         floor = reading.outcome.generation + 1
-        core.cause = f"outputs lost: {dataset.dataset}, needed by {needed_by}"
+        core.cause = short_text(f"outputs lost: {dataset.dataset}, needed by {needed_by}")
         core.note(ref.task, f"outputs lost, runs again in generation {floor}")
         core.write(lives=[TaskLife(ref.task, Life(floor=floor))])
 

@@ -1,7 +1,7 @@
 """Comparing two tables without sending them: a hash per record, summed in buckets.
 
-A record's hash covers its key and its names and revisions, not its contents: two versions of the
-program that know different fields still agree. Sums make the hash of a bucket independent of
+A record's hash covers its key, its names, revisions and phases, not its contents: two versions of
+the program that know different fields still agree. Sums make the hash of a bucket independent of
 order and cheap to keep up: subtract the old record, add the new one.
 """
 
@@ -13,7 +13,7 @@ from zlib import crc32
 import msgspec
 
 from agent.protocol.messages import BUCKETS
-from agent.protocol.records import Life, Pruning, Terminated, Workflow
+from agent.protocol.records import Life, Pruning, Workflow
 
 _MASK = 2**63 - 1
 _encode = msgspec.msgpack.Encoder().encode
@@ -38,7 +38,7 @@ def life_version(key: str, life: Life) -> int:
             run.host,
             run.incarnation,
             run.revision,
-            isinstance(run.phase, Terminated),
+            type(run.phase).__struct_config__.tag,
         )
         for run in life.runs
     ]

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from agent.protocol.events import RequestId
 from agent.protocol.messages import Message
 from agent.protocol.records import (
     Dataset,
     DatasetId,
     NodeId,
     Pruning,
+    RequestId,
     RunName,
     Stamp,
     TaskId,

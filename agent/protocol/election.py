@@ -21,6 +21,7 @@ from agent.protocol.messages import (
     WhoIsMaster,
 )
 from agent.protocol.records import NodeId, Stamp
+from agent.protocol.sanity import sane_stamp
 from agent.protocol.timers import TimerKind
 
 CandidacyRank = tuple[int, int, Stamp, str, str]
@@ -38,6 +39,8 @@ class Election(Part):
         super().__init__(core)
         self._liveness = liveness
         self._candidacies: dict[NodeId, TryToBeMaster] = {}
+        self._quiet_until_s = 0.0
+        """The winner is given the time to say so before anybody calls another election."""
 
     def handlers(self) -> dict[type, Callable[..., None]]:
         return {
@@ -59,7 +62,8 @@ class Election(Part):
             self.core.send(peer.node, WhoIsMaster())
 
     def on_tick(self) -> None:
-        if self.core.joined and not self.master and not self._running:
+        waited = self.core.now_s >= self._quiet_until_s
+        if self.core.joined and not self.master and not self._running and waited:
             self.core.broadcast(StartNewMasterElection())
             self._stand()
 
@@ -75,10 +79,12 @@ class Election(Part):
         core.timers.arm(TimerKind.ELECTION, core.now_s + core.settings.election_window_s)
 
     def _called(self, peer: Peer, message: StartNewMasterElection) -> None:
-        if not self._running:
+        if not self._running and self.core.joined:
             self._stand()
 
     def _candidacy(self, peer: Peer, message: TryToBeMaster) -> None:
+        if not self.core.joined:
+            return
         if not self._running:
             self._stand()
         self._candidacies[peer.node] = message
@@ -88,6 +94,7 @@ class Election(Part):
         core, candidacies = self.core, self._candidacies
         if not candidacies:
             return
+        self._quiet_until_s = core.now_s + core.settings.heartbeat_s
         winner = min(candidacies, key=lambda node: candidacy_rank(candidacies[node], node))
         self._candidacies = {}
         if winner != core.me or not core.joined:
@@ -111,5 +118,7 @@ class Election(Part):
 
     def _adopt(self, master: NodeId, elected: Stamp) -> None:
         liveness = self._liveness
-        if (elected, master) > (liveness.elected, liveness.master):
+        if not sane_stamp(elected):
+            self.core.count("election out of time")
+        elif (elected, master) > (liveness.elected, liveness.master):
             liveness.master, liveness.elected = master, elected

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.protocol.effects import Effect, Persist
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.records import (
     Dataset,
     DatasetId,
     NodeId,
     Priority,
+    RequestId,
     RunName,
     ShortText,
     TaskId,
     TaskSpec,
     WorkflowId,
 )
-
-RequestId = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,10 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class PersistFailed:
-    """The disk refused a ``Persist``; ``dropped`` followed it and was not carried out.
+    """The disk refused a ``Persist``; ``dropped`` followed it and was not carried out."""
 
-    ``dropped`` holds effects (``effects.Effect``), in their order.
-    """
-
-    tasks: tuple[TaskId, ...]
-    workflows: tuple[WorkflowId, ...]
-    dropped: tuple[object, ...] = ()
+    refused: Persist
+    dropped: tuple[Effect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

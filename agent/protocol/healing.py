@@ -4,6 +4,9 @@ Two nodes compare 256 bucket hashes, then keys with versions in the buckets that
 asks the other for the records that differ. Each record is asked from one peer at a time: when two
 halves of a flock meet again, the same thousand records are not sent over every new link. News
 that comes by comparing is not passed on; every pair of nodes compares for itself.
+
+A peer is *compared* when everything that it listed as different has arrived, from whomever, or
+when its hashes were found equal. A starting node waits for that (``joining``).
 """
 
 from __future__ import annotations
@@ -29,7 +32,6 @@ class Healing(Part):
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
-        self.compared = False
         self._asked: dict[str, tuple[NodeId, float]] = {}
         self._changes = 0
         self._changed_s = -1e9
@@ -43,7 +45,9 @@ class Healing(Part):
         }
 
     def on_greeted(self, peer: Peer) -> None:
-        self.compare_with(peer)
+        """A newcomer with an empty table has all of it sent by one peer instead."""
+        if self.core.joined or self.core.table.workflows:
+            self.compare_with(peer)
 
     def on_gone(self, peer: Peer) -> None:
         """What was asked from a lost peer is asked from another when tables are next compared."""
@@ -54,36 +58,41 @@ class Healing(Part):
         core = self.core
         if core.table.changes != self._changes:
             self._changes, self._changed_s = core.table.changes, core.now_s
-        for peer in core.peers.values():
-            if peer.greeted and peer.stale:
-                peer.stale = False
-                self.compare_with(peer)
         oldest_s = core.now_s - core.settings.ask_again_s
         for key in [key for key, (_, asked_s) in self._asked.items() if asked_s <= oldest_s]:
             del self._asked[key]
+        retry_s = core.now_s - core.settings.transfer_wait_s
+        for peer in core.peers.values():
+            unfinished = core.joined and not peer.compared and peer.compared_s <= retry_s
+            if peer.greeted and (peer.stale or unfinished):
+                self.compare_with(peer)
+
+    def compare_with(self, peer: Peer) -> None:
+        """Ask a peer to list where its table differs."""
+        peer.compared_s = self.core.now_s
+        peer.compared = False
+        self.core.send(peer.node, Digest(tuple(self.core.table.digest.buckets)))
 
     def _heard(self, peer: Peer, message: Heartbeat) -> None:
         """A hash that differs for a second means that something was missed."""
         core, settings = self.core, self.core.settings
         if message.table_hash == core.table.hash:
             peer.differs_since_s = None
+            peer.compared = True
             return
         if peer.differs_since_s is None:
             peer.differs_since_s = core.now_s
         differs_s = core.now_s - max(peer.differs_since_s, peer.compared_s)
         quiet = core.now_s - self._changed_s >= QUIET_S
         limit_s = settings.hash_differs_s if quiet else settings.hash_differs_busy_s
-        if peer.greeted and differs_s >= limit_s:
+        if core.joined and differs_s >= limit_s:
             self.compare_with(peer)
-
-    def compare_with(self, peer: Peer) -> None:
-        """Ask a peer to list where its table differs."""
-        peer.compared_s = self.core.now_s
-        self.core.send(peer.node, Digest(tuple(self.core.table.digest.buckets)))
 
     def _compare(self, peer: Peer, message: Digest) -> None:
         digest = self.core.table.digest
         buckets = digest.differing(message.buckets)
+        if not buckets:
+            peer.compared = True
         records = tuple(
             RecordVersion(key, version)
             for bucket in buckets
@@ -93,19 +102,19 @@ class Healing(Part):
 
     def _listed(self, peer: Peer, message: BucketList) -> None:
         core = self.core
-        wanted = [
+        differing = [
             record.key
             for record in message.records
-            if record.key not in self._asked
-            and core.table.digest.version(record.key) != record.version
+            if core.table.digest.version(record.key) != record.version
         ]
+        peer.awaited = dict.fromkeys(differing)
+        peer.compared = not differing
+        wanted = [key for key in differing if key not in self._asked]
         for key in wanted:
             self._asked[key] = (peer.node, core.now_s)
         size = core.settings.records_per_message_max
         for start in range(0, len(wanted), size):
             core.send(peer.node, AskRecords(tuple(wanted[start : start + size])))
-        if not wanted and not self._asked:
-            self.compared = True
 
     def _wanted(self, peer: Peer, message: AskRecords) -> None:
         table = self.core.table
@@ -145,10 +154,13 @@ class Healing(Part):
     def take(self, peer: Peer, message: Records) -> None:
         """Records came that were asked for."""
         self.core.learn(peer.node, message.workflows, message.lives, message.prunings)
+        waiting = [each for each in self.core.peers.values() if each.awaited]
         for key in _keys(message):
             self._asked.pop(key, None)
-        if not self._asked:
-            self.compared = True
+            for each in waiting:
+                each.awaited.pop(key, None)
+        for each in waiting:
+            each.compared = each.compared or not each.awaited
 
 
 def _keys(message: Records) -> Iterable[str]:

@@ -3,15 +3,18 @@
 It treats every known member as suspected, not down, until each is linked or 5 s have passed, and
 it claims nothing before it holds the table of one peer. So promises need not be on disk, and
 thirty machines that boot together after a power cut do not all start the first task. A node that
-is alone after that works alone.
+is alone after that works alone. A node that slept starts over in the same way.
 
 The table comes from the master where one is linked, else from any peer. A node with an empty
-table asks for all of it; one that remembers most compares (``healing``).
+table asks for all of it; one that remembers most compares (``healing``). Whatever was asked is
+asked again, of another where there is one, until it has come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+import msgspec
 
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.election import Election
@@ -38,9 +41,9 @@ class Joining(Part):
         self._election = election
         self._healing = healing
         self._begin = begin
-        self._asked: NodeId | None = None
-        self._asked_s = 0.0
-        self._holds_table = False
+        self._donor: NodeId = ""
+        self._asked_s = -1e9
+        self._transferred = False
 
     def handlers(self) -> dict[type, Callable[..., None]]:
         return {Started: self._started, TasksTransfer: self._transfer, Records: self._records}
@@ -57,20 +60,21 @@ class Joining(Part):
     def start_over(self) -> None:
         """This node slept so long that peers went on without it: it must join them again."""
         core = self.core
-        core.joined = False
-        self._asked, self._holds_table = None, False
-        self._healing.compared = False
+        core.joined = self._transferred = False
+        self._donor, self._asked_s = "", core.now_s
         self._liveness.started_s = core.now_s
         self._liveness.lost_s.clear()
+        self._liveness.tell_status()
         for peer in core.peers.values():
-            self._healing.compare_with(peer)
+            if peer.greeted:
+                self._healing.compare_with(peer)
 
     def on_greeted(self, peer: Peer) -> None:
         self._join_if_ready()
 
     def on_gone(self, peer: Peer) -> None:
-        if peer.node == self._asked:
-            self._asked = None
+        if peer.node == self._donor:
+            self._donor, self._asked_s = "", -1e9
 
     def on_tick(self) -> None:
         self._join_if_ready()
@@ -79,46 +83,43 @@ class Joining(Part):
         core = self.core
         if core.joined:
             return
-        self._ask_for_table()
-        others = [member for member in core.members if member != core.me]
         linked = core.greeted()
+        if linked and not self._holds_table():
+            self._ask_for_table()
+            return
         waited = core.now_s - self._liveness.started_s >= core.settings.start_wait_s
-        everybody = all(member in linked for member in others)
-        if (everybody or waited) and (self._holds_table or not linked):
-            core.joined = True
-            core.wake = core.liveness_changed = True
+        everybody = all(member in core.peers or member == core.me for member in core.members)
+        if waited or (everybody and len(linked) == len(core.peers)):
+            core.joined = core.wake = core.liveness_changed = True
             self._liveness.tell_status()
+
+    def _holds_table(self) -> bool:
+        return self._transferred or any(peer.compared for peer in self.core.peers.values())
 
     def _ask_for_table(self) -> None:
         core = self.core
-        if self._holds_table:
-            return
-        if self._healing.compared:
-            self._holds_table = True
-            return
-        overdue = core.now_s - self._asked_s >= core.settings.transfer_wait_s
-        if self._asked is not None and not overdue:
+        if core.now_s - self._asked_s < core.settings.transfer_wait_s:
             return
         donors = [peer for peer in core.peers.values() if peer.greeted and not peer.suspected]
-        if not donors or core.table.workflows:
+        if not donors:
             return
-        donors.sort(key=lambda p: (p.node == self._asked, not self._is_master(p), not p.has_table))
-        self._asked, self._asked_s = donors[0].node, core.now_s
-        core.send(donors[0].node, TasksTransfer())
-
-    def _is_master(self, peer: Peer) -> bool:
-        return peer.node == self._election.master
+        master = self._election.master
+        donors.sort(key=lambda p: (p.node == self._donor, p.node != master, not p.has_table))
+        self._donor, self._asked_s = donors[0].node, core.now_s
+        if core.table.workflows:
+            self._healing.compare_with(donors[0])
+        else:
+            core.send(self._donor, TasksTransfer())
 
     def _transfer(self, peer: Peer, message: TasksTransfer) -> None:
         table = self.core.table
         pieces = self._healing.in_pieces(table.workflows, [], list(table.prunings.values()))
-        for piece in pieces[:-1]:
+        pieces[-1] = msgspec.structs.replace(pieces[-1], last=True)
+        for piece in pieces:
             self.core.send(peer.node, piece)
-        last = pieces[-1]
-        self.core.send(peer.node, Records(last.workflows, last.lives, last.prunings, last=True))
 
     def _records(self, peer: Peer, message: Records) -> None:
         self._healing.take(peer, message)
-        if message.last and peer.node == self._asked:
-            self._holds_table = True
+        if message.last and peer.node == self._donor:
+            self._transferred = True
             self._join_if_ready()

@@ -40,7 +40,8 @@ from agent.protocol.messages import (
     Holdings,
     Status,
 )
-from agent.protocol.records import NodeId, Stamp
+from agent.protocol.records import NodeId, Stamp, short_text
+from agent.protocol.sanity import sane_incarnation
 from agent.protocol.settings import Settings
 
 LOAD_STEP_PERCENT = 10
@@ -150,16 +151,22 @@ class Liveness(Part):
         self.tell_status()
 
     def _dropped(self, event: Dropped) -> None:
+        """Whatever it was is told again: the status now, records and holdings by comparison."""
         peer = self.core.peers.get(event.peer)
-        if peer is not None:
+        if peer is not None and peer.greeted:
             peer.stale = True
+            if self._status is not None:
+                self.core.send(peer.node, self._status)
 
     def _hello(self, peer: Peer, message: Hello) -> None:
         core = self.core
         peer.name, peer.has_table = message.name, message.has_table
+        renamed = peer.greeted and peer.incarnation != message.incarnation
         peer.incarnation = message.incarnation
         self.note_incarnation(peer.node, message.incarnation)
-        if message.seen > core.incarnation:
+        if renamed:
+            self.tell_status()
+        if message.seen > core.incarnation and sane_incarnation(message.seen):
             self.raise_incarnation(message.seen + 1)
         if peer.greeted:
             return
@@ -175,7 +182,7 @@ class Liveness(Part):
 
     def note_incarnation(self, host: NodeId, incarnation: int) -> None:
         """Remember the newest incarnation of a host."""
-        if incarnation > self.core.incarnations.get(host, 0):
+        if sane_incarnation(incarnation) and incarnation > self.core.incarnations.get(host, 0):
             self.core.incarnations[host] = incarnation
             self.core.liveness_changed = True
 
@@ -281,9 +288,9 @@ class Liveness(Part):
             core.name,
             core.version,
             core.slots,
-            presence.volunteering and not presence.owner_present and core.able,
+            core.willing and core.able and core.joined,
             presence.owner_present,
-            presence.reason,
+            short_text(presence.reason),
             presence.load_percent,
             core.reputation,
             core.capabilities,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent.protocol.messages import Capabilities
 from agent.protocol.reading import effective_generation
-from agent.protocol.records import Failed, Life, NodeId, TaskSpec
+from agent.protocol.records import Evicted, Failed, Life, NodeId, TaskSpec
 
 
 def misfit(spec: TaskSpec, capabilities: Capabilities) -> str:
@@ -40,3 +40,12 @@ def failed_on(life: Life) -> list[NodeId]:
         for run in life.runs
         if run.generation == generation and isinstance(run.phase, Failed)
     ]
+
+
+def evictions(life: Life, host: NodeId) -> int:
+    """How often the host gave the task back in its present generation."""
+    generation = effective_generation(life)
+    return sum(
+        run.host == host and run.generation == generation and isinstance(run.phase, Evicted)
+        for run in life.runs
+    )

@@ -11,21 +11,20 @@ their order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
-from agent.protocol.effects import Effect, Fetch, StartChild
+from agent.protocol.effects import Answer, Effect, Fetch, StartChild, Verdict
 from agent.protocol.election import Election
 from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
 from agent.protocol.healing import Healing
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
 from agent.protocol.lost import LostRuns
-from agent.protocol.messages import Progress, State
+from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.planning import Planning
 from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
@@ -39,6 +38,9 @@ from agent.protocol.timers import TimerKind
 from agent.protocol.unknown import Unknown
 
 __all__ = ["Node", "NodeSetup"]
+
+WISHES_GRANTED = (Verdict.DONE, Verdict.CANCELLING)
+"""Said only when the wish is on disk; what the disk refused is said when it takes it."""
 
 
 class Node:
@@ -55,7 +57,7 @@ class Node:
         self.promises = Promises(core, self._can.taken, self.claims.own_claim, self.claims.yield_to)
         self._queue = Queue(core, policies[setup.policy], self._can.taken, self._claimed)
         self._planning = Planning(
-            core, self.claims, self.promises, self._queue, self._obstacle, self._runs.executing
+            core, self.claims, self.promises, self._queue, self._obstacle, self._runs
         )
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
@@ -83,6 +85,8 @@ class Node:
             self._prunings,
         ]
         self._handlers = self._collect_handlers()
+        self._slept = False
+        self._withheld: list[Answer] = []
 
     def _collect_handlers(self) -> dict[type, tuple[Callable[..., None], ...]]:
         handlers: dict[type, tuple[Callable[..., None], ...]] = {
@@ -103,8 +107,7 @@ class Node:
     def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]:
         """One event; what has to be done about it, in order."""
         core = self._core
-        core.set_now(now)
-        core.cause = cause or type(event).__name__
+        core.set_now(now, cause or type(event).__name__)
         self._notice_sleep()
         for handler in self._handlers.get(type(event), ()):
             handler(event)
@@ -122,11 +125,17 @@ class Node:
     # -- events that concern everybody ---------------------------------------------------
 
     def _notice_sleep(self) -> None:
-        """A timer handled late tells that this node slept; peers went on without it."""
+        """A timer handled late tells that this node slept; peers went on without it.
+
+        Noticed once per sleep, by the first of the events that waited. Nothing is planned until
+        they are all handled and the late timer is.
+        """
         core = self._core
         deadline_s = core.timers.next
-        if deadline_s is None or core.now_s - deadline_s < core.settings.late_s:
+        late = deadline_s is not None and core.now_s - deadline_s >= core.settings.late_s
+        if deadline_s is None or not late or self._slept:
             return
+        self._slept = True
         self.claims.void("this node slept")
         self._liveness.forgive()
         if core.now_s - deadline_s >= core.settings.suspect_after_s:
@@ -141,6 +150,9 @@ class Node:
             return
         peer.heard_s = core.now_s
         message = event.message
+        if not peer.greeted and not isinstance(message, Hello):
+            core.count("message before a greeting")
+            return
         core.cause = getattr(message, "cause", "") or f"{type(message).__name__} from {event.peer}"
         for handler in self._handlers.get(type(message), ()):
             handler(peer, message)
@@ -151,14 +163,15 @@ class Node:
         self._core.learn(peer.node, known, message.lives, message.prunings, pass_on=True)
 
     def _progress(self, peer: Peer, message: Progress) -> None:
-        now_s = self._core.now_s
         for item in message.items:
-            if item.task in self.table.specs:
-                self._queue.left_s[item.task] = (item.left_ms / 1000, now_s)
+            self._queue.told_progress(item.task, item.left_ms / 1000)
         self._unknown.ask(i.task for i in message.items if i.task not in self.table.specs)
 
     def _due(self, event: Due) -> None:
         core = self._core
+        if self._slept:
+            self._slept = False
+            core.wake = True
         if not core.timers.armed(TimerKind.TICK):
             core.timers.arm(TimerKind.TICK, core.now_s)
         for kind, subject in core.timers.take_due(core.now_s):
@@ -167,8 +180,6 @@ class Node:
                     core.timers.arm(TimerKind.TICK, core.now_s + core.settings.heartbeat_s)
                     for part in self._parts:
                         part.on_tick()
-                case TimerKind.TELL:
-                    core.tell_later_news()
                 case TimerKind.OVERDUE:
                     self._planning.look_for_overdue()
                 case TimerKind.ELECTION:
@@ -182,19 +193,24 @@ class Node:
         """New work is not begun; everything else that was to be done is done all the same."""
         core = self._core
         core.disk_usable = False
-        core.not_saved(event.tasks, event.workflows)
+        core.not_saved(event.refused)
         self.claims.void("the disk is full")
         refused = self._requests.refuse_unsaved(event.dropped)
         for effect in event.dropped:
             if isinstance(effect, Fetch | StartChild):
                 self._runs.withdraw(effect.task, effect.run)
+            elif isinstance(effect, Answer) and effect.verdict in WISHES_GRANTED:
+                self._withheld.append(effect)
             elif not self._requests.vouches(effect, refused):
-                core.emit(cast("Effect", effect))
+                core.emit(effect)
         self._liveness.tell_status()
 
     def _disk_usable(self, event: DiskUsable) -> None:
-        self._core.disk_usable = True
-        self._core.wake = True
+        core = self._core
+        core.disk_usable = core.wake = True
+        for answer in self._withheld:
+            core.emit(answer)
+        self._withheld.clear()
         self._liveness.tell_status()
 
     # -- after each event ----------------------------------------------------------------
@@ -210,10 +226,11 @@ class Node:
         if core.wake or core.liveness_changed:
             core.wake = core.liveness_changed = False
             self._runs.reconcile()
-            self._planning.plan()
+            self.claims.withdraw_hindered()
+            if not self._slept:
+                self._planning.plan()
+                self._runs.start_queued(self._planning.interactive_waits)
             self._settle()
-        if core.has_later_news and not core.timers.armed(TimerKind.TELL):
-            core.timers.arm(TimerKind.TELL, core.now_s + 0.05)
         if core.timers.next is None:
             core.timers.arm(TimerKind.TICK, core.now_s + core.settings.heartbeat_s)
 
@@ -230,5 +247,5 @@ class Node:
         return (
             task in self.promises.by_task
             or task in self.claims.open
-            or self.claims.rival(task) is not None
+            or task in self.claims.contested
         )

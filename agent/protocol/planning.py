@@ -5,13 +5,13 @@ are dealt out to free seats in a common order (the least busy node first, then b
 node goes for what the plan gives it. Views differ for moments only; where they do, claims decide.
 Tasks that somebody is seen to claim count as taken, and take a seat of that node.
 
-A plan is laid when something changed, never by polling. One timer guards against a node that was
-planned in and does nothing: what it leaves lying for a second is dealt out without it.
+A plan is laid when something changed. One timer guards against a node that was planned in and
+does nothing: what it leaves lying for a second is dealt out without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from agent.protocol.claims import Claims
@@ -20,7 +20,8 @@ from agent.protocol.matching import failed_on, misfit
 from agent.protocol.messages import Capabilities
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
-from agent.protocol.records import PRIORITY_INTERACTIVE, NodeId, TaskId, TaskSpec
+from agent.protocol.records import NodeId, Requirements, TaskId, TaskSpec
+from agent.protocol.runs import Runs
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
@@ -31,18 +32,23 @@ SHORT_TASKS_PER_SLOT = 16
 
 @dataclass(slots=True)
 class Seats:
-    """The places of one node in a plan."""
+    """The places of one node in a plan. ``active``: taken by what cannot be overtaken."""
 
     node: NodeId
     capabilities: Capabilities
     slots: int
     busy: int
+    active: int
     willing: bool
 
     @property
-    def depth(self) -> int:
-        """How deep in the node's row the next free seat is; the least busy node comes first."""
-        return self.busy // max(self.slots, 1)
+    def row(self) -> tuple[int, int, NodeId]:
+        """The common order of free seats: the least busy node first, then by id."""
+        return (self.busy // max(self.slots, 1), self.busy, self.node)
+
+
+Kind = tuple[str, Requirements, bool]
+"""Tasks of one kind fit the same seats: program, requirements, whether short."""
 
 
 class Planning(Part):
@@ -55,14 +61,14 @@ class Planning(Part):
         promises: Promises,
         queue: Queue,
         obstacle: Callable[[TaskId], str],
-        executing: Callable[[], int],
+        runs: Runs,
     ) -> None:
         super().__init__(core)
         self._claims = claims
         self._promises = promises
         self._queue = queue
         self._obstacle = obstacle
-        self._executing = executing
+        self._runs = runs
         self._planned: dict[TaskId, tuple[NodeId, float]] = {}
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
 
@@ -73,34 +79,42 @@ class Planning(Part):
             return
         seats = self._seats()
         mine = seats[0]
-        if not self._may_go(mine):
-            return
         chosen: list[tuple[TaskId, int]] = []
         planned: dict[TaskId, tuple[NodeId, float]] = {}
-        held_back = False
-        for task in self._queue.in_order():
-            spec = core.table.specs[task]
-            if held_back and not self._interactive(spec):
-                break
-            taker = self._taker(task, spec, seats)
-            if taker is None:
-                if not any(self._has_room(each, spec) for each in seats):
-                    break
-                continue
+        for task, taker in self._deal(seats):
             taker.busy += 1
+            taker.active += 1
             if taker is mine:
-                chosen.append((task, self._score(spec)))
-                if not self._may_go(mine):
-                    break
+                chosen.append((task, self._score(task)))
             else:
                 planned[task] = self._since(task, taker.node)
-                held_back = held_back or self._could_take_interactive(spec, mine)
         self._remember(planned)
         if chosen:
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
 
-    def _may_go(self, mine: Seats) -> bool:
-        return mine.busy < mine.slots * SHORT_TASKS_PER_SLOT
+    def _deal(self, seats: list[Seats]) -> Iterator[tuple[TaskId, Seats]]:
+        """Tasks with their takers, until nobody has room or this node has its share."""
+        table, mine = self.core.table, seats[0]
+        held_back = False
+        hopeless: dict[Kind, None] = {}
+        for task in self._queue.in_order():
+            spec = table.specs[task]
+            if not table.interactive(task):
+                if held_back or not (mine.willing and self._may_have_room(mine)):
+                    return
+                kind = (spec.program, spec.requirements, self._short(spec))
+                if kind in hopeless and not failed_on(table.life(task)):
+                    continue
+                taker = self._taker(task, spec, seats)
+                if taker is None and task not in self._passed_over:
+                    hopeless[kind] = None
+            else:
+                taker = self._taker(task, spec, seats)
+                held_back = held_back or (
+                    taker is not mine and self._could_take(spec, mine) and taker is not None
+                )
+            if taker is not None:
+                yield task, taker
 
     def _seats(self) -> list[Seats]:
         """This node's seats first, then the peers'."""
@@ -111,18 +125,20 @@ class Planning(Part):
         for task, promise in self._promises.by_task.items():
             if task not in core.table.owned:
                 busy[promise.claimant] = busy.get(promise.claimant, 0) + 1
-        willing = core.presence.volunteering and not core.presence.owner_present
-        own = max(self._executing(), busy.get(core.me, 0)) + len(self._claims.open)
-        seats = [Seats(core.me, core.capabilities, core.slots, own, willing)]
+        asked = len(self._claims.open)
+        own = max(self._runs.executing(), busy.get(core.me, 0)) + asked
+        active = self._runs.active() + asked
+        seats = [Seats(core.me, core.capabilities, core.slots, own, active, core.willing)]
         for peer in core.peers.values():
             if peer.greeted and not peer.suspected and peer.status is not None:
-                status = peer.status
+                status, taken = peer.status, busy.get(peer.node, 0)
                 seats.append(
                     Seats(
                         peer.node,
                         status.capabilities,
                         status.slots,
-                        busy.get(peer.node, 0),
+                        taken,
+                        taken,
                         status.willing,
                     )
                 )
@@ -133,15 +149,15 @@ class Planning(Part):
         core = self.core
         passed = self._passed_over.get(task, {})
         fitting = [each for each in seats if not misfit(spec, each.capabilities)]
-        home = self._home(spec, fitting)
-        if home is not None and home.busy == 0 and home.node not in passed:
+        home = self._home(task, fitting)
+        if home is not None and home.active == 0 and home.node not in passed:
             return self._if_possible(home, task)
         fitting = [each for each in fitting if each.willing]
         failed = failed_on(core.table.life(task))
         if failed:
             fitting = [each for each in fitting if each.node not in failed] or fitting
         free = [each for each in fitting if each.node not in passed and self._has_room(each, spec)]
-        for each in sorted(free, key=lambda each: (each.depth, each.busy, each.node)):
+        for each in sorted(free, key=lambda each: each.row):
             taker = self._if_possible(each, task)
             if taker is not None:
                 return taker
@@ -153,41 +169,57 @@ class Planning(Part):
             return None
         return seats
 
-    def _home(self, spec: TaskSpec, seats: list[Seats]) -> Seats | None:
+    def _home(self, task: TaskId, seats: list[Seats]) -> Seats | None:
         """Where an interactive task was submitted: it runs there at once, owner or not."""
-        core = self.core
-        if not self._interactive(spec):
-            return None
-        workflow = core.table.workflows[core.table.workflow_of[spec.task]]
-        for each in seats:
-            if each.node == workflow.spec.host:
-                return each
-        return None
-
-    def _could_take_interactive(self, spec: TaskSpec, mine: Seats) -> bool:
-        """No low task starts where an interactive one could: first it must be seen taken."""
-        if not self._interactive(spec) or misfit(spec, mine.capabilities):
-            return False
-        return self._has_room(mine, spec) and not self._obstacle(spec.task)
-
-    def _interactive(self, spec: TaskSpec) -> bool:
         table = self.core.table
-        workflow = table.workflows[table.workflow_of[spec.task]]
-        return workflow.priority.value >= PRIORITY_INTERACTIVE
+        if not table.interactive(task):
+            return None
+        home = table.home(task)
+        return next((each for each in seats if each.node == home), None)
 
-    def _has_room(self, seats: Seats, spec: TaskSpec) -> bool:
+    def _could_take(self, spec: TaskSpec, mine: Seats) -> bool:
+        """No low task starts where an interactive one could: first it must be seen taken."""
+        return (
+            not misfit(spec, mine.capabilities)
+            and self._has_room(mine, spec)
+            and not self._obstacle(spec.task)
+        )
+
+    def interactive_waits(self) -> bool:
+        """An interactive task lies there that this node could run now."""
+        core = self.core
+        if not core.joined or not core.able:
+            return False
+        mine = self._seats()[0]
+        for task in self._queue.in_order():
+            if not core.table.interactive(task):
+                return False
+            if self._could_take(core.table.specs[task], mine):
+                return True
+        return False
+
+    def _may_have_room(self, seats: Seats) -> bool:
         if seats.busy < seats.slots:
             return True
-        short = spec.expected_ms < self.core.settings.short_task_ms
-        deep = seats.slots * min(
-            SHORT_TASKS_PER_SLOT, self.core.settings.short_task_ms // max(spec.expected_ms, 1)
-        )
-        return short and seats.busy < deep
+        return self._queue.has_short and seats.busy < seats.slots * SHORT_TASKS_PER_SLOT
 
-    def _score(self, spec: TaskSpec) -> int:
-        core = self.core
-        workflow = core.table.workflows[core.table.workflow_of[spec.task]]
-        at_home = self._interactive(spec) and workflow.spec.host == core.me
+    def _short(self, spec: TaskSpec) -> bool:
+        return spec.expected_ms < self.core.settings.short_task_ms
+
+    def _has_room(self, seats: Seats, spec: TaskSpec) -> bool:
+        """Interactive work overtakes what is only queued; short tasks queue up in a row."""
+        if self.core.table.interactive(spec.task):
+            return seats.active < seats.slots
+        if seats.busy < seats.slots:
+            return True
+        if not self._short(spec):
+            return False
+        in_a_row = self.core.settings.short_task_ms // max(spec.expected_ms, 1)
+        return seats.busy < seats.slots * min(SHORT_TASKS_PER_SLOT, in_a_row)
+
+    def _score(self, task: TaskId) -> int:
+        table = self.core.table
+        at_home = table.interactive(task) and table.home(task) == self.core.me
         return SCORE_AT_HOME if at_home else SCORE
 
     # -- what others leave lying ---------------------------------------------------------

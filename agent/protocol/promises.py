@@ -150,6 +150,11 @@ class Promises(Part):
             won = any(run.claim == promise.claim for run in part.life.runs)
             if won or self._taken(part.task):
                 self._end(part.task)
+        for task in news.unknown_tasks:
+            promise = self.by_task.get(task)
+            runs = self.core.table.orphan(task).runs
+            if promise is not None and any(run.claim == promise.claim for run in runs):
+                self._end(task)
         for task in news.forgotten_tasks:
             self.by_task.pop(task, None)
         self._send_answers()

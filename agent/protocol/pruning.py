@@ -14,6 +14,7 @@ from agent.protocol.records import Pruning, Workflow, WorkflowId
 
 PERIOD_S = 10.0
 PRUNED_AT_ONCE_MAX = 200
+REST_S = 3_600.0
 
 
 class Prunings(Part):
@@ -23,6 +24,7 @@ class Prunings(Part):
         super().__init__(core)
         self._election = election
         self._looked_s = 0.0
+        self._finished_s: dict[WorkflowId, float] = {}
 
     def on_tick(self) -> None:
         core = self.core
@@ -37,14 +39,14 @@ class Prunings(Part):
         self._forget(wall_ms)
 
     def _flock_wall_ms(self) -> int | None:
-        """The median clock; None when this node hears fewer than half of the others."""
+        """The median clock, of two the earlier; None when most of the others are not heard."""
         core = self.core
         others = sum(member != core.me for member in core.members)
         ahead = [peer.wall_ahead_ms for peer in core.peers.values() if peer.greeted]
         if len(ahead) * 2 < others:
             return None
         ahead = sorted([0, *ahead])
-        return core.wall_ms + ahead[len(ahead) // 2]
+        return core.wall_ms + ahead[(len(ahead) - 1) // 2]
 
     def _prune(self, wall_ms: int) -> None:
         core = self.core
@@ -52,46 +54,57 @@ class Prunings(Part):
         finished = [
             workflow
             for workflow_id, workflow in core.table.workflows.items()
-            if not core.table.unfinished.get(workflow_id)
-            and self._last_moved_ms(workflow) < oldest_ms
+            if self._rested(workflow_id)
+            and self._last_moved_ms(workflow, wall_ms) < oldest_ms
             and not self._needed_elsewhere(workflow)
         ]
-        stamp = core.stamp() if finished else (0, 0)
+        if not finished:
+            return
+        stamp = (wall_ms, 0)
         core.cause = "retention is over"
         core.write(
             prunings=[
-                Pruning(workflow.spec.workflow, self._generation(workflow), stamp)
+                Pruning(workflow.spec.workflow, workflow.generation, stamp)
                 for workflow in finished[:PRUNED_AT_ONCE_MAX]
             ]
         )
 
-    def _generation(self, workflow: Workflow) -> int:
-        return workflow.generation
+    def _rested(self, workflow: WorkflowId) -> bool:
+        """It was seen finished for a while: a wish that ended it carries no stamp of its own."""
+        core = self.core
+        if core.table.unfinished.get(workflow):
+            self._finished_s.pop(workflow, None)
+            return False
+        since_s = self._finished_s.setdefault(workflow, core.now_s)
+        return core.now_s - since_s >= min(REST_S, core.settings.retention_ms / 1000)
 
-    def _last_moved_ms(self, workflow: Workflow) -> int:
+    def _last_moved_ms(self, workflow: Workflow, wall_ms: int) -> int:
+        """When a run of it last moved; a stamp from the future tells nothing."""
         table = self.core.table
-        stamps = [
-            run.stamp[0] for spec in workflow.spec.tasks for run in table.life(spec.task).runs
-        ]
-        return max(stamps, default=workflow.spec.submitted[0])
+        stamps = [workflow.spec.submitted[0]]
+        for spec in workflow.spec.tasks:
+            stamps += [run.stamp[0] for run in table.life(spec.task).runs]
+        believable = wall_ms + self.core.settings.clock_ahead_ms_max
+        return max((stamp for stamp in stamps if stamp <= believable), default=0)
 
     def _needed_elsewhere(self, workflow: Workflow) -> bool:
         table = self.core.table
         for spec in workflow.spec.tasks:
             for dependant in table.dependants(spec.task):
-                other = table.workflow_of[dependant]
+                other = table.workflow_of.get(dependant, "")
                 if other != workflow.spec.workflow and table.unfinished.get(other):
                     return True
         return False
 
     def _forget(self, wall_ms: int) -> None:
+        """Only by a clock that is near this node's own: one far ahead would forget too early."""
         core = self.core
-        oldest_ms = wall_ms - core.settings.pruning_kept_ms
-        old: list[WorkflowId] = [
-            workflow
-            for workflow, pruning in core.table.prunings.items()
-            if pruning.stamp[0] < oldest_ms
-        ]
+        for workflow in [each for each in self._finished_s if each not in core.table.workflows]:
+            del self._finished_s[workflow]
+        if abs(wall_ms - core.wall_ms) > core.settings.clock_ahead_ms_max:
+            return
+        oldest_ms = min(wall_ms, core.wall_ms) - core.settings.pruning_kept_ms
+        old = [w for w, pruning in core.table.prunings.items() if pruning.stamp[0] < oldest_ms]
         for workflow in old:
             core.table.forget_pruning(workflow)
             core.save_forgotten_pruning(workflow)

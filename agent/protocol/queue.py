@@ -2,16 +2,19 @@
 
 The policy is asked with a picture of all unfinished work. Laying out that picture costs time in
 proportion to the work, so for large tables the answer is kept for a moment: it only loses tasks
-meanwhile, and what is new joins behind it, except interactive work, which asks anew.
+meanwhile, and what is new joins behind it. Interactive work asks anew; what a lost node left
+behind goes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 from agent.protocol.core import Core, Part
 from agent.protocol.policy import FlockView, OrderPolicy, Stage, TaskView, WorkflowView
-from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, WorkflowId
+from agent.protocol.records import TaskId, WorkflowId
+from agent.protocol.specs import producers_of
 from agent.protocol.states import TaskState
 from agent.protocol.table import News
 
@@ -36,22 +39,32 @@ class Queue(Part):
         self._taken = taken
         self._claimed = claimed
         self._order: list[TaskId] = []
+        self._added: dict[TaskId, None] = {}
         self._asked_s = -1e9
-        self._added: list[TaskId] = []
         self._ask_anew = True
+        self.has_short = False
+        """Some claimable task may be a short one, of which a busy node claims more."""
         self.running_since_s: dict[TaskId, float] = {}
         self.left_s: dict[TaskId, tuple[float, float]] = {}
 
-    def in_order(self) -> Iterable[TaskId]:
+    def in_order(self) -> Iterator[TaskId]:
         """Claimable tasks, those wanted first in front."""
         unfinished = sum(len(tasks) for tasks in self.core.table.unfinished.values())
-        stale_s = unfinished * STALE_S_PER_TASK
-        fresh = not self._ask_anew and self.core.now_s - self._asked_s < stale_s
-        if unfinished <= FRESH_TASKS or not fresh:
+        stale_s = unfinished * STALE_S_PER_TASK if unfinished > FRESH_TASKS else 0.0
+        if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
             self._order = self._policy.order(self._picture())
+            self.has_short = any(map(self._short, self._order))
             self._added.clear()
             self._asked_s, self._ask_anew = self.core.now_s, False
-        return [task for task in (*self._order, *self._added) if self.claimable(task)]
+            yield from filter(self.claimable, self._order)
+            return
+        left_behind = [task for task in self.core.table.owned if self.claimable(task)]
+        yield from left_behind
+        seen = set(left_behind)
+        for task in chain(self._order, self._added):
+            if task not in seen and self.claimable(task):
+                seen.add(task)
+                yield task
 
     def claimable(self, task: TaskId) -> bool:
         """Nothing in the table stands against claiming the task, and nobody is seen doing so."""
@@ -62,20 +75,29 @@ class Queue(Part):
     def on_news(self, news: News) -> None:
         for task, _, now in news.moved:
             if now.state is TaskState.READY:
-                self._added.append(task)
-                self._ask_anew = self._ask_anew or self._interactive(task)
+                self._added[task] = None
+                self.has_short = self.has_short or self._short(task)
+                self._ask_anew = self._ask_anew or self.core.table.interactive(task)
             if now.state is TaskState.RUNNING:
                 self.running_since_s.setdefault(task, self.core.now_s)
             else:
-                self.running_since_s.pop(task, None)
-                self.left_s.pop(task, None)
-        if news.workflows or self.core.liveness_changed:
+                self._forget(task)
+        for task in news.forgotten_tasks:
+            self._forget(task)
+        if news.workflows:
             self._ask_anew = True
 
-    def _interactive(self, task: TaskId) -> bool:
-        table = self.core.table
-        workflow = table.workflows.get(table.workflow_of.get(task, ""))
-        return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+    def _short(self, task: TaskId) -> bool:
+        return self.core.table.specs[task].expected_ms < self.core.settings.short_task_ms
+
+    def _forget(self, task: TaskId) -> None:
+        self.running_since_s.pop(task, None)
+        self.left_s.pop(task, None)
+
+    def told_progress(self, task: TaskId, left_s: float) -> None:
+        """The node that runs the task says how long it still needs."""
+        if task in self.running_since_s:
+            self.left_s[task] = (left_s, self.core.now_s)
 
     def _picture(self) -> FlockView:
         views = [
@@ -85,8 +107,7 @@ class Queue(Part):
 
     def _places(self) -> int:
         core = self.core
-        willing = core.presence.volunteering and not core.presence.owner_present
-        places = core.slots * willing
+        places = core.slots * core.willing
         for peer in core.peers.values():
             if peer.status is not None and peer.status.willing and not peer.suspected:
                 places += peer.status.slots
@@ -117,8 +138,7 @@ class Queue(Part):
             if not self._taken(task):
                 return TaskView(task, expected_s, (), Stage.READY)
             return TaskView(task, self._left_s(task, expected_s), (), Stage.RUNNING)
-        needs = [ref.task for ref in spec.inputs] + list(spec.after)
-        open_needs = tuple(need for need in dict.fromkeys(needs) if self._unfinished(need))
+        open_needs = tuple(need for need in producers_of(spec) if self._unfinished(need))
         return TaskView(task, expected_s, open_needs, Stage.WAITING)
 
     def _unfinished(self, task: TaskId) -> bool:

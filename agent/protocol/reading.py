@@ -40,13 +40,18 @@ from agent.protocol.states import TaskState
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A task as its records show it. ``inputs``: what its producers' outcomes give it."""
+    """A task as its records show it. ``inputs``: what its producers' outcomes give it.
+
+    ``supplied``: everything that it needs is finished, whatever else is true of it; a task that
+    was started once need not be, when outputs were lost since.
+    """
 
     state: TaskState
     outcome: Run | None = None
     owner: Run | None = None
     reason: str = ""
     inputs: tuple[DatasetId, ...] | None = None
+    supplied: bool = False
 
     @property
     def mixed_inputs(self) -> bool:
@@ -78,7 +83,7 @@ def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int)
     inputs, blocked = _given_inputs(spec, reading_of)
     outcome = _outcome(life, inputs)
     if outcome is not None:
-        return Reading(TaskState.TERMINATED, outcome, None, "", inputs)
+        return Reading(TaskState.TERMINATED, outcome, None, "", inputs, blocked is None)
     generation = effective_generation(life)
     if life.cancel >= generation:
         return Reading(TaskState.CANCELLED, reason="cancelled", inputs=inputs)
@@ -87,10 +92,11 @@ def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int)
         return Reading(TaskState.ABORTED, reason=given_up, inputs=inputs)
     owner = _owner(life)
     if owner is not None:
-        return Reading(_live_state(owner), None, owner, "", inputs)
+        return Reading(_live_state(owner), None, owner, "", inputs, blocked is None)
     if blocked is not None:
         return blocked
-    return Reading(TaskState.WAITING if spec.gate else TaskState.READY, inputs=inputs)
+    state = TaskState.WAITING if spec.gate else TaskState.READY
+    return Reading(state, inputs=inputs, supplied=True)
 
 
 def _given_inputs(
@@ -198,11 +204,6 @@ def _live_state(owner: Run) -> TaskState:
             return TaskState.SUSPENDED
         case _:
             raise AssertionError(f"not a live phase: {owner.phase}")
-
-
-def cancelled_generation(life: Life) -> int:
-    """The wish that cancels the task as it stands."""
-    return effective_generation(life)
 
 
 def next_attempt(life: Life) -> tuple[int, int]:

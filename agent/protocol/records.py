@@ -30,7 +30,20 @@ Generation = Annotated[int, Meta(ge=0, le=1_000_000)]
 Stamp = tuple[Annotated[int, Meta(ge=0, le=2**62)], Annotated[int, Meta(ge=0, le=2**62)]]
 """A reading of the hybrid logical clock: wall milliseconds, then a counter."""
 
+RequestId = str
+
 More = dict[str, Raw]
+
+SHORT_TEXT_MAX = 256
+COUNTER_SANE_MAX = 500_000
+"""Generations, attempts and revisions beyond this come from no honest node. What is read may be
+higher, so that what is written above the highest that was accepted can still be read."""
+
+
+def short_text(text: str) -> str:
+    """A text that fits into a record and can be encoded, whatever it came from."""
+    return text.encode("utf-8", "replace").decode("utf-8")[:SHORT_TEXT_MAX]
+
 
 PRIORITY_LOW = 50
 PRIORITY_LOW_MAX = 99

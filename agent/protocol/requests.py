@@ -19,11 +19,10 @@ from agent.protocol.events import (
     Cancel,
     MarkGate,
     Prioritise,
-    RequestId,
     Retry,
     Submit,
 )
-from agent.protocol.messages import Enqueue, Stored
+from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
     Claim,
@@ -31,6 +30,7 @@ from agent.protocol.records import (
     Life,
     NodeId,
     PriorityWish,
+    RequestId,
     Run,
     TaskId,
     TaskLife,
@@ -39,9 +39,12 @@ from agent.protocol.records import (
     WorkflowId,
     WorkflowSpec,
 )
+from agent.protocol.specs import producers_of
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import News
 
+RECEIPT_REPEAT_S = 1.0
+RECEIPTS_PER_REPEAT_MAX = 20
 GIVEN_UP = (TaskState.CANCELLED, TaskState.ABORTED)
 
 
@@ -66,6 +69,7 @@ class Requests(Part):
         self._alive = alive
         self._receipts: dict[WorkflowId, _Receipt] = {}
         self._cancelling: dict[TaskId, None] = {}
+        self._repeated_s = 0.0
 
     def handlers(self) -> dict[type, Callable[..., None]]:
         return {
@@ -80,7 +84,11 @@ class Requests(Part):
 
     def _guarded(self, handler: Callable[..., None]) -> Callable[..., None]:
         def answer(event: Submit | Cancel | Retry | Prioritise | MarkGate) -> None:
+            core = self.core
             try:
+                if not core.able:
+                    reason = "is stopping" if core.stopping else "has a full disk"
+                    raise RequestError(f"{core.name} {reason}; ask another machine")
                 handler(event)
             except RequestError as error:
                 self.core.emit(Answer(event.request, Verdict.REFUSED, str(error)))
@@ -92,12 +100,11 @@ class Requests(Part):
     def _submit(self, event: Submit) -> None:
         core = self.core
         if event.workflow in core.table.workflows:
-            here_only = event.workflow in self._receipts
-            core.emit(Answer(event.request, Verdict.ALREADY_KNOWN, disks=1 if here_only else 2))
+            shared = event.workflow not in self._receipts and any(
+                peer.compared for peer in core.peers.values()
+            )
+            core.emit(Answer(event.request, Verdict.ALREADY_KNOWN, disks=1 + shared))
             return
-        if not core.able:
-            reason = "is stopping" if core.stopping else "has a full disk"
-            raise RequestError(f"{core.name} {reason}; submit on another machine")
         fault = fault_of(event, core.table)
         if fault:
             raise RequestError(fault)
@@ -135,12 +142,15 @@ class Requests(Part):
                 self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, disks=2))
 
     def on_greeted(self, peer: Peer) -> None:
+        self._ask_receipts(peer.node)
+
+    def _ask_receipts(self, peer: NodeId) -> None:
+        """What is here only is told again, until somebody confirms that it is there too."""
         table = self.core.table
         unsafe = [each for each in self._receipts if each in table.workflows]
-        if unsafe:
-            workflows = tuple(table.workflows[each] for each in unsafe)
-            lives = tuple(life for each in unsafe for life in table.lives_of(each))
-            self.core.send(peer.node, Enqueue(workflows, lives, receipt=True))
+        for workflow in unsafe[:RECEIPTS_PER_REPEAT_MAX]:
+            lives = tuple(table.lives_of(workflow))
+            self.core.send(peer, Enqueue((table.workflows[workflow],), lives, receipt=True))
 
     def on_gone(self, peer: Peer) -> None:
         self._do_without(peer)
@@ -168,7 +178,7 @@ class Requests(Part):
         ]
         for workflow in refused:
             receipt = self._receipts.pop(workflow)
-            self.core.table.withdraw(workflow)
+            self.core.take_in(self.core.table.withdraw(workflow))
             text = f"{self.core.name} has a full disk; submit on another machine"
             self.core.emit(Answer(receipt.request, Verdict.REFUSED, text))
         return refused
@@ -182,7 +192,7 @@ class Requests(Part):
         message = effect.message
         if isinstance(message, Enqueue):
             return any(each.spec.workflow in refused for each in message.workflows)
-        return isinstance(message, Stored)
+        return isinstance(message, Stored | TryDequeue)
 
     # -- wishes --------------------------------------------------------------------------
 
@@ -195,11 +205,11 @@ class Requests(Part):
         raise RequestError(f"no workflow {workflow} is known on {self.core.name}")
 
     def _named(self, workflow: Workflow, tasks: tuple[TaskId, ...]) -> list[TaskId]:
-        known = [spec.task for spec in workflow.spec.tasks]
+        known = dict.fromkeys(spec.task for spec in workflow.spec.tasks)
         for task in tasks:
             if task not in known:
                 raise RequestError(f"workflow {workflow.spec.workflow} has no task {task}")
-        return list(tasks) or known
+        return list(tasks or known)
 
     def _within(self, workflow: Workflow, tasks: Iterable[TaskId]) -> list[TaskId]:
         table, name = self.core.table, workflow.spec.workflow
@@ -240,6 +250,11 @@ class Requests(Part):
 
     def on_tick(self) -> None:
         self._look_at_cancelling()
+        core = self.core
+        if self._receipts and core.now_s - self._repeated_s >= RECEIPT_REPEAT_S:
+            self._repeated_s = core.now_s
+            for peer in core.voters():
+                self._ask_receipts(peer)
 
     def _look_at_cancelling(self) -> None:
         for task in [task for task in self._cancelling if not self._live_runs(task)]:
@@ -274,7 +289,7 @@ class Requests(Part):
             spec = table.specs.get(task)
             if spec is None:
                 continue
-            for producer in (*(ref.task for ref in spec.inputs), *spec.after):
+            for producer in producers_of(spec):
                 if producer not in found:
                     found[producer] = None
                     queue.append(producer)

@@ -1,7 +1,7 @@
 """The life of a run on its own node, from the won claim to one of the ends.
 
 The record of a run (``records.Run``) tells peers what they must know; here is what this node is
-doing about it. What each happening means in each stage stands in one table, ``_RULES``; a pair
+doing about it. What each happening means in each stage stands in one table, ``_life_cycle``; a pair
 that is missing there is an old word about a run that has moved on, and is counted.
 
 =========  ======================================================================  ===========
@@ -9,7 +9,7 @@ stage      meaning                                                              
 =========  ======================================================================  ===========
 FETCHING   inputs are being brought here                                           Scheduled
 QUEUED     inputs are here, no slot is free                                        Scheduled
-STARTING   the program is being started                                            Scheduled
+STARTING   the program is being started                                            Running
 RUNNING    it runs                                                                 Running
 SUSPENDED  the owner is back; its processes are stopped where they are             Suspended
 COPYING    it succeeded; outputs go to a second disk                               Running
@@ -53,10 +53,11 @@ from agent.protocol.events import (
     OutputsCopied,
     Shutdown,
 )
+from agent.protocol.matching import evictions
 from agent.protocol.messages import Goodbye, Progress, ProgressItem
 from agent.protocol.records import (
-    PRIORITY_INTERACTIVE,
     Dataset,
+    DatasetId,
     Evicted,
     Failed,
     Life,
@@ -72,6 +73,7 @@ from agent.protocol.records import (
     Terminated,
     Yielded,
     run_name,
+    short_text,
 )
 from agent.protocol.timers import TimerKind
 
@@ -106,6 +108,8 @@ class OwnRun:
     outputs: tuple[Dataset, ...] = ()
     permille: int = 0
     left_ms: int | None = None
+    left_said_s: float = 0.0
+    needs: tuple[DatasetId, ...] = ()
     told_s: float = -1e9
     told_permille: int = -1
 
@@ -172,13 +176,14 @@ class Runs(Part):
         """The claim is won and recorded: bring the inputs, then start."""
         spec = self.core.table.specs[task]
         own = self.mine[task] = OwnRun(task, spec, run, Stage.QUEUED)
+        own.needs = tuple(self._datasets.needed(spec))
         self._fetch_missing(own)
 
     def _fetch_missing(self, own: OwnRun) -> bool:
         """Have inputs brought that are not on this disk; False when all are."""
         missing = [
             (dataset, self._datasets.holders(dataset))
-            for dataset in self._datasets.needed(own.spec)
+            for dataset in own.needs
             if dataset not in self.core.holdings
         ]
         if missing:
@@ -204,18 +209,23 @@ class Runs(Part):
         own.stage = Stage.QUEUED
 
     def _fetch_failed(self, own: OwnRun, word: FetchFailed) -> None:
-        self._datasets.refuse(word.dataset, self._datasets.holders(word.dataset))
-        self._end(own, Evicted(f"input {word.dataset} could not be fetched"))
+        times = evictions(self.core.table.life(own.task), self.core.me)
+        self._datasets.refuse(word.dataset, self._datasets.holders(word.dataset), times)
+        self._end(own, Evicted(short_text(f"input {word.dataset} could not be fetched")))
 
     def _started(self, own: OwnRun, word: ChildStarted) -> None:
         own.stage = Stage.RUNNING
-        self._write(own, Running(), later=True)
 
     def _progressed(self, own: OwnRun, word: ChildProgressed) -> None:
-        own.permille, own.left_ms = word.permille, word.left_ms
+        own.permille = min(max(word.permille, 0), 1000)
+        own.left_ms, own.left_said_s = max(word.left_ms, 0), self.core.now_s
 
     def _succeeded(self, own: OwnRun, word: ChildSucceeded) -> None:
         core = self.core
+        fault = _unreadable(word.outputs)
+        if fault:
+            self._end(own, Failed(fault))
+            return
         own.outputs = word.outputs
         own.stage = Stage.COPYING
         core.timers.disarm(TimerKind.HAND_BACK, own.task)
@@ -243,7 +253,7 @@ class Runs(Part):
         self._end(own, Terminated(own.outputs, holders))
 
     def _failed(self, own: OwnRun, word: ChildFailed) -> None:
-        self._end(own, own.then or Failed(word.error[:256]))
+        self._end(own, own.then or Failed(short_text(word.error)))
 
     def _stopped(self, own: OwnRun, word: ChildStopped) -> None:
         if own.then is None:
@@ -259,14 +269,12 @@ class Runs(Part):
                 self._reconcile_one(own)
         if self.core.stopping:
             self._go_when_empty()
-        else:
-            self._start_queued()
 
     def _reconcile_one(self, own: OwnRun) -> None:
         core = self.core
         superseded = self._superseded(own)
         if superseded:
-            self._stop(own, Yielded(superseded))
+            self._stop(own, Yielded(short_text(superseded)))
         elif core.stopping:
             self._stop(own, Evicted("the agent stops"))
         elif core.presence.owner_present and not self._at_home(own.task):
@@ -291,9 +299,12 @@ class Runs(Part):
         return reading.reason or reading.state.value
 
     def _nearly_done(self, own: OwnRun) -> bool:
-        left_ms = own.left_ms
+        """By its own word, and no longer than that word allows."""
+        if own.stage is not Stage.RUNNING or own.left_ms is None:
+            return False
+        overdue_ms = (self.core.now_s - own.left_said_s) * 1000 - own.left_ms
         limit_ms = self.core.settings.nearly_done_ms
-        return own.stage is Stage.RUNNING and left_ms is not None and left_ms <= limit_ms
+        return own.left_ms <= limit_ms and overdue_ms <= limit_ms
 
     def _make_way(self, own: OwnRun) -> None:
         core = self.core
@@ -321,24 +332,35 @@ class Runs(Part):
     def _at_home(self, task: TaskId) -> bool:
         """Interactive work of this machine's own user runs whether or not the user is there."""
         table = self.core.table
-        workflow = table.workflows.get(table.workflow_of.get(task, ""))
-        return (
-            workflow is not None
-            and workflow.priority.value >= PRIORITY_INTERACTIVE
-            and workflow.spec.host == self.core.me
-        )
+        return table.interactive(task) and table.home(task) == self.core.me
 
-    def _start_queued(self) -> None:
+    def active(self) -> int:
+        """Runs that hold a slot, or will before anything that is only queued."""
+        resting = (Stage.QUEUED, Stage.COPYING)
+        return sum(own.stage not in resting for own in self.mine.values())
+
+    def idle(self) -> bool:
+        """Nothing runs here, or is about to; what is suspended or being copied does not."""
+        resting = (Stage.SUSPENDED, Stage.COPYING)
+        return all(own.stage in resting for own in self.mine.values())
+
+    def start_queued(self, interactive_waits: Callable[[], bool]) -> None:
+        """Fill free slots. A low task does not start while an interactive one could."""
         core = self.core
-        active = sum(own.stage in ON_THE_MACHINE for own in self.mine.values())
         queued = [own for own in self.mine.values() if own.stage is Stage.QUEUED]
-        for own in sorted(queued, key=lambda own: not self._at_home(own.task)):
-            if active >= core.slots:
+        if not queued or core.stopping:
+            return
+        free = core.slots - sum(own.stage in ON_THE_MACHINE for own in self.mine.values())
+        for own in sorted(queued, key=lambda own: not core.table.interactive(own.task)):
+            if free <= 0:
+                return
+            if not core.table.interactive(own.task) and interactive_waits():
                 return
             if self._fetch_missing(own):
                 continue  # it was here when it was claimed, and is not any more
-            active += 1
+            free -= 1
             own.stage = Stage.STARTING
+            self._write(own, Running())
             core.emit(StartChild(own.task, run_name(own.run), own.spec, own.run.inputs))
 
     # -- ends ----------------------------------------------------------------------------
@@ -358,12 +380,12 @@ class Runs(Part):
         self.core.wake = True
         self._write(own, phase)
 
-    def _write(self, own: OwnRun, phase: Phase, later: bool = False) -> None:
+    def _write(self, own: OwnRun, phase: Phase) -> None:
         core = self.core
         own.run = msgspec.structs.replace(
             own.run, revision=own.run.revision + 1, phase=phase, stamp=core.stamp()
         )
-        core.write(lives=[TaskLife(own.task, Life(0, runs=(own.run,)))], later=later)
+        core.write(lives=[TaskLife(own.task, Life(0, runs=(own.run,)))])
 
     def withdraw(self, task: TaskId, run: RunName) -> None:
         """The disk refused the record of a run that was about to begin: it does not begin."""
@@ -372,7 +394,7 @@ class Runs(Part):
             self._end(own, Evicted("the disk is full"))
 
     def _shutdown(self, event: Shutdown) -> None:
-        self.core.stopping = True
+        self.core.stopping = self.core.wake = True
 
     def _go_when_empty(self) -> None:
         if not self.mine and not self._said_goodbye:
@@ -398,6 +420,19 @@ class Runs(Part):
     def _progress(self, own: OwnRun) -> ProgressItem:
         left_ms = own.run.expected_ms if own.left_ms is None else own.left_ms
         return ProgressItem(own.task, own.run.attempt, own.permille, left_ms)
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_outputs = msgspec.msgpack.Decoder(tuple[Dataset, ...]).decode
+
+
+def _unreadable(outputs: tuple[Dataset, ...]) -> str:
+    """What a program delivers becomes a record that every peer must be able to read."""
+    try:
+        _decode_outputs(_encode(outputs))
+    except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError) as error:
+        return short_text(f"delivered an output that cannot be named: {error}")
+    return ""
 
 
 def _words(phase: Phase) -> str:

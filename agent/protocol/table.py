@@ -3,11 +3,16 @@
 The table is the only place where records change. ``join`` takes parts of records, from peers or
 from this node itself alike, and returns what was new (``News``): what to persist, what to pass
 on, and which tasks read differently now. A changed reading may change its dependants' readings;
-they are read again in order of their depth, so that each is read once per join.
+they are read again in order of their depth (producers first), so that each is read once per join.
+
+Records of peers that contradict themselves (tasks that need each other in a circle, numbers that
+no honest node reaches) are counted and left out; two workflows that name the same task are told
+apart by which was submitted first.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -17,7 +22,9 @@ from agent.protocol.merge import join_lives, join_prunings, join_workflows
 from agent.protocol.reading import Reading, read_off
 from agent.protocol.records import (
     NO_LIFE,
+    PRIORITY_INTERACTIVE,
     Life,
+    NodeId,
     Pruning,
     Run,
     TaskId,
@@ -26,15 +33,19 @@ from agent.protocol.records import (
     Workflow,
     WorkflowId,
 )
+from agent.protocol.sanity import sane_life, sane_workflow
 from agent.protocol.settings import Settings
+from agent.protocol.specs import contradiction, producers_of
 from agent.protocol.states import ENDED, TaskState
 
-_REREADINGS_MAX = 16
+CIRCLE_REREADINGS_MAX = 4
+"""Two workflows of hostile making can need each other; their tasks are read so often, no more."""
 
 
 @dataclass(slots=True)
 class News:
-    """What a join changed. ``moved``: task, reading before, reading now."""
+    """What a join changed. ``listed``: workflows that were not known before; ``moved``: task,
+    reading before, reading now."""
 
     workflows: list[Workflow] = field(default_factory=list)
     lives: list[TaskLife] = field(default_factory=list)
@@ -42,10 +53,19 @@ class News:
     forgotten_workflows: list[WorkflowId] = field(default_factory=list)
     forgotten_tasks: list[TaskId] = field(default_factory=list)
     unknown_tasks: list[TaskId] = field(default_factory=list)
+    listed: list[WorkflowId] = field(default_factory=list)
+    contradictions: int = 0
     moved: list[tuple[TaskId, Reading | None, Reading]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.workflows or self.lives or self.prunings or self.forgotten_workflows)
+        return bool(
+            self.workflows
+            or self.lives
+            or self.prunings
+            or self.forgotten_workflows
+            or self.unknown_tasks
+            or self.moved
+        )
 
 
 class Table:
@@ -63,7 +83,7 @@ class Table:
         self.digest = DigestTree()
         self.changes = 0
         self._readings: dict[TaskId, Reading] = {}
-        self._dependants: dict[TaskId, list[TaskId]] = {}
+        self._dependants: dict[TaskId, dict[TaskId, None]] = {}
         self._depths: dict[TaskId, int] = {}
         self._orphans: dict[TaskId, Life] = {}
         self._pruned_tasks: dict[TaskId, WorkflowId] = {}
@@ -90,7 +110,16 @@ class Table:
 
     def dependants(self, task: TaskId) -> list[TaskId]:
         """Tasks that name this one as producer."""
-        return self._dependants.get(task, [])
+        return list(self._dependants.get(task, ()))
+
+    def interactive(self, task: TaskId) -> bool:
+        """The task is wanted by somebody who waits for it."""
+        workflow = self.workflows.get(self.workflow_of.get(task, ""))
+        return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+
+    def home(self, task: TaskId) -> NodeId:
+        """Where the task was submitted."""
+        return self.workflows[self.workflow_of[task]].spec.host
 
     def closure(self, tasks: Iterable[TaskId]) -> list[TaskId]:
         """The tasks and all that depends on them, each once, nearest first."""
@@ -134,10 +163,14 @@ class Table:
         self.digest.remove("p" + workflow)
         self.changes += 1
 
-    def withdraw(self, workflow: WorkflowId) -> None:
+    def withdraw(self, workflow: WorkflowId) -> News:
         """A workflow that could not be kept on disk, and was never told to anybody."""
-        self._forget(workflow, News(), {})
+        news = News()
+        dirty: dict[TaskId, None] = {}
+        self._forget(workflow, news, dirty)
+        self._read_again(dirty, news)
         self.changes += 1
+        return news
 
     def _join_pruning(self, theirs: Pruning, news: News, dirty: dict[TaskId, None]) -> None:
         mine = self.prunings.get(theirs.workflow)
@@ -161,11 +194,17 @@ class Table:
         joined = theirs if mine is None else join_workflows(mine, theirs)
         if joined is mine:
             return
+        relisted = mine is None or mine.spec is not joined.spec
+        if not sane_workflow(joined) or (relisted and contradiction(joined.spec.tasks)):
+            news.contradictions += 1
+            return
         self.workflows[workflow_id] = joined
         key = "w" + workflow_id
         self.digest.put(key, workflow_version(key, joined))
         news.workflows.append(joined)
-        if mine is None or mine.spec is not joined.spec:
+        if mine is None:
+            news.listed.append(workflow_id)
+        if relisted:
             if mine is not None:
                 self._keep_lives(mine)
                 self._unlist_tasks(mine, news, dirty)
@@ -183,46 +222,72 @@ class Table:
         open_tasks = self.unfinished.setdefault(workflow_id, {})
         for spec in workflow.spec.tasks:
             task = spec.task
-            if self.workflow_of.get(task, workflow_id) != workflow_id:
-                continue  # another workflow has a task of this id: contradictory, the first stands
+            other = self.workflow_of.get(task)
+            if other is not None and not self._stands_before(workflow, self.workflows[other]):
+                news.contradictions += 1
+                continue
+            if other is not None:
+                self._unlist_task(self.specs[task], news, dirty)
             self.specs[task] = spec
             self.workflow_of[task] = workflow_id
+            self._pruned_tasks.pop(task, None)
             open_tasks[task] = None
-            producers = [ref.task for ref in spec.inputs] + list(spec.after)
-            for producer in dict.fromkeys(producers):
-                self._dependants.setdefault(producer, []).append(task)
-            depths = [self._depths.get(producer, 0) for producer in producers]
-            self._depths[task] = 1 + max(depths, default=0)
+            for producer in producers_of(spec):
+                self._dependants.setdefault(producer, {})[task] = None
             dirty[task] = None
             orphan = self._orphans.pop(task, None)
             if orphan is not None:
                 self._join_life(TaskLife(task, orphan), news, dirty)
+        self._deepen([spec.task for spec in workflow.spec.tasks])
+
+    def _stands_before(self, one: Workflow, other: Workflow) -> bool:
+        """Of two workflows that name the same task, the one submitted first has it."""
+
+        def rank(workflow: Workflow) -> tuple[object, ...]:
+            return (workflow.spec.submitted, workflow.spec.host, workflow.spec.workflow)
+
+        return rank(one) < rank(other)
+
+    def _deepen(self, tasks: list[TaskId]) -> None:
+        """Every task lies deeper than its producers, also when those are told later."""
+        queue = deque(task for task in tasks if task in self.specs)
+        deepest = len(self.specs)
+        while queue:
+            task = queue.popleft()
+            producers = producers_of(self.specs[task])
+            depth = 1 + max((self._depths.get(producer, 0) for producer in producers), default=0)
+            if depth <= self._depths.get(task, 0) or depth > deepest:
+                continue
+            self._depths[task] = depth
+            queue.extend(self.dependants(task))
 
     def _unlist_tasks(self, workflow: Workflow, news: News, dirty: dict[TaskId, None]) -> None:
-        workflow_id = workflow.spec.workflow
-        self.unfinished.pop(workflow_id, None)
         for spec in workflow.spec.tasks:
-            task = spec.task
-            if self.workflow_of.get(task) != workflow_id:
-                continue
-            for producer in dict.fromkeys([*(ref.task for ref in spec.inputs), *spec.after]):
-                self._dependants[producer].remove(task)
-            for index in (self.specs, self.workflow_of, self.ready, self.owned, self._depths):
-                index.pop(task, None)
-            self._readings.pop(task, None)
-            dirty.pop(task, None)
-            dirty.update(dict.fromkeys(self.dependants(task)))
-            if self.lives.pop(task, None) is not None:
-                self.digest.remove("t" + task)
-            news.forgotten_tasks.append(task)
+            if self.workflow_of.get(spec.task) == workflow.spec.workflow:
+                self._unlist_task(spec, news, dirty)
+        self.unfinished.pop(workflow.spec.workflow, None)
+
+    def _unlist_task(self, spec: TaskSpec, news: News, dirty: dict[TaskId, None]) -> None:
+        task = spec.task
+        for producer in producers_of(spec):
+            self._dependants.get(producer, {}).pop(task, None)
+        self.unfinished.get(self.workflow_of[task], {}).pop(task, None)
+        for index in (self.specs, self.workflow_of, self.ready, self.owned, self._depths):
+            index.pop(task, None)
+        self._readings.pop(task, None)
+        dirty.pop(task, None)
+        dirty.update(dict.fromkeys(self.dependants(task)))
+        if self.lives.pop(task, None) is not None:
+            self.digest.remove("t" + task)
+        news.forgotten_tasks.append(task)
 
     def _forget(self, workflow_id: WorkflowId, news: News, dirty: dict[TaskId, None]) -> None:
         workflow = self.workflows.pop(workflow_id)
         self.digest.remove("w" + workflow_id)
         self._unlist_tasks(workflow, news, dirty)
         news.forgotten_workflows.append(workflow_id)
-        for spec in workflow.spec.tasks:
-            self._pruned_tasks[spec.task] = workflow_id
+        if workflow_id in self.prunings:
+            self._pruned_tasks.update((spec.task, workflow_id) for spec in workflow.spec.tasks)
         while len(self._pruned_tasks) > self._settings.orphans_max:
             del self._pruned_tasks[next(iter(self._pruned_tasks))]
 
@@ -230,6 +295,9 @@ class Table:
         task = part.task
         if task not in self.specs:
             self._keep_orphan(part, news)
+            return
+        if not sane_life(part.life):
+            news.contradictions += 1
             return
         mine = self.lives.get(task)
         joined = join_lives(NO_LIFE if mine is None else mine, part.life)
@@ -242,33 +310,38 @@ class Table:
         dirty[task] = None
 
     def _keep_orphan(self, part: TaskLife, news: News) -> None:
+        """A life whose workflow is not known yet; the oldest make room."""
         if part.task in self._pruned_tasks:
             return
-        known = self._orphans.get(part.task)
-        if known is None and len(self._orphans) >= self._settings.orphans_max:
-            return
-        self._orphans[part.task] = part.life if known is None else join_lives(known, part.life)
+        known = self._orphans.pop(part.task, NO_LIFE)
+        self._orphans[part.task] = join_lives(known, part.life)
+        while len(self._orphans) > self._settings.orphans_max:
+            del self._orphans[next(iter(self._orphans))]
         news.unknown_tasks.append(part.task)
 
+    def orphan(self, task: TaskId) -> Life:
+        """What was told of a task whose workflow is not known yet."""
+        return self._orphans.get(task, NO_LIFE)
+
     def _read_again(self, dirty: dict[TaskId, None], news: News) -> None:
-        heap = [(self._depths.get(task, 0), task) for task in dirty]
-        heap.sort()
-        queued = dict.fromkeys(dirty, 1)
+        heap = sorted((self._depths.get(task, 0), task) for task in dirty)
         waiting = set(dirty)
+        upwards: dict[TaskId, int] = {}
         while heap:
-            _, task = heappop(heap)
+            depth, task = heappop(heap)
             waiting.discard(task)
             if not self._read(task, news):
                 continue
             for dependant in self.dependants(task):
-                times = queued.get(dependant, 0)
-                if dependant not in waiting and times < _REREADINGS_MAX:
-                    queued[dependant] = times + 1
+                deeper = self._depths.get(dependant, 0)
+                if deeper <= depth:
+                    upwards[dependant] = upwards.get(dependant, 0) + 1
+                if dependant not in waiting and upwards.get(dependant, 0) <= CIRCLE_REREADINGS_MAX:
                     waiting.add(dependant)
-                    heappush(heap, (self._depths.get(dependant, 0), dependant))
+                    heappush(heap, (deeper, dependant))
 
     def _read(self, task: TaskId, news: News) -> bool:
-        """Read the task off again; True when that changed anything."""
+        """Read the task off again; True when that can change how its dependants read."""
         spec = self.specs.get(task)
         if spec is None:
             return False
@@ -279,7 +352,7 @@ class Table:
         self._readings[task] = now
         self._index(task, before, now)
         news.moved.append((task, before, now))
-        return True
+        return before is None or _seen_by_dependants(before) != _seen_by_dependants(now)
 
     def _index(self, task: TaskId, before: Reading | None, now: Reading) -> None:
         if now.state is TaskState.READY:
@@ -295,3 +368,7 @@ class Table:
             open_tasks.pop(task, None)
         else:
             open_tasks[task] = None
+
+
+def _seen_by_dependants(reading: Reading) -> tuple[TaskState | None, Run | None]:
+    return (reading.state if reading.state in ENDED else None, reading.outcome)

@@ -16,8 +16,6 @@ class TimerKind(Enum):
 
     TICK = "tick"
     """Every periodic duty: heartbeats, suspicion, promises, repeats."""
-    TELL = "tell"
-    """News that may wait a moment is told."""
     OVERDUE = "overdue"
     """Claimable work was left lying by whoever should have taken it."""
     ELECTION = "election"

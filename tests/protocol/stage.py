@@ -355,9 +355,7 @@ class Stage:
     def _refuse(self, actor: Actor, effect: fx.Persist, dropped: list[fx.Effect]) -> None:
         """What follows is not done either."""
         self._note(actor.name, effect, note="refused")
-        tasks = tuple(part.task for part in effect.lives)
-        workflows = tuple(workflow.spec.workflow for workflow in effect.workflows)
-        self._later(actor, 0.0, ev.PersistFailed(tasks, workflows, tuple(dropped)))
+        self._later(actor, 0.0, ev.PersistFailed(effect, tuple(dropped)))
 
     def _carry_out(self, actor: Actor, effect: fx.Effect) -> None:
         if isinstance(effect, fx.Send):

@@ -314,9 +314,7 @@ class Machine:
 
     def _refuse(self, effect: Persist, dropped: tuple[Effect, ...]) -> None:
         self._say("refuses to write")
-        tasks = tuple(life.task for life in effect.lives)
-        workflows = tuple(workflow.spec.workflow for workflow in effect.workflows)
-        refusal = PersistFailed(tasks, workflows, dropped)
+        refusal = PersistFailed(effect, dropped)
         self.world.after(0.0, self._hand_to, self.boots, refusal)
         self.simulation.ledger.fault_now(self, "disk")
         self.simulation.ledger.disks_refused[self.node_id] = None
