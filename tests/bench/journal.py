@@ -242,11 +242,11 @@ def milliseconds(seconds: float) -> float:
 def show(figures: Figures) -> None:
     console = Console()
     console.print(f"A bare flush of one page takes {figures['flush_ms']} ms here.")
-    for key, title, size in (
-        ("one_by_one", "One batch after the other", "changes in a batch"),
-        ("in_flight", "Single changes, several under way", "under way"),
+    for key, title, size, what in (
+        ("one_by_one", "One batch after the other", "changes in a batch", "batches"),
+        ("in_flight", "Single changes, several under way", "under way", "changes"),
     ):
-        table = Table(size, "per second", "median ms", "p99 ms", "max ms", title=title)
+        table = Table(size, f"{what} per second", "median ms", "p99 ms", "max ms", title=title)
         for row in figures[key]:
             table.add_row(*(str(value) for value in row.values()))
         console.print(table)
