@@ -102,9 +102,10 @@ class Authority:
         """The authority of a new flock."""
         name = flock_name.strip()
         if not name or name != certificates.clean_name(name):
-            most = certificates.NAME_LENGTH_MAX
+            most = certificates.NAME_BYTES_MAX
             raise MembershipError(
-                f"a flock's name has 1 to {most} printable characters: choose another one"
+                f"a flock's name has 1 to {most} printable characters (fewer with accents): "
+                f"choose another one"
             )
         key = certificates.new_key()
         certificate = certificates.authority_certificate(key, name, now_s)

@@ -32,13 +32,21 @@ PublicKey = ec.EllipticCurvePublicKey
 NODE_ID_LENGTH = 20
 FLOCK_ID_LENGTH = 26
 FLOCK_ID_BYTES = 16
-NAME_LENGTH_MAX = 64
+NAME_BYTES_MAX = 64
 CERTIFICATE_BYTES_MAX = 4096
 BACKDATED_S = 2 * 3600
 AUTHORITY_LIFE_S = 30 * 365 * 86_400
 
 # What reading foreign DER may raise, here and in the library's lazily read parts.
-UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.ExtensionNotFound)
+UNREADABLE = (
+    ValueError,
+    TypeError,
+    UnsupportedAlgorithm,
+    x509.DuplicateExtension,
+    x509.ExtensionNotFound,
+    x509.InvalidVersion,
+    x509.UnsupportedGeneralNameType,
+)
 
 
 class Member(Struct, frozen=True):
@@ -92,9 +100,10 @@ def flock_id_of(key: PublicKey) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A host or flock name as a certificate holds it: printable, at most 64 characters."""
-    kept = "".join(character for character in text if character.isprintable())
-    return kept.strip()[:NAME_LENGTH_MAX].strip() or "unnamed"
+    """A host or flock name as a certificate holds it: printable, at most 64 bytes of UTF-8."""
+    kept = "".join(character for character in text if character.isprintable()).strip()
+    short = kept.encode("utf-8")[:NAME_BYTES_MAX].decode("utf-8", "ignore")
+    return short.strip() or "unnamed"
 
 
 def private_bytes(key: PrivateKey) -> bytes:

@@ -39,7 +39,7 @@ from agent.net.enrolment_messages import (
 from agent.net.invitation_book import GuessLimit
 from agent.net.membership import Membership
 from agent.net.refusals import MembershipError, duration
-from agent.net.tls import Arrival
+from agent.net.tls import JOIN, Arrival, arrival_of
 
 EXCHANGE_S_MAX = 10.0
 CONNECTIONS_MAX = 64
@@ -57,34 +57,29 @@ class Desk:
         self._guesses = GuessLimit()
         self._open = 0
 
-    async def serve(
-        self, arrival: Arrival, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answers one question and closes the connection, whatever happens on it."""
         self._open += 1
         try:
             async with asyncio.timeout(EXCHANGE_S_MAX):
-                question = await receive(reader, QUESTION_BYTES_MAX)
-                await send(writer, await self.answer(arrival, _host(writer), question))
+                arrival = arrival_of(writer.get_extra_info("ssl_object"), self._membership.roster)
+                if isinstance(arrival, Arrival) and arrival.protocol == JOIN:
+                    question = decode_question(await receive(reader, QUESTION_BYTES_MAX))
+                    answer = await self._reply(question, arrival.member, _host(writer))
+                    await send(writer, encode(answer))
         except (OSError, EOFError, MembershipError):
             pass  # a stranger's fault costs the stranger its connection
         finally:
             self._open -= 1
             await close(writer)
 
-    async def answer(self, arrival: Arrival, host: str, question: bytes) -> bytes:
-        """The answer to a question, both without their length, for a listener with its own I/O.
-
-        Raises ``MembershipError`` for what is no question: then the connection is to be closed.
-        """
+    async def _reply(self, question: Question, member: Member | None, host: str) -> Answer:
         if self._open > CONNECTIONS_MAX:
-            reason = "too many machines ask at the same time: try again in a minute"
-            return encode(Refused(reason))
-        asked = decode_question(question)
+            return Refused("too many machines ask at the same time: try again in a minute")
         try:
-            return encode(await self._answer(asked, arrival.member, host))
+            return await self._answer(question, member, host)
         except MembershipError as error:
-            return encode(Refused(str(error)[:REASON_LENGTH_MAX]))
+            return Refused(str(error)[:REASON_LENGTH_MAX])
 
     async def _answer(self, question: Question, member: Member | None, host: str) -> Answer:
         membership = self._membership

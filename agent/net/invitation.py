@@ -32,12 +32,12 @@ import base64
 import hashlib
 import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct
 
+from agent.net.addresses import Address
 from agent.net.certificates import FLOCK_ID_BYTES
 from agent.net.refusals import MembershipError
 
@@ -55,16 +55,6 @@ _IPV4, _IPV6, _NAME = 0, 1, 128
 _FIXED = 1 + FLOCK_ID_BYTES + KEEPER_BYTES + SECRET_BYTES + 4 + 2
 _BYTES_MAX = (TEXT_LENGTH_MAX - len(PREFIX)) * 5 // 8
 _HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9_])?")
-
-
-class Address(NamedTuple):
-    """Where a node listens."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class Invitation(Struct, frozen=True):
@@ -235,8 +225,3 @@ def _checksum(body: bytes) -> bytes:
 
 def _unusable() -> MembershipError:
     return MembershipError("this invitation makes no sense: ask for a new one")
-
-
-def join_addresses(addresses: Sequence[Address]) -> str:
-    """Addresses in a sentence."""
-    return ", ".join(str(address) for address in addresses)

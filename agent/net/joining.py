@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.net import certificates, identity
+from agent.net.addresses import Address
 from agent.net.authority import Flock
 from agent.net.certificates import PrivateKey
 from agent.net.enrolment import CLOCK_DIFFERENCE_S_MAX, clocks_differ, close
@@ -45,7 +46,7 @@ from agent.net.enrolment_messages import (
     send,
 )
 from agent.net.identity import AUTHORITY_KEY_FILE, Identity
-from agent.net.invitation import KEEPER_BYTES, Address, Invitation
+from agent.net.invitation import KEEPER_BYTES, Invitation
 from agent.net.invitation_book import BOOK_FILE
 from agent.net.membership import Membership, refuse_second_flock
 from agent.net.private_files import FileGuard, PrivateFolder
@@ -81,7 +82,7 @@ async def join_flock(
 ) -> Membership:
     """Joins; raises ``MembershipError`` with one sentence when that does not work."""
     folder = PrivateFolder(path, guard)
-    refuse_second_flock(folder)
+    refuse_second_flock(folder, invitation.flock_id, clock())
     await asyncio.to_thread(folder.prepare)
     key = identity.own_key(folder)
     request = certificates.request_certificate(key, host_name)
@@ -134,20 +135,26 @@ async def leave(
 
     The last keeper takes the authority with it, so it has to say that it means it.
     """
-    if membership.last_keeper() and not even_as_last_keeper:
+    if membership.last_keeper and not even_as_last_keeper:
         raise MembershipError(
             "this machine is the flock's only keeper, nobody could join or stay when it leaves: "
             "appoint another keeper first"
         )
     untold = None
-    try:
-        await _ask_any(membership, addresses_of, Leave())
-    except MembershipError as error:
-        untold = f"the others still list this machine, expel it there ({error})"
-    if membership.keeper and not membership.last_keeper() and untold:
-        await membership.record_departure(membership.node_id)
+    if not membership.alone:
+        try:
+            await _ask_any(membership, addresses_of, Leave())
+        except MembershipError as error:
+            untold = f"the others still list this machine, expel it there ({error})"
+            await _state_departure(membership)
     await membership.forget()
     return untold
+
+
+async def _state_departure(membership: Membership) -> None:
+    """A keeper states its own departure; links that are up may still spread it."""
+    if membership.keeper and not membership.last_keeper:
+        await membership.record_departure(membership.node_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +268,12 @@ async def _fetch_authority(membership: Membership, addresses: Sequence[Address])
 
 async def _ask_any(membership: Membership, addresses_of: AddressesOf, question: Question) -> None:
     """Asks the keepers one after the other until one has answered, and takes in the answer."""
+    ended_s = membership.member.valid_until_s
+    if membership.clock() > ended_s:
+        raise MembershipError(
+            f"this machine's certificate ended on {moment(ended_s)}: "
+            f"join {membership.flock.name} again with a new invitation"
+        )
     reports: list[str] = []
     for keeper in membership.roster.keepers():
         known = membership.roster.member(keeper)

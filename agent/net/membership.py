@@ -29,9 +29,9 @@ from agent.net.identity import Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
 from agent.net.invitation_book import BOOK_FILE, VALID_S_DEFAULT, InvitationBook
 from agent.net.private_files import FileGuard, PrivateFolder
-from agent.net.refusals import MembershipError
+from agent.net.refusals import MembershipError, Refusal
 from agent.net.roster import ROSTER_FILE, Clock, Roster
-from agent.net.tls import TlsContexts
+from agent.net.tls import TlsContexts, TlsObject, peer_of
 
 
 class Membership:
@@ -157,6 +157,11 @@ class Membership:
             f"make a new flock"
         )
 
+    def verify(self, tls: TlsObject | None) -> tuple[str, str] | str:
+        """Node id and host name of the member at the other end, or why it is none."""
+        peer = peer_of(tls, self.roster)
+        return peer.reason if isinstance(peer, Refusal) else (peer.node_id, peer.host_name)
+
     async def record_departure(self, node_id: str) -> None:
         """States that a member has left, at its own wish."""
         authority = self.authority("leave for others")
@@ -211,10 +216,15 @@ class Membership:
         """What this node sends to have its certificate renewed."""
         return certificates.request_certificate(self._own.key, host_name or self.member.host_name)
 
+    @property
+    def alone(self) -> bool:
+        """Whether the flock has nobody else."""
+        return all(member.node_id == self.node_id for member in self.roster.members())
+
+    @property
     def last_keeper(self) -> bool:
         """Whether the flock has others, and nobody else who could admit or renew."""
-        others = [member for member in self.roster.members() if member.node_id != self.node_id]
-        return self.keeper and bool(others) and self.roster.keepers() == [self.node_id]
+        return self.keeper and not self.alone and self.roster.keepers() == [self.node_id]
 
     async def forget(self) -> None:
         """Removes all that makes this node a member, from this disk only."""
@@ -257,7 +267,7 @@ def create_flock(
 ) -> Membership:
     """Makes a flock with this node as its first member and keeper."""
     folder = PrivateFolder(path, guard)
-    refuse_second_flock(folder)
+    refuse_second_flock(folder, "", clock())
     authority = Authority.create(flock_name, clock())
     folder.prepare()
     folder.remove(BOOK_FILE)
@@ -274,10 +284,14 @@ def create_flock(
     return Membership(folder, Identity(key, authority.flock, member), roster, authority, clock)
 
 
-def refuse_second_flock(folder: PrivateFolder) -> None:
-    """A node belongs to one flock at most."""
+def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> None:
+    """A node belongs to one flock at most. It may join its own again once its certificate ended,
+    under the name that it had.
+    """
     own = identity.load_identity(folder)
-    if own is not None:
+    if own is None:
+        return
+    if own.flock.flock_id != joining or now_s <= own.member.valid_until_s:
         raise MembershipError(
             f"this machine belongs to the flock {own.flock.name} already: leave that first"
         )

@@ -32,6 +32,6 @@ def moment(time_s: float) -> str:
 def duration(seconds: float) -> str:
     """A duration in its largest fitting unit."""
     for unit, length_s in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if abs(seconds) >= 2 * length_s:
-            return f"{abs(seconds) / length_s:.0f} {unit}"
+        if round(abs(seconds) / length_s) >= 2:
+            return f"{round(abs(seconds) / length_s)} {unit}"
     return f"{abs(seconds):.0f} seconds"

@@ -144,9 +144,9 @@ def explain(error: BaseException) -> str:
         case ssl.SSLCertVerificationError(verify_code=code):
             return _CODES.get(code, f"its certificate is not valid ({error.verify_message})")
         case ssl.SSLError():
-            said = f"{error.reason} {error}".upper().replace(" ", "_")
+            said = str(error).upper().replace(" ", "_")
             known = (text for mark, text in _ALERTS if mark in said)
-            return next(known, f"the encrypted connection failed ({error.reason or 'TLS'})")
+            return next(known, f"the encrypted connection failed ({error})")
         case TimeoutError():
             return "nobody answered in time: it may be off, elsewhere, or behind a firewall"
         case ConnectionRefusedError():

@@ -1,0 +1,212 @@
+"""What members ask of keepers later: renewal, the authority's key, expulsion, leaving."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.net import identity, joining
+from agent.net import membership as membership_module
+from agent.net.enrolment_messages import TakeAuthority
+from agent.net.invitation import Invitation
+from agent.net.joining import join_flock, keep_up, leave, renew
+from agent.net.membership import Membership
+from agent.net.refusals import MembershipError
+from tests.net.flocks import Hands, at, expired_node, first, invited, nowhere, open_door, refusal
+
+
+def test_a_certificate_is_renewed_after_two_thirds_by_any_keeper(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper, hands = first(tmp_path), Hands()
+        keeper.node_life_s = 3600
+        async with open_door(keeper) as door:
+            invitation = await invited(keeper, door, uses=4)
+            for number in range(2):
+                await join_flock(tmp_path / str(number), invitation, "host")
+            plain = await join_flock(tmp_path / "plain", invitation, "plain", hands)
+            before = plain.member
+            await keep_up(plain, nowhere)
+            hands.ahead_s = 2399
+            await keep_up(plain, nowhere)
+            assert plain.member == before
+            hands.ahead_s, keeper.node_life_s = 2401, 7200
+            with pytest.raises(MembershipError, match="no keeper of Office could do it: none has"):
+                await keep_up(plain, nowhere)
+            await keep_up(plain, at((keeper, door)))
+        assert plain.member.valid_until_s > before.valid_until_s
+        assert plain.node_id == before.node_id
+        assert keeper.roster.member(plain.node_id) == plain.member
+        again = Membership.open(tmp_path / "plain")
+        assert again is not None
+        assert again.member == plain.member
+
+    asyncio.run(scenario())
+
+
+def test_a_keeper_renews_itself_and_under_a_new_name(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        await renew(keeper, nowhere, "renamed")
+        assert keeper.member.host_name == "renamed"
+
+    asyncio.run(scenario())
+
+
+def test_a_member_appointed_by_hand_fetches_the_key(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            invitation = await invited(keeper, door, uses=4)
+            for number in range(2):
+                await join_flock(tmp_path / str(number), invitation, "host")
+            fourth = await join_flock(tmp_path / "d", invitation, "fourth")
+            with pytest.raises(MembershipError, match="not appointed"):
+                await joining._ask_any(fourth, at((keeper, door)), TakeAuthority())
+            await keeper.appoint(fourth.node_id)
+            await fourth.merge_roster(keeper.roster.to_bytes())
+            await keep_up(fourth, at((keeper, door)))
+        assert fourth.keeper
+        again = Membership.open(tmp_path / "d")
+        assert again is not None
+        assert again.keeper
+
+    asyncio.run(scenario())
+
+
+def test_the_first_machine_may_be_lost(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            invitation = await invited(keeper, door, uses=3)
+            second, third, fourth = [
+                await join_flock(tmp_path / name, invitation, name) for name in "bcd"
+            ]
+        await second.merge_roster(fourth.roster.to_bytes())
+        await second.expel(keeper.node_id)
+        assert second.roster.keepers() == sorted([second.node_id, third.node_id, fourth.node_id])
+        async with open_door(second) as door:
+            await fourth.merge_roster(second.roster.to_bytes())
+            await keep_up(fourth, at((second, door)))
+            assert fourth.keeper
+            await join_flock(tmp_path / "e", await invited(second, door), "e")
+
+    asyncio.run(scenario())
+
+
+def test_any_member_can_have_another_one_expelled(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            invitation = await invited(keeper, door, uses=4)
+            for number in range(2):
+                await join_flock(tmp_path / str(number), invitation, "host")
+            plain = await join_flock(tmp_path / "plain", invitation, "plain")
+            bad = await join_flock(tmp_path / "bad", invitation, "bad")
+            await plain.merge_roster(keeper.roster.to_bytes())
+            assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
+            for knowing in (plain, keeper):
+                assert "expelled" in str(knowing.roster.accepts(bad.member.certificate))
+            with pytest.raises(MembershipError, match="closed from the other side"):
+                await renew(bad, at((keeper, door)))
+            assert "does not any more: leave" in await expelled_joins_again(
+                tmp_path / "bad", await invited(keeper, door)
+            )
+
+    asyncio.run(scenario())
+
+
+async def expelled_joins_again(path: Path, invitation: Invitation) -> str:
+    (path / identity.CERTIFICATE_FILE).unlink()
+    return await refusal(path, invitation)
+
+
+def test_expelling_a_keeper_warns(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+            with pytest.raises(MembershipError, match="is not a member"):
+                await joining.expel(second, "nobody", at((keeper, door)))
+            warning = await joining.expel(second, keeper.node_id, nowhere)
+        assert "make a new flock" in str(warning)
+        with pytest.raises(MembershipError, match="the only keeper"):
+            await second.expel(second.node_id)
+
+    asyncio.run(scenario())
+
+
+def test_who_leaves_is_gone_everywhere_and_may_come_back_as_another(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+            assert await leave(second, at((keeper, door))) is None
+            assert list((tmp_path / "b").iterdir()) == []
+            assert Membership.open(tmp_path / "b") is None
+            (departure,) = keeper.roster.departures()
+            assert (departure.host_name, departure.expelled) == ("b", False)
+            back = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+            assert back.node_id != second.node_id
+            assert len(back.roster.members()) == 2
+
+    asyncio.run(scenario())
+
+
+def test_who_is_alone_leaves_without_telling(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        assert await leave(first(tmp_path), nowhere) is None
+        assert list((tmp_path / "first of Office").iterdir()) == []
+
+    asyncio.run(scenario())
+
+
+def test_who_can_tell_nobody_is_told_so(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+        assert "expel it there" in str(await leave(second, nowhere))
+        # What it stated as a keeper could still spread by its links.
+        assert await keeper.merge_roster(second.roster.to_bytes())
+        assert keeper.alone
+
+    asyncio.run(scenario())
+
+
+def test_the_last_keeper_does_not_leave_by_accident(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(membership_module, "KEEPERS_WANTED", 1)
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+            assert not second.keeper
+            with pytest.raises(MembershipError, match="appoint another keeper first"):
+                await leave(keeper, nowhere)
+        assert await leave(keeper, nowhere, even_as_last_keeper=True) is not None
+        assert Membership.open(keeper.folder.path) is None
+
+    asyncio.run(scenario())
+
+
+def test_whose_certificate_has_ended_joins_again_under_its_name(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+            invitation = await invited(keeper, door)
+            with pytest.raises(MembershipError, match="belongs to the flock Office already"):
+                await join_flock(tmp_path / "b", invitation, "b")
+            ended = expired_node(keeper.authority("test"), second._own.key).member
+            identity.save_certificate(second.folder, ended)
+            stale = Membership.open(tmp_path / "b")
+            assert stale is not None
+            with pytest.raises(MembershipError, match=r"ended on .* join Office again"):
+                await joining._ask_any(stale, at((keeper, door)), TakeAuthority())
+            again = await join_flock(tmp_path / "b", invitation, "b")
+        assert again.node_id == second.node_id
+
+    asyncio.run(scenario())
