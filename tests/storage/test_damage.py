@@ -18,6 +18,8 @@ from agent.storage.reading import Remembered
 from agent.storage.rows import Key, Record
 from tests.storage.samples import held, identity, persist, replayed
 
+pytestmark = pytest.mark.usefixtures("unflushed")
+
 SEED = random.SystemRandom().randrange(2**32)
 CHANGES = 120
 FLIPS = 70

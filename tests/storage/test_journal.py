@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from agent.protocol.effects import Identity, Persist
 from agent.protocol.records import Pruning, TaskLife, Workflow
 from agent.storage import writer as writing
+from agent.storage.database import open_to_write
 from agent.storage.errors import JournalBusy, JournalClosed, JournalRefused
 from agent.storage.journal import Journal
 from agent.storage.store import Store
@@ -28,6 +30,7 @@ from tests.protocol.generation import fewer_examples, records
 from tests.storage.samples import held, identity, life, persist, replayed, workflow
 
 LIMIT_S = 10.0
+FULL = 2
 
 
 def test_a_new_journal_remembers_nothing(tmp_path: Path) -> None:
@@ -132,10 +135,17 @@ def test_the_log_is_folded_while_work_goes_on(
 ) -> None:
     monkeypatch.setattr("agent.storage.store.LOG_PAGES_MAX", 20)
     with Journal.open(tmp_path) as journal:
-        for number in range(1, 300):
+        for number in range(1, 100):
             journal.write([persist(number)])
-        assert (tmp_path / "journal.db-wal").stat().st_size < 100 * 4096
-        assert held(journal.read()) == replayed(map(persist, range(1, 300)))
+        assert (tmp_path / "journal.db-wal").stat().st_size < 60 * 4096
+        assert held(journal.read()) == replayed(map(persist, range(1, 100)))
+
+
+def test_every_commit_is_flushed(tmp_path: Path) -> None:
+    Journal.open(tmp_path).close()
+    with closing(open_to_write(tmp_path / "journal.db")) as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (FULL,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 class SlowStore:
