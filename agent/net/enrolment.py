@@ -38,7 +38,7 @@ from agent.net.enrolment_messages import (
 )
 from agent.net.invitation_book import GuessLimit
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError, duration
+from agent.net.refusals import MembershipError, Refusal, duration
 from agent.net.tls import JOIN, Arrival, arrival_of
 
 EXCHANGE_S_MAX = 10.0
@@ -63,21 +63,23 @@ class Desk:
         try:
             async with asyncio.timeout(EXCHANGE_S_MAX):
                 arrival = arrival_of(writer.get_extra_info("ssl_object"), self._membership.roster)
-                if isinstance(arrival, Arrival) and arrival.protocol == JOIN:
-                    question = decode_question(await receive(reader, QUESTION_BYTES_MAX))
-                    answer = await self._reply(question, arrival.member, _host(writer))
-                    await send(writer, encode(answer))
+                question = decode_question(await receive(reader, QUESTION_BYTES_MAX))
+                await send(writer, encode(await self._reply(question, arrival, _host(writer))))
         except (OSError, EOFError, MembershipError):
             pass  # a stranger's fault costs the stranger its connection
         finally:
             self._open -= 1
             await close(writer)
 
-    async def _reply(self, question: Question, member: Member | None, host: str) -> Answer:
+    async def _reply(self, question: Question, arrival: Arrival | Refusal, host: str) -> Answer:
+        if isinstance(arrival, Refusal):
+            return Refused(f"this machine is not let in, {arrival.reason}")
+        if arrival.protocol != JOIN:
+            return Refused("this is asked under another protocol: update Wingbeat")
         if self._open > CONNECTIONS_MAX:
             return Refused("too many machines ask at the same time: try again in a minute")
         try:
-            return await self._answer(question, member, host)
+            return await self._answer(question, arrival.member, host)
         except MembershipError as error:
             return Refused(str(error)[:REASON_LENGTH_MAX])
 

@@ -32,9 +32,9 @@ from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError, moment
 
 ROSTER_FILE = "roster"
-ROSTER_BYTES_MAX = 4 * 1024 * 1024
-MEMBERS_MAX = 2_000
-STATEMENTS_MAX = 10_000
+ROSTER_BYTES_MAX = 1024 * 1024
+MEMBERS_MAX = 1_000
+STATEMENTS_MAX = 3_000
 
 Clock = Callable[[], float]
 
