@@ -8,7 +8,10 @@ silence is counted from the older of what was heard and what was echoed. Then, b
 * *down for me*: no link of mine, and no peer that I reach reports a live link to it. One broken
   cable between two healthy machines therefore downs nobody. Statuses carry neighbours with
   their incarnations, and are sent at once when a link is lost, so a killed agent is down for
-  everybody after one exchange.
+  everybody after one exchange. Peers also report, with their beat, what *their* peers are linked
+  to: in a network that is healing link by link, two nodes three links apart would otherwise take
+  a task from each other over and over. For the same reason fresh news of a run that reached this
+  node by another counts as a sign of life for as long as silence on a link would.
 
 An older incarnation of a host is dead when a newer one was seen anywhere. A starting node treats
 known members as suspected, not down, until they are linked or the start's wait is over. All of
@@ -17,7 +20,8 @@ this is a condition that is evaluated when needed, never an event that could be 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 import msgspec
 
@@ -57,6 +61,8 @@ class Liveness(Part):
         self._status: Status | None = None
         self.started_s = 0.0
         self.lost_s: dict[NodeId, float] = {}
+        self._heard_of_s: dict[NodeId, float] = {}
+        self._reached: dict[NodeId, int] = {}
         self.master: NodeId = ""
         self.elected: Stamp = (0, 0)
 
@@ -98,17 +104,25 @@ class Liveness(Part):
             return True
         if not core.joined and host not in self.lost_s:
             return True
-        return self._reported(host)
+        return host in self._heard_of_s or self._reported(host)
 
     def _reported(self, host: NodeId) -> bool:
         newest = self.core.incarnations.get(host, 0)
-        for peer in self.core.peers.values():
-            if peer.suspected or peer.status is None:
-                continue
-            incarnation = peer.status.neighbours.get(host)
+        for status in self._statuses():
+            incarnation = status.neighbours.get(host, status.reached.get(host))
             if incarnation is not None and incarnation >= newest:
                 return True
         return False
+
+    def _statuses(self) -> Iterator[Status]:
+        for peer in self.core.peers.values():
+            if peer.status is not None and not peer.suspected:
+                yield peer.status
+
+    def heard_of(self, host: NodeId) -> None:
+        """Fresh news of a run of this host came by another node."""
+        if host not in self.core.peers:
+            self._heard_of_s[host] = self.core.now_s
 
     def down_for_s(self, host: NodeId) -> float:
         """How long the host has been down for me; 0 when it is up."""
@@ -210,6 +224,7 @@ class Liveness(Part):
         core = self.core
         for peer in list(core.peers.values()):
             self._watch(peer)
+        self._watch_from_afar()
         for peer in core.peers.values():
             if peer.greeted:
                 self._beat(peer)
@@ -219,6 +234,22 @@ class Liveness(Part):
     @property
     def _told_load(self) -> int:
         return 0 if self._status is None else self._status.load_percent
+
+    def _watch_from_afar(self) -> None:
+        """What is known of hosts without a link of ours."""
+        core = self.core
+        oldest_s = core.now_s - core.settings.down_after_s
+        for host in [host for host, at_s in self._heard_of_s.items() if at_s <= oldest_s]:
+            del self._heard_of_s[host]
+            core.liveness_changed = True
+        reached: dict[NodeId, int] = {}
+        for status in self._statuses():
+            for host, incarnation in status.neighbours.items():
+                if host != core.me and host not in core.peers:
+                    reached[host] = max(incarnation, reached.get(host, 0))
+        if reached != self._reached:
+            self._reached = reached
+            self.tell_status()
 
     def _watch(self, peer: Peer) -> None:
         settings = self.core.settings
@@ -295,6 +326,7 @@ class Liveness(Part):
             core.reputation,
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
+            self._reached,
         )
         if status == self._status:
             return
@@ -311,7 +343,7 @@ class Liveness(Part):
         if peer.status is not None and message.revision <= peer.status.revision:
             return
         peer.status = message
-        for host, incarnation in message.neighbours.items():
+        for host, incarnation in chain(message.neighbours.items(), message.reached.items()):
             if host != self.core.me:
                 self.note_incarnation(host, incarnation)
         self.core.liveness_changed = True

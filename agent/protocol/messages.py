@@ -91,7 +91,8 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     """How a node is: presence, slots, load, capabilities, version, and its neighbours.
 
     Sent when any of it changes, whole. The receiver keeps the newest revision; it decides who
-    is idle (so who goes for which task) and, by the neighbours, who is down.
+    is idle (so who goes for which task) and, by the neighbours, who is down. ``reached`` are
+    hosts without a link here that a neighbour reports as linked; it is told with the next beat.
     """
 
     revision: Count
@@ -106,6 +107,7 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     reputation: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
     capabilities: Capabilities
     neighbours: dict[NodeId, Incarnation]
+    reached: dict[NodeId, Incarnation] = {}
     policy: ShortText = ""
     more: More = {}
 

@@ -160,7 +160,11 @@ class Node:
     def _state(self, peer: Peer, message: State) -> None:
         """Wishes on a workflow that is not known here wait for it to come with its lives."""
         known = [each for each in message.workflows if each.spec.workflow in self.table.workflows]
-        self._core.learn(peer.node, known, message.lives, message.prunings, pass_on=True)
+        news = self._core.learn(peer.node, known, message.lives, message.prunings, pass_on=True)
+        for part in news.lives:
+            for run in part.life.runs:
+                if run.live and run.host != peer.node:
+                    self._liveness.heard_of(run.host)
 
     def _progress(self, peer: Peer, message: Progress) -> None:
         for item in message.items:

@@ -110,9 +110,7 @@ class Planning(Part):
                     hopeless[kind] = None
             else:
                 taker = self._taker(task, spec, seats)
-                held_back = held_back or (
-                    taker is not mine and self._could_take(spec, mine) and taker is not None
-                )
+                held_back = held_back or (taker is not mine and self._could_take(spec, mine))
             if taker is not None:
                 yield task, taker
 
@@ -179,11 +177,7 @@ class Planning(Part):
 
     def _could_take(self, spec: TaskSpec, mine: Seats) -> bool:
         """No low task starts where an interactive one could: first it must be seen taken."""
-        return (
-            not misfit(spec, mine.capabilities)
-            and self._has_room(mine, spec)
-            and not self._obstacle(spec.task)
-        )
+        return not misfit(spec, mine.capabilities) and not self._obstacle(spec.task)
 
     def interactive_waits(self) -> bool:
         """An interactive task lies there that this node could run now."""
@@ -194,7 +188,8 @@ class Planning(Part):
         for task in self._queue.in_order():
             if not core.table.interactive(task):
                 return False
-            if self._could_take(core.table.specs[task], mine):
+            spec = core.table.specs[task]
+            if self._has_room(mine, spec) and self._could_take(spec, mine):
                 return True
         return False
 
