@@ -95,7 +95,7 @@ class Planning(Part):
     def _deal(self, seats: list[Seats]) -> Iterator[tuple[TaskId, Seats]]:
         """Tasks with their takers, until nobody has room or this node has its share."""
         table, mine = self.core.table, seats[0]
-        held_back = False
+        held_back = self._contested_interactive(mine)
         hopeless: dict[Kind, None] = {}
         for task in self._queue.in_order():
             spec = table.specs[task]
@@ -103,10 +103,10 @@ class Planning(Part):
                 if held_back or not (mine.willing and self._may_have_room(mine)):
                     return
                 kind = (spec.program, spec.requirements, self._short(spec))
-                if kind in hopeless and not failed_on(table.life(task)):
+                if kind in hopeless:
                     continue
                 taker = self._taker(task, spec, seats)
-                if taker is None and task not in self._passed_over:
+                if taker is None and not any(self._has_place(each, spec) for each in seats):
                     hopeless[kind] = None
             else:
                 taker = self._taker(task, spec, seats)
@@ -192,6 +192,21 @@ class Planning(Part):
             if self._has_room(mine, spec) and self._could_take(spec, mine):
                 return True
         return False
+
+    def _has_place(self, seats: Seats, spec: TaskSpec) -> bool:
+        """Any task of this kind could go there now."""
+        fits = not misfit(spec, seats.capabilities)
+        return fits and seats.willing and self._has_room(seats, spec)
+
+    def _contested_interactive(self, mine: Seats) -> bool:
+        """Another's better claim was seen, and no record of it yet: it may still fail."""
+        table = self.core.table
+        return any(
+            task in table.specs
+            and table.interactive(task)
+            and self._could_take(table.specs[task], mine)
+            for task in self._claims.contested
+        )
 
     def _may_have_room(self, seats: Seats) -> bool:
         if seats.busy < seats.slots:
