@@ -39,6 +39,7 @@ def life_version(key: str, life: Life) -> int:
             run.incarnation,
             run.revision,
             type(run.phase).__struct_config__.tag,
+            run.stamp,
         )
         for run in life.runs
     ]

@@ -65,6 +65,7 @@ class Healing(Part):
         for peer in core.peers.values():
             unfinished = core.joined and not peer.compared and peer.compared_s <= retry_s
             if peer.greeted and (peer.stale or unfinished):
+                peer.stale = False
                 self.compare_with(peer)
 
     def compare_with(self, peer: Peer) -> None:

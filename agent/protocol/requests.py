@@ -50,9 +50,13 @@ GIVEN_UP = (TaskState.CANCELLED, TaskState.ABORTED)
 
 @dataclass(slots=True)
 class _Receipt:
-    """A submission that waits for a second disk. ``peers``: who may still confirm."""
+    """A submission that waits for a second disk. ``peers``: who may still confirm.
 
-    request: RequestId
+    ``requests`` are the clients that wait for the answer; the same workflow may be submitted
+    again before the first is answered, or even on disk.
+    """
+
+    requests: list[RequestId]
     peers: dict[NodeId, None] = field(default_factory=dict)
     answered: bool = False
 
@@ -99,6 +103,10 @@ class Requests(Part):
 
     def _submit(self, event: Submit) -> None:
         core = self.core
+        pending = self._receipts.get(event.workflow)
+        if pending is not None and not pending.answered:
+            pending.requests.append(event.request)
+            return
         if event.workflow in core.table.workflows:
             shared = event.workflow not in self._receipts and any(
                 peer.compared for peer in core.peers.values()
@@ -113,7 +121,7 @@ class Requests(Part):
         )
         workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))
         core.write(workflows=[workflow])
-        self._receipts[event.workflow] = _Receipt(event.request, dict.fromkeys(core.voters()))
+        self._receipts[event.workflow] = _Receipt([event.request], dict.fromkeys(core.voters()))
         core.tell_enqueued(receipt=True)
         self._answer_submission(event.workflow)
 
@@ -121,8 +129,12 @@ class Requests(Part):
         """Say so when nobody is left who could confirm."""
         receipt = self._receipts[workflow]
         if not receipt.answered and not receipt.peers:
-            self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, "here only", disks=1))
+            self._answer(receipt, Verdict.ACCEPTED, "here only", disks=1)
             receipt.answered = True
+
+    def _answer(self, receipt: _Receipt, verdict: Verdict, text: str, disks: int) -> None:
+        for request in receipt.requests:
+            self.core.emit(Answer(request, verdict, text, disks))
 
     def _enqueued(self, peer: Peer, message: Enqueue) -> None:
         core = self.core
@@ -139,7 +151,7 @@ class Requests(Part):
             if receipt.answered:
                 self.core.emit(WorkflowSafe(workflow))
             else:
-                self.core.emit(Answer(receipt.request, Verdict.ACCEPTED, disks=2))
+                self._answer(receipt, Verdict.ACCEPTED, "", disks=2)
 
     def on_greeted(self, peer: Peer) -> None:
         self._ask_receipts(peer.node)
@@ -174,13 +186,14 @@ class Requests(Part):
         refused = [
             workflow
             for workflow, receipt in self._receipts.items()
-            if (workflow in told and not receipt.answered) or receipt.request in told
+            if (workflow in told and not receipt.answered)
+            or any(request in told for request in receipt.requests)
         ]
         for workflow in refused:
             receipt = self._receipts.pop(workflow)
             self.core.take_in(self.core.table.withdraw(workflow))
             text = f"{self.core.name} has a full disk; submit on another machine"
-            self.core.emit(Answer(receipt.request, Verdict.REFUSED, text))
+            self._answer(receipt, Verdict.REFUSED, text, disks=0)
         return refused
 
     def vouches(self, effect: object, refused: list[WorkflowId]) -> bool:
