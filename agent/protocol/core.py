@@ -252,6 +252,10 @@ class Core:
         """Incarnation or reputation changed."""
         self._unsaved.identity = True
 
+    def save_again(self, workflow: WorkflowId) -> None:
+        """What is said next relies on the workflow being on disk; it may still be on its way."""
+        self._unsaved.workflows[workflow] = None
+
     def save_forgotten_pruning(self, workflow: WorkflowId) -> None:
         """A pruning was kept long enough."""
         self._unsaved.prunings.pop(workflow, None)

@@ -153,7 +153,7 @@ class Datasets(Part):
         if reading is None or reading.outcome is None or ref.output >= len(reading.outputs):
             return
         dataset = reading.outputs[ref.output]
-        if dataset.external or dataset.dataset in core.holdings or self.holders(dataset.dataset):
+        if dataset.external or self._held(dataset.dataset):
             return
         if not all(
             self._lost_at(host, dataset.dataset) for host in _known_holders(reading.outcome)
@@ -163,6 +163,11 @@ class Datasets(Part):
         core.cause = short_text(f"outputs lost: {dataset.dataset}, needed by {needed_by}")
         core.note(ref.task, f"outputs lost, runs again in generation {floor}")
         core.write(lives=[TaskLife(ref.task, Life(floor=floor))])
+
+    def _held(self, dataset: DatasetId) -> bool:
+        """Some disk has it, even if it could not be fetched from there just now."""
+        peers = self.core.peers.values()
+        return dataset in self.core.holdings or any(dataset in peer.holdings for peer in peers)
 
     def _lost_at(self, host: NodeId, dataset: DatasetId) -> bool:
         """The host does not have it any more, or will not come back with it."""

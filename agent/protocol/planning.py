@@ -77,6 +77,7 @@ class Planning(Part):
         core = self.core
         if not core.joined or not core.able:
             return
+        self._give_way_to_interactive()
         seats = self._seats()
         mine = seats[0]
         chosen: list[tuple[TaskId, int]] = []
@@ -92,10 +93,26 @@ class Planning(Part):
         if chosen:
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
 
+    def _give_way_to_interactive(self) -> None:
+        """A low claim that is not won yet must not keep interactive work from this node."""
+        table = self.core.table
+        low = [task for task in self._claims.open if not table.interactive(task)]
+        if low and self._wanted_interactive() is not None:
+            self._claims.withdraw(low, "interactive work came")
+
+    def _wanted_interactive(self) -> TaskId | None:
+        """The first interactive task in the queue that this node could run."""
+        for task in self._queue.in_order():
+            if not self.core.table.interactive(task):
+                return None
+            if self._could_take(self.core.table.specs[task]):
+                return task
+        return None
+
     def _deal(self, seats: list[Seats]) -> Iterator[tuple[TaskId, Seats]]:
         """Tasks with their takers, until nobody has room or this node has its share."""
         table, mine = self.core.table, seats[0]
-        held_back = self._contested_interactive(mine)
+        held_back = self._contested_interactive()
         hopeless: dict[Kind, None] = {}
         for task in self._queue.in_order():
             spec = table.specs[task]
@@ -110,7 +127,7 @@ class Planning(Part):
                     hopeless[kind] = None
             else:
                 taker = self._taker(task, spec, seats)
-                held_back = held_back or (taker is not mine and self._could_take(spec, mine))
+                held_back = held_back or (taker is not mine and self._could_take(spec))
             if taker is not None:
                 yield task, taker
 
@@ -175,36 +192,28 @@ class Planning(Part):
         home = table.home(task)
         return next((each for each in seats if each.node == home), None)
 
-    def _could_take(self, spec: TaskSpec, mine: Seats) -> bool:
+    def _could_take(self, spec: TaskSpec) -> bool:
         """No low task starts where an interactive one could: first it must be seen taken."""
-        return not misfit(spec, mine.capabilities) and not self._obstacle(spec.task)
+        return not self._obstacle(spec.task)
 
     def interactive_waits(self) -> bool:
         """An interactive task lies there that this node could run now."""
         core = self.core
         if not core.joined or not core.able:
             return False
-        mine = self._seats()[0]
-        for task in self._queue.in_order():
-            if not core.table.interactive(task):
-                return False
-            spec = core.table.specs[task]
-            if self._has_room(mine, spec) and self._could_take(spec, mine):
-                return True
-        return False
+        task = self._wanted_interactive()
+        return task is not None and self._has_room(self._seats()[0], core.table.specs[task])
 
     def _has_place(self, seats: Seats, spec: TaskSpec) -> bool:
         """Any task of this kind could go there now."""
         fits = not misfit(spec, seats.capabilities)
         return fits and seats.willing and self._has_room(seats, spec)
 
-    def _contested_interactive(self, mine: Seats) -> bool:
+    def _contested_interactive(self) -> bool:
         """Another's better claim was seen, and no record of it yet: it may still fail."""
         table = self.core.table
         return any(
-            task in table.specs
-            and table.interactive(task)
-            and self._could_take(table.specs[task], mine)
+            task in table.specs and table.interactive(task) and self._could_take(table.specs[task])
             for task in self._claims.contested
         )
 

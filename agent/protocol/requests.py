@@ -111,6 +111,7 @@ class Requests(Part):
             shared = event.workflow not in self._receipts and any(
                 peer.compared for peer in core.peers.values()
             )
+            core.save_again(event.workflow)
             core.emit(Answer(event.request, Verdict.ALREADY_KNOWN, disks=1 + shared))
             return
         fault = fault_of(event, core.table)
@@ -183,6 +184,10 @@ class Requests(Part):
                 told.update(dict.fromkeys(w.spec.workflow for w in effect.message.workflows))
             elif isinstance(effect, Answer) and effect.verdict is Verdict.ACCEPTED:
                 told[effect.request] = None
+        text = f"{self.core.name} has a full disk; submit on another machine"
+        for effect in dropped:
+            if isinstance(effect, Answer) and effect.verdict is Verdict.ALREADY_KNOWN:
+                self.core.emit(Answer(effect.request, Verdict.REFUSED, text))
         refused = [
             workflow
             for workflow, receipt in self._receipts.items()
@@ -192,14 +197,13 @@ class Requests(Part):
         for workflow in refused:
             receipt = self._receipts.pop(workflow)
             self.core.take_in(self.core.table.withdraw(workflow))
-            text = f"{self.core.name} has a full disk; submit on another machine"
             self._answer(receipt, Verdict.REFUSED, text, disks=0)
         return refused
 
     def vouches(self, effect: object, refused: list[WorkflowId]) -> bool:
         """The effect says that something is on this disk, which it is not."""
         if isinstance(effect, Answer):
-            return effect.verdict is Verdict.ACCEPTED
+            return effect.verdict in (Verdict.ACCEPTED, Verdict.ALREADY_KNOWN)
         if not isinstance(effect, Send):
             return False
         message = effect.message
