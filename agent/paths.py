@@ -1,0 +1,86 @@
+"""Where a node keeps its files: data, configuration, log and cache, each where the system has it.
+
+``WINGBEAT_HOME`` moves all four under one folder, so that several nodes can live on one machine
+and a trial leaves nothing behind. The folders are their owner's alone from the moment they are
+made: keys, tables and logs are nobody else's business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+APPLICATION = "wingbeat"
+VARIABLE = "WINGBEAT_HOME"
+FOLDER_MODE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The four folders of one node."""
+
+    data: Path
+    config: Path
+    log: Path
+    cache: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> Home:
+        """Everything under one folder."""
+        top = folder.absolute()
+        return cls(top / "data", top / "config", top / "log", top / "cache")
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str] = os.environ) -> Home:
+        """The home of this user, or the one that the environment names."""
+        moved = environment.get(VARIABLE, "").strip()
+        if moved:
+            return cls.at(Path(moved).expanduser())
+        known = platformdirs.PlatformDirs(APPLICATION, appauthor=False)
+        return cls(
+            known.user_data_path,
+            known.user_config_path,
+            known.user_log_path,
+            known.user_cache_path,
+        )
+
+    @property
+    def journal(self) -> Path:
+        """The table on disk."""
+        return self.data / "journal"
+
+    @property
+    def identity(self) -> Path:
+        """Key, certificate and roster."""
+        return self.data / "identity"
+
+    @property
+    def programs(self) -> Path:
+        """What this node can run, a folder each."""
+        return self.data / "programs"
+
+    @property
+    def scratch(self) -> Path:
+        """Where programs work, a folder for each run."""
+        return self.cache / "scratch"
+
+    @property
+    def settings_file(self) -> Path:
+        """What a person sets."""
+        return self.config / "settings.toml"
+
+    @property
+    def client_token(self) -> Path:
+        """What opens the client protocol to this user."""
+        return self.data / "client.token"
+
+    def prepare(self) -> None:
+        """Make the folders that are missing, for their owner alone. Raises ``OSError``."""
+        for folder in (self.data, self.config, self.log, self.cache, self.programs, self.scratch):
+            missing = [each for each in (folder, *folder.parents) if not each.exists()]
+            for each in reversed(missing):
+                each.mkdir(mode=FOLDER_MODE, exist_ok=True)

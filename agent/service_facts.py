@@ -1,0 +1,160 @@
+"""What a live node can tell of itself and its peers, as plain values.
+
+Whoever shows or words them (windows, command line, ``doctor``) gets a snapshot and asks nothing
+further of the node. Nothing here is a sentence about what to do: raw facts only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, WorkflowSafe
+from agent.protocol.records import NodeId
+
+
+class ServiceError(Exception):
+    """One sentence for a person: what is wrong, where, and what to do."""
+
+
+class AlreadyRunningError(ServiceError):
+    """Another agent runs on this home; ``process_id`` is None when that cannot be read."""
+
+    def __init__(self, text: str, process_id: int | None) -> None:
+        super().__init__(text)
+        self.process_id = process_id
+
+
+@dataclass(frozen=True, slots=True)
+class PeersChanged:
+    """Notice: somebody was linked or unlinked, or says something else of itself now."""
+
+    peer: NodeId
+    linked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MembersMoved:
+    """Notice: who belongs to the flock has changed, or whether there is a flock."""
+
+
+Notice = TaskMoved | OutcomeChanged | WorkflowSafe | CancelFinished | PeersChanged | MembersMoved
+
+
+@dataclass(frozen=True, slots=True)
+class PeerFacts:
+    """A linked peer as this node sees it."""
+
+    node: NodeId
+    name: str
+    address: str
+    version: str
+    """Of the program there; empty until it has said so."""
+    protocol_version: int
+    round_trip_s: float | None
+    clock_skew_s: float | None
+    """How far its clock is ahead of this one's, negative when behind; None before a word."""
+    linked_since_s: float
+    """Seconds since 1970."""
+    bytes_in: int
+    bytes_out: int
+    messages_in: int
+    messages_out: int
+    willing: bool
+    owner_present: bool
+    reason: str
+    """Why it works for others, or does not."""
+    load_percent: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberFacts:
+    """A member of the flock, linked or not."""
+
+    node: NodeId
+    name: str
+    keeper: bool
+    linked: bool
+    is_this_node: bool
+    valid_until_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DepartureFacts:
+    """A node that belonged once."""
+
+    node: NodeId
+    name: str
+    at_s: float
+    expelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FlockFacts:
+    """The flock that this node belongs to."""
+
+    flock_id: str
+    name: str
+    keeper: bool
+    member_valid_until_s: float
+    renewal_due_s: float
+    expelled: bool
+    """This node was expelled, or left elsewhere: it is cut off and runs nothing for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationFacts:
+    """An invitation to hand on."""
+
+    text: str
+    file: bytes
+    expires_s: float
+    uses: int
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalFacts:
+    """The last time that there came to be no link with somebody."""
+
+    node: NodeId
+    """Empty where nobody said who it is."""
+    name: str
+    address: str
+    cause: str
+    """A value of ``agent.net.link_refusals.Cause``."""
+    text: str
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that explains why a peer is not seen, or this node does not work."""
+
+    node: NodeId
+    name: str
+    version: str
+    process_id: int
+    started_s: float
+    port: int
+    """0 without a flock: nothing listens then."""
+    listen: tuple[str, ...]
+    flock: FlockFacts | None
+    members: tuple[MemberFacts, ...]
+    departures: tuple[DepartureFacts, ...]
+    peers: tuple[PeerFacts, ...]
+    refusals: tuple[RefusalFacts, ...]
+    static_addresses: tuple[str, ...]
+    discovery: object | None
+    """What ``agent.net.discovery`` reports of itself, as it reports it; None while it is off."""
+    foreign_flocks: tuple[str, ...]
+    """Ids of other flocks that were seen on this network."""
+    keeping_up_error: str
+    """Why the last renewal or hand-over of the authority's key failed; empty when none did."""
+    journal_notices: tuple[str, ...]
+    disk_usable: bool
+    volunteering: bool
+    presence_reason: str
+    programs: tuple[str, ...]
+    data_folder: str
+    log_folder: str
