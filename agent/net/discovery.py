@@ -1,0 +1,247 @@
+"""Nodes find each other: by multicast DNS, and by addresses that a person has typed.
+
+Multicast needs no configuration and does not work everywhere, so it is a help and never a
+condition: when it cannot be used, ``trouble`` says why in a sentence, typed addresses are told
+all the same, and it is tried again when the network changes or some time has passed.
+
+What is found is told on, not judged: other flocks apart from one's own, both with addresses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from zeroconf import Error as ZeroconfError
+from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+from agent.net.addresses import Address
+from agent.net.discovery_network import POLL_S, Change, NetworkWatch
+from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
+from agent.protocol.messages import PROTOCOL_VERSION
+from agent.protocol.records import NodeId
+
+SIGHTINGS_MAX = 256
+QUESTIONS_MAX = 64
+ANSWER_MS = 3_000
+TRY_AGAIN_S = 60.0
+STOPPING_S = 2.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryCallbacks:
+    """What discovery tells."""
+
+    found: Callable[[NodeId | None, Sequence[Address]], None]
+    """These addresses lead to a node of this flock; None: to whoever is there."""
+    gone: Callable[[NodeId], None]
+    """The node does not tell of itself any more."""
+    foreign: Callable[[Sighting], None]
+    """There is another flock on this network."""
+    changed: Callable[[], None]
+    """The network of this machine has changed, or the machine slept."""
+
+
+class Discovery:
+    """Tells the network of this node, and this node of the others."""
+
+    def __init__(
+        self,
+        me: NodeId,
+        flock: str,
+        callbacks: DiscoveryCallbacks,
+        *,
+        typed: Sequence[Address] = (),
+        interfaces: Sequence[str] = (),
+        watch: NetworkWatch | None = None,
+    ) -> None:
+        self._me, self._flock, self._callbacks = me, flock, callbacks
+        self._typed, self._interfaces = tuple(typed), list(interfaces)
+        self._watch = watch or NetworkWatch()
+        self._port = 0
+        self._zeroconf: AsyncZeroconf | None = None
+        self._browser: AsyncServiceBrowser | None = None
+        self._sightings: dict[str, Sighting] = {}
+        self._questions: dict[str, asyncio.Task[None]] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self.trouble = ""
+        """Why multicast cannot be used, in a sentence; empty when it can."""
+
+    # -- for the composition root ----------------------------------------------------------
+
+    async def start(self, port: int) -> None:
+        """Tell of the node, which listens on this port. Never fails: see ``trouble``."""
+        self._port = port
+        if self._typed:
+            self._callbacks.found(None, self._typed)
+        await self._begin()
+        self._watching = asyncio.create_task(self._keep_watch())
+
+    async def stop(self) -> None:
+        """Say goodbye to the network."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        await self._end()
+
+    def sightings(self) -> tuple[Sighting, ...]:
+        """Every node seen on this network, of whatever flock."""
+        return tuple(self._sightings.values())
+
+    # -- multicast -------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        try:
+            self._zeroconf = self._opened()
+            zeroconf = self._zeroconf.zeroconf
+            await self._zeroconf.async_register_service(
+                self._own_record(), cooperating_responders=True
+            )
+            self._browser = AsyncServiceBrowser(zeroconf, SERVICE, handlers=[self._seen])
+        except (OSError, RuntimeError, ZeroconfError) as error:
+            await self._end()
+            self._troubled(error)
+        else:
+            if self.trouble:
+                log.info("multicast can be used again")
+            self.trouble = ""
+
+    def _opened(self) -> AsyncZeroconf:
+        """On all interfaces, of both families where there are both."""
+        if self._interfaces:
+            return AsyncZeroconf(interfaces=self._interfaces)
+        try:
+            return AsyncZeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.All)
+        except (OSError, RuntimeError) as error:
+            log.info("multicast without IPv6: %s", error)
+            return AsyncZeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.V4Only)
+
+    def _own_record(self) -> AsyncServiceInfo:
+        hosts = self._interfaces or self._watch.addresses
+        return own_record(self._me, self._flock, PROTOCOL_VERSION, self._port, hosts)
+
+    async def _end(self) -> None:
+        questions, self._questions = list(self._questions.values()), {}
+        for question in questions:
+            question.cancel()
+        await asyncio.gather(*questions, return_exceptions=True)
+        zeroconf, self._zeroconf = self._zeroconf, None
+        browser, self._browser = self._browser, None
+        if zeroconf is None:
+            return
+        with contextlib.suppress(OSError, RuntimeError, ZeroconfError):
+            async with asyncio.timeout(STOPPING_S):
+                if browser is not None:
+                    await browser.async_cancel()
+                await zeroconf.async_close()
+
+    def _troubled(self, error: Exception) -> None:
+        trouble = explained_trouble(error)
+        if trouble != self.trouble:
+            log.warning("%s", trouble)
+        self.trouble = trouble
+
+    # -- what is seen ----------------------------------------------------------------------
+
+    def _seen(
+        self,
+        zeroconf: Zeroconf,
+        service_type: str,
+        name: str,
+        state_change: ServiceStateChange,
+    ) -> None:
+        """Called by zeroconf, on the loop."""
+        if state_change is ServiceStateChange.Removed:
+            self._lost(name)
+            return
+        record = AsyncServiceInfo(service_type, name)
+        if record.load_from_cache(zeroconf):
+            self._note(name, record)
+        elif name not in self._questions and len(self._questions) < QUESTIONS_MAX:
+            question = asyncio.create_task(self._ask(zeroconf, name, record))
+            self._questions[name] = question
+            question.add_done_callback(lambda _: self._questions.pop(name, None))
+
+    async def _ask(self, zeroconf: Zeroconf, name: str, record: AsyncServiceInfo) -> None:
+        with contextlib.suppress(OSError, ZeroconfError):
+            if await record.async_request(zeroconf, ANSWER_MS):
+                self._note(name, record)
+
+    def _note(self, name: str, record: AsyncServiceInfo) -> None:
+        sighting = read_record(record)
+        if sighting is None or sighting.node == self._me:
+            return
+        if name not in self._sightings and len(self._sightings) >= SIGHTINGS_MAX:
+            return
+        self._sightings[name] = sighting
+        if sighting.flock != self._flock:
+            self._callbacks.foreign(sighting)
+            return
+        mine = {(host, self._port) for host in self._watch.addresses}
+        addresses = [address for address in sighting.addresses if address not in mine]
+        if addresses:
+            self._callbacks.found(sighting.node, addresses)
+
+    def _lost(self, name: str) -> None:
+        sighting = self._sightings.pop(name, None)
+        if sighting is not None and sighting.flock == self._flock:
+            self._callbacks.gone(sighting.node)
+
+    # -- what becomes of the network -------------------------------------------------------
+
+    async def _keep_watch(self) -> None:
+        troubled_for_s = 0.0
+        while True:
+            await asyncio.sleep(POLL_S)
+            troubled_for_s = troubled_for_s + POLL_S if self.trouble else 0.0
+            change = self._look()
+            if change is not Change.NOTHING:
+                log.info("network: %s", change.value)
+                await self._follow(change)
+                self._callbacks.changed()
+            elif troubled_for_s >= TRY_AGAIN_S:
+                troubled_for_s = 0.0
+                await self._begin()
+
+    def _look(self) -> Change:
+        try:
+            return self._watch.look()
+        except OSError as error:
+            log.info("the addresses of this machine cannot be read: %s", error)
+            return Change.NOTHING
+
+    async def _follow(self, change: Change) -> None:
+        """Sleep may have cost the membership in multicast groups: begin anew after it."""
+        if change is Change.RESUMED or self._zeroconf is None:
+            await self._end()
+            await self._begin()
+            return
+        try:
+            await self._zeroconf.async_update_interfaces()
+            await self._zeroconf.async_update_service(self._own_record())
+        except (OSError, RuntimeError, ZeroconfError) as error:
+            await self._end()
+            self._troubled(error)
+
+
+def explained_trouble(error: Exception) -> str:
+    """Why multicast cannot be used, and what to do."""
+    match error:
+        case OSError(errno=errno.EADDRINUSE):
+            why = "another program keeps UDP port 5353 to itself"
+        case PermissionError():
+            why = "this system does not allow it"
+        case OSError(errno=errno.ENODEV | errno.ENETUNREACH | errno.EADDRNOTAVAIL):
+            why = "no network is up"
+        case OSError():
+            why = f"the network refuses it ({error.strerror or error})"
+        case _:
+            why = str(error) or type(error).__name__
+    return f"Nodes cannot be found by multicast: {why}; give addresses by hand."

@@ -1,0 +1,65 @@
+"""The addresses of this machine, and whether something has become of the network meanwhile.
+
+Cables, wireless networks and sleep change it without a word to those who use it, and each system
+tells of it in its own way. Looking every few seconds costs next to nothing, works on all of them,
+and notices sleep too: a clock has gone on further than the wait.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+import ifaddr
+
+POLL_S = 4.0
+JUMP_S = 10.0
+"""Clocks further ahead than this after a wait tell that the machine slept."""
+
+
+class Change(Enum):
+    """What a look at the network has shown."""
+
+    NOTHING = "nothing"
+    ADDRESSES = "addresses"
+    RESUMED = "resumed"
+
+
+def own_addresses() -> tuple[str, ...]:
+    """The addresses others may reach this machine by, of both families, without scopes."""
+    found = []
+    for adapter in ifaddr.get_adapters():
+        for place in adapter.ips:
+            host = place.ip if isinstance(place.ip, str) else place.ip[0]
+            if not ipaddress.ip_address(host.partition("%")[0]).is_loopback:
+                found.append(host.partition("%")[0])
+    return tuple(sorted(set(found)))
+
+
+class NetworkWatch:
+    """Compares each look with the one before."""
+
+    def __init__(
+        self,
+        addresses: Callable[[], Sequence[str]] = own_addresses,
+        clocks: Sequence[Callable[[], float]] = (time.time, time.monotonic),
+    ) -> None:
+        self._look, self._clocks = addresses, clocks
+        self.addresses = tuple(addresses())
+        self._times = [clock() for clock in clocks]
+
+    def look(self) -> Change:
+        """What has changed since the last look, which was ``POLL_S`` ago."""
+        times = [clock() for clock in self._clocks]
+        slept = any(
+            now - before > POLL_S + JUMP_S for now, before in zip(times, self._times, strict=True)
+        )
+        self._times = times
+        addresses = tuple(self._look())
+        changed = addresses != self.addresses
+        self.addresses = addresses
+        if slept:
+            return Change.RESUMED
+        return Change.ADDRESSES if changed else Change.NOTHING

@@ -1,0 +1,324 @@
+"""Finding each other: real multicast on loopback where it works there, and everything without it.
+
+Nothing leaves this machine: discovery is told to use the loopback interface only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+from agent.net import discovery, discovery_network
+from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
+from agent.net.discovery import Discovery, DiscoveryCallbacks, explained_trouble
+from agent.net.discovery_network import JUMP_S, POLL_S, Change, NetworkWatch, own_addresses
+from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
+from agent.protocol.records import NodeId
+from tests.net.test_links_nodes import eventually, run
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass
+class Ear:
+    """All that one discovery told."""
+
+    found: list[tuple[NodeId | None, list[Address]]] = field(default_factory=list)
+    gone: list[NodeId] = field(default_factory=list)
+    foreign: list[Sighting] = field(default_factory=list)
+    changes: int = 0
+
+    def note_found(self, node: NodeId | None, addresses: Sequence[Address]) -> None:
+        self.found.append((node, list(addresses)))
+
+    def note_change(self) -> None:
+        self.changes += 1
+
+    def listening(
+        self,
+        node: str,
+        flock: str,
+        typed: Sequence[Address] = (),
+        watch: NetworkWatch | None = None,
+    ) -> Discovery:
+        callbacks = DiscoveryCallbacks(
+            self.note_found, self.gone.append, self.foreign.append, self.note_change
+        )
+        return Discovery(
+            node, flock, callbacks, typed=typed, interfaces=[LOOPBACK], watch=watch or still()
+        )
+
+
+def still() -> NetworkWatch:
+    return NetworkWatch(lambda: ("192.0.2.1",), ())
+
+
+def multicast_refused() -> str:
+    """Why multicast does not work on loopback here; empty when it does."""
+    group, data = "224.0.0.251", b"wingbeat?"
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as hearing,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as saying,
+    ):
+        try:
+            hearing.bind(("", 0))
+            here = socket.inet_aton(LOOPBACK)
+            hearing.setsockopt(
+                socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + here
+            )
+            hearing.settimeout(1)
+            saying.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, here)
+            saying.sendto(data, (group, hearing.getsockname()[1]))
+            return "" if hearing.recv(100) == data else "something else came"
+        except OSError as error:
+            return str(error)
+
+
+needs_multicast = pytest.mark.skipif(
+    bool(refused := multicast_refused()), reason=f"no multicast on loopback: {refused}"
+)
+
+
+# -- multicast ---------------------------------------------------------------------------------
+
+
+@needs_multicast
+def test_nodes_of_a_flock_find_each_other_and_see_other_flocks() -> None:
+    async def scenario() -> None:
+        ears = [Ear(), Ear(), Ear()]
+        ant = ears[0].listening("ant", "flock")
+        bee = ears[1].listening("bee", "flock")
+        cat = ears[2].listening("cat", "other")
+        for number, one in enumerate((ant, bee, cat)):
+            await one.start(1001 + number)
+        assert ant.trouble == ""
+        await eventually(lambda: bool(ears[0].found and ears[1].found and ears[0].foreign))
+        await eventually(lambda: len(ears[2].foreign) == 2)
+        assert ears[0].found[0] == ("bee", [Address(LOOPBACK, 1002)])
+        assert ears[1].found[0] == ("ant", [Address(LOOPBACK, 1001)])
+        assert ears[0].foreign == [Sighting("cat", "other", 1, (Address(LOOPBACK, 1003),))]
+        assert ears[2].found == []
+        assert {sighting.node for sighting in ant.sightings()} == {"bee", "cat"}
+        await bee.stop()
+        await eventually(lambda: ears[0].gone == ["bee"])
+        await asyncio.gather(ant.stop(), cat.stop())
+
+    run(scenario)
+
+
+@needs_multicast
+def test_addresses_are_followed_and_sleep_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "POLL_S", 0.01)
+
+    async def scenario() -> None:
+        time_s = [0.0]
+        addresses: list[str] = ["192.0.2.1"]
+        ears = [Ear(), Ear()]
+        watch = NetworkWatch(lambda: tuple(addresses), (lambda: time_s[0],))
+        ant = ears[0].listening("ant", "flock", watch=watch)
+        bee = ears[1].listening("bee", "flock")
+        await ant.start(1001)
+        await bee.start(1002)
+        await eventually(lambda: bool(ears[1].found))
+        addresses.append("192.0.2.2")
+        await eventually(lambda: ears[0].changes == 1)
+        ears[1].found.clear()
+        ears[0].found.clear()
+        time_s[0] += 3600
+        await eventually(lambda: ears[0].changes == 2)
+        await eventually(lambda: ("bee", [Address(LOOPBACK, 1002)]) in ears[0].found)
+        await asyncio.gather(ant.stop(), bee.stop())
+
+    run(scenario)
+
+
+@needs_multicast
+def test_nonsense_on_the_network_is_passed_over() -> None:
+    async def scenario() -> None:
+        ear = Ear()
+        ant = ear.listening("ant", "flock")
+        await ant.start(1001)
+        async with AsyncZeroconf(interfaces=[LOOPBACK]) as other:
+            for name, told in (("a", {}), ("b", {"flock": "flock", "node": "b", "port": "0"})):
+                record = AsyncServiceInfo(
+                    SERVICE,
+                    f"{name}.{SERVICE}",
+                    port=9,
+                    properties=told,
+                    parsed_addresses=[LOOPBACK],
+                )
+                await other.async_register_service(record, cooperating_responders=True)
+            good = own_record("good", "flock", 1, 1002, [LOOPBACK])
+            await other.async_register_service(good, cooperating_responders=True)
+            await eventually(lambda: bool(ear.found))
+        assert [node for node, _ in ear.found] == ["good"]
+        assert {sighting.node for sighting in ant.sightings()} <= {"good"}
+        await ant.stop()
+
+    run(scenario)
+
+
+# -- without multicast -------------------------------------------------------------------------
+
+
+def refuse(error: Exception) -> Callable[..., None]:
+    def refused(**_: object) -> None:
+        raise error
+
+    return refused
+
+
+def test_typed_addresses_are_told_where_multicast_does_not_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken = OSError(errno.EADDRINUSE, "taken")
+    monkeypatch.setattr(discovery, "AsyncZeroconf", refuse(taken))
+    monkeypatch.setattr(discovery, "POLL_S", 0.01)
+    monkeypatch.setattr(discovery, "TRY_AGAIN_S", 0.02)
+
+    async def scenario() -> None:
+        ear = Ear()
+        typed = [Address("workshop", 1), Address("::1", 2)]
+        ant = ear.listening("ant", "flock", typed)
+        await ant.start(1001)
+        assert ear.found == [(None, typed)]
+        assert ant.trouble == (
+            "Nodes cannot be found by multicast: another program keeps UDP port 5353 to itself; "
+            "give addresses by hand."
+        )
+        monkeypatch.undo()
+        monkeypatch.setattr(discovery, "POLL_S", 0.01)
+        if not refused:
+            monkeypatch.setattr(discovery, "TRY_AGAIN_S", 0.02)
+            await eventually(lambda: ant.trouble == "")
+        await ant.stop()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (PermissionError(errno.EPERM, "no"), "does not allow"),
+        (OSError(errno.ENODEV, "no"), "no network is up"),
+        (OSError(errno.EIO, "strange"), "strange"),
+        (RuntimeError("No interfaces to listen on"), "No interfaces"),
+    ],
+)
+def test_trouble_is_one_sentence(error: Exception, why: str) -> None:
+    sentence = explained_trouble(error)
+    assert why in sentence
+    assert sentence.endswith("give addresses by hand.")
+
+
+def test_the_watch_tells_addresses_from_sleep() -> None:
+    wall, steady, addresses = [0.0], [0.0], [["192.0.2.1"]]
+    watch = NetworkWatch(lambda: addresses[0], (lambda: wall[0], lambda: steady[0]))
+    assert watch.look() is Change.NOTHING
+    wall[0] += POLL_S + JUMP_S / 2
+    assert watch.look() is Change.NOTHING
+    addresses[0] = ["192.0.2.7"]
+    assert watch.look() is Change.ADDRESSES
+    assert watch.addresses == ("192.0.2.7",)
+    wall[0] += 8 * 3600
+    assert watch.look() is Change.RESUMED
+    steady[0] += 8 * 3600
+    assert watch.look() is Change.RESUMED
+    wall[0] -= 3600
+    assert watch.look() is Change.NOTHING
+
+
+def test_own_addresses_are_those_that_others_may_use() -> None:
+    addresses = own_addresses()
+    assert LOOPBACK not in addresses
+    assert "::1" not in addresses
+    assert list(addresses) == sorted(set(addresses))
+    assert discovery_network.NetworkWatch().addresses == addresses
+
+
+def test_a_record_says_no_more_than_it_must() -> None:
+    record = own_record("node.1", "flock", 3, 1001, ["192.0.2.1", "2001:db8::1"])
+    assert set(record.properties) == {b"flock", b"node", b"port", b"version"}
+    assert record.name == f"node-1.{SERVICE}"
+    addresses = (Address("192.0.2.1", 1001), Address("2001:db8::1", 1001))
+    assert read_record(record) == Sighting("node.1", "flock", 3, addresses)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["flock", "node", "port", "version"]),
+        st.one_of(st.none(), st.binary(max_size=70)),
+    )
+)
+def test_any_record_is_a_sighting_or_passed_over(told: dict[str, bytes | None]) -> None:
+    properties: dict[str | bytes, str | bytes | None] = dict(told.items())
+    record = AsyncServiceInfo(SERVICE, f"x.{SERVICE}", port=1, properties=properties)
+    sighting = read_record(record)
+    assert sighting is None or (sighting.node.isprintable() and sighting.flock.isprintable())
+
+
+# -- addresses by hand -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("workshop", Address("workshop", DEFAULT_PORT)),
+        (" pc-12.office.example:81 ", Address("pc-12.office.example", 81)),
+        ("192.0.2.7", Address("192.0.2.7", DEFAULT_PORT)),
+        ("192.0.2.7:65535", Address("192.0.2.7", 65535)),
+        ("[2001:db8::1]:9", Address("2001:db8::1", 9)),
+        ("[fe80::1%eth0]", Address("fe80::1%eth0", DEFAULT_PORT)),
+        ("2001:db8::1", Address("2001:db8::1", DEFAULT_PORT)),
+    ],
+)
+def test_addresses_are_read(text: str, address: Address) -> None:
+    assert parse_address(text) == address
+    assert parse_address(str(address)) == address
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "empty"),
+        ("host:", "not a port"),
+        ("host:0", "not a port"),
+        ("host:65536", "not a port"),
+        ("host:http", "not a port"),
+        ("host:1:2", "several colons"),
+        ("[2001:db8::1", "opens a bracket"),
+        ("[2001:db8::1]9", "opens a bracket"),
+        ("[host]:9", "no IPv6 address"),
+        ("[2001:xyz::1]", "not an IPv6 address"),
+        ("192.0.2.256", "not an IPv4 address"),
+        ("https://host", "not a port"),
+        ("two words", "not a host name"),
+        ("-dash", "not a host name"),
+        ("a..b", "not a host name"),
+        ("x" * 64, "not a host name"),
+    ],
+)
+def test_what_is_no_address_is_answered_with_a_sentence(text: str, part: str) -> None:
+    with pytest.raises(AddressError, match=part) as error:
+        parse_address(text)
+    sentence = str(error.value)
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_an_address_or_a_sentence(text: str) -> None:
+    try:
+        address = parse_address(text)
+    except AddressError:
+        return
+    assert 1 <= address.port <= 65535
+    assert parse_address(str(address)) == address
