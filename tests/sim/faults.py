@@ -109,8 +109,8 @@ class Faults:
     def expel(self, who: int) -> None:
         """A machine does not belong any more; it is told by nobody answering it."""
         machine = self._machine(who)
-        if machine.expelled or machine.gone_for_ever:
-            return
+        if machine.expelled or machine.gone_for_ever or self.simulation.plan.broken:
+            return  # where links are missing, others may reach each other only through it
         self._strike(machine, "expelled", 1e9)
         machine.expelled = True
         machine.gone_for_ever = True
@@ -138,8 +138,9 @@ class Faults:
         simulation = self.simulation
         simulation.ledger.disk_lost = True
         lost, machine.disk = machine.disk, replacement
-        for name in lost.workflows:
-            if not any(name in other.disk.workflows for other in simulation.machines):
+        for name in (*lost.workflows, *lost.prunings):
+            disks = [other.disk for other in simulation.machines]
+            if not any(name in disk.workflows or name in disk.prunings for disk in disks):
                 simulation.ledger.excused[name] = f"only {machine} had it"
 
     def stall(self, who: int, for_s: float) -> None:

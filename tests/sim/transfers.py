@@ -125,7 +125,7 @@ class Transfers:
         if not self._has(holder, dataset):
             delay = draw.uniform(*(SILENT_S if holder.stalled else REFUSED_S))
             self.world.after(delay, self._next_input, job)
-        elif draw.random() < plan.fetch_breaks:
+        elif draw.random() < plan.fetch_breaks and not self.machine.simulation.settling:
             self.world.after(draw.uniform(*plan.fetch_s) / 2, self._next_input, job)
         else:
             self.world.after(draw.uniform(*plan.fetch_s), self._arrive, job, holder)
