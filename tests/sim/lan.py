@@ -12,9 +12,11 @@ from statistics import fmean
 
 from agent.protocol.effects import StartChild, TaskMoved
 from agent.protocol.messages import Capabilities
+from agent.protocol.node import Node
 from agent.protocol.records import PRIORITY_LOW, InputRef, TaskSpec
 from agent.protocol.settings import Settings
 from agent.protocol.states import ENDED, TaskState
+from tests.sim.checks import Watch
 from tests.sim.machine import Machine, MachinePlan
 from tests.sim.network import NetworkPlan
 from tests.sim.plan import NAMES, Plan
@@ -68,7 +70,11 @@ def chain(length: int, duration_s: float) -> list[Step]:
 
 
 class Flock:
-    """So many machines on one LAN, from the moment at which all have joined."""
+    """So many machines on one LAN, from the moment at which all have joined.
+
+    ``data_s`` is what bringing one dataset from disk to disk takes. Another ``node_class`` is put
+    on the same machines; where it keeps other promises, ``watch_class`` checks those.
+    """
 
     def __init__(
         self,
@@ -81,19 +87,23 @@ class Flock:
         settings: Settings | None = None,
         names: Iterable[str] = NAMES,
         policy: str = "look-ahead",
+        data_s: tuple[float, float] = (0.002, 0.05),
+        node_class: type[Node] = Node,
+        watch_class: type[Watch] = Watch,
     ) -> None:
         plan = Plan(seed, "lan", settings or Settings(), exact=True, start_s=start_s)
+        plan.fetch_s = data_s
         plan.network = NetworkPlan(delay_s=delays)
         plan.machines = [
             MachinePlan(f"n{i:02}", name, slots, CAPABLE, policy, boot_s=i * 0.001)
             for i, name in zip(range(n), names, strict=False)
         ]
-        self.simulation = Simulation(plan)
+        self.simulation = Simulation(plan, node_class)
         self.world = self.simulation.world
         self.times: dict[str, Times] = {}
         self.submitted_s: dict[str, float] = {}
         self._open: dict[str, None] = {}
-        watch = self.simulation.watch
+        watch = self.simulation.watch = watch_class(self.simulation)
         watch.on_moved = self._moved
         watch.on_started = self._starts
         self.simulation.start()

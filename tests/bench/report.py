@@ -1,0 +1,125 @@
+"""What every benchmark hands back, and how it is shown: as tables, or as JSON.
+
+A figure without its limit beside it gets read kindly. So each benchmark states its limits as
+verdicts, made of the figures and nothing else: what was measured, what was allowed, and whether
+that held. A missed limit makes the exit code 1, whatever else looked good.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.table import Table
+
+Figures = dict[str, Any]
+Cell = str | int | float | None
+
+CONSOLE_COLUMNS = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A limit and what was measured against it."""
+
+    what: str
+    measured: float
+    limit: float
+    unit: str = ""
+    at_least: bool = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the limit held; what is not a number holds nothing."""
+        if self.at_least:
+            return self.measured >= self.limit
+        return self.measured <= self.limit
+
+    def row(self) -> list[Cell]:
+        """For the sheet of verdicts."""
+        sign = "≥" if self.at_least else "≤"
+        limit = f"{sign} {_text(self.limit)} {self.unit}".strip()
+        measured = f"{_text(self.measured)} {self.unit}".strip()
+        return [self.what, measured, limit, "kept" if self.kept else "MISSED"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One table of figures, with what must be known to read it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Cell]]
+    note: str = ""
+
+
+class Benchmark(Protocol):
+    """What a module of this folder offers."""
+
+    WHAT: str
+    """In a line, for the list."""
+
+    def measure(self, *, quick: bool) -> Figures:
+        """Everything that is measured; ``quick``: the smallest run that goes everywhere."""
+        ...
+
+    def judge(self, figures: Figures) -> list[Verdict]:
+        """The limits, read off the figures."""
+        ...
+
+    def sheets(self, figures: Figures) -> list[Sheet]:
+        """The figures as tables."""
+        ...
+
+
+def hand_over(benchmark: Benchmark, figures: Figures, *, as_json: bool) -> int:
+    """Show the figures and what they are worth; the exit code."""
+    verdicts = benchmark.judge(figures)
+    if as_json:
+        told = [
+            {"what": v.what, "measured": v.measured, "limit": v.limit, "kept": v.kept}
+            for v in verdicts
+        ]
+        sys.stdout.write(json.dumps({"figures": figures, "verdicts": told}, indent=2) + "\n")
+    else:
+        _show(benchmark.sheets(figures), verdicts)
+    return 0 if all(verdict.kept for verdict in verdicts) else 1
+
+
+def _show(sheets: list[Sheet], verdicts: list[Verdict]) -> None:
+    console = Console(width=None if sys.stdout.isatty() else CONSOLE_COLUMNS)
+    for sheet in [*sheets, _verdict_sheet(verdicts)]:
+        table = Table(*sheet.columns, title=sheet.title, title_justify="left")
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for row in sheet.rows:
+            table.add_row(*map(_text, row))
+        console.print(table)
+        if sheet.note:
+            console.print(sheet.note, highlight=False, markup=False)
+        console.print()
+
+
+def _verdict_sheet(verdicts: list[Verdict]) -> Sheet:
+    rows = [verdict.row() for verdict in verdicts]
+    return Sheet("Limits", ["what", "measured", "limit", "verdict"], rows)
+
+
+def _text(value: Cell) -> str:
+    """Numbers with as many digits as can mean something."""
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return value
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value below which this share of all lies; of few values the next higher one."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
