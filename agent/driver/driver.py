@@ -1,0 +1,289 @@
+"""One node, hosted live: one loop, one timer, events one after the other.
+
+Whatever happens comes in by ``hand``. What a port reports while an event is handled waits for its
+turn. After each event the one timer is set for the node's next deadline.
+
+**Late timers.** The node tells from a late timer that it slept or stalled, and what its peers said
+meanwhile must reach it first. A loop that was held up finds due timers and readable sockets in the
+same turn, and a socket holds more than one turn reads. So when the timer fires, ``Due`` waits until
+the links have been silent for a whole turn of the loop, at most ``DRAIN_S_MAX``: a peer that never
+pauses must not keep this node from noticing that time goes by. It is never skipped, and the node
+is told the time at which it is really handed in.
+
+**Faults.** An exception out of the node is a fault of this program. It is logged with the event
+and what is known of the tasks in it. If a peer's message led to it, that peer's link is closed, so
+that whatever it sent costs it the link and not this node; after anything else the node is stopped
+in an orderly way. An exception from a port has no such way out: some effect was not done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from concurrent.futures import Future
+from typing import Protocol
+
+from agent.driver.clock import LiveClock
+from agent.driver.outbox import Outbox
+from agent.driver.ports import Audience, Disk, Network, Programs, Told
+from agent.driver.stories import stories_of
+from agent.protocol.clock import Instant
+from agent.protocol.effects import (
+    Answer,
+    CancelFinished,
+    CopyOutputs,
+    Effect,
+    Fetch,
+    OutcomeChanged,
+    Persist,
+    ResumeChild,
+    Send,
+    StartChild,
+    StopChild,
+    Stopped,
+    SuspendChild,
+    TaskMoved,
+    Unlink,
+    WorkflowSafe,
+)
+from agent.protocol.events import DiskUsable, Due, Event, PeerLinked, PersistFailed, Received
+from agent.protocol.records import NodeId, TaskId
+
+DRAIN_S_MAX = 0.25
+PROBE_EVERY_S = 1.0
+EVENT_TEXT_MAX = 2_000
+
+log = logging.getLogger(__name__)
+
+
+class Hosted(Protocol):
+    """The three questions that a node answers; ``agent.protocol.node.Node`` does."""
+
+    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]: ...
+
+    def next_deadline(self) -> float | None: ...
+
+    def story(self, task: TaskId) -> list[str]: ...
+
+
+class Driver:
+    """Hosts a node from ``start`` until it has stopped."""
+
+    def __init__(
+        self,
+        node: Hosted,
+        network: Network,
+        disk: Disk,
+        programs: Programs,
+        audience: Audience,
+        clock: LiveClock | None = None,
+    ) -> None:
+        self._node, self._network, self._disk = node, network, disk
+        self._programs, self._audience = programs, audience
+        self._clock = clock or LiveClock()
+        self._outbox = Outbox(self._do, self._submit, self._refused)
+        self._inbox: deque[tuple[Event, str]] = deque()
+        self._working = False
+        self._over = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_for: float | None = None
+        self._draining = False
+        self._heard = 0
+        self._links_made = 0
+        self._linked_as: dict[NodeId, int] = {}
+        self._probing: asyncio.TimerHandle | None = None
+        self._loop = asyncio.get_running_loop()
+        self.disk_usable = True
+        """As the node was told last."""
+
+    # -- events in -------------------------------------------------------------------------
+
+    def hand(self, event: Event, cause: str = "") -> None:
+        """Have the node handle this, now or after what it is at."""
+        if self._over:
+            return
+        if isinstance(event, Received):
+            self._heard += 1
+        elif isinstance(event, PeerLinked):
+            self._links_made += 1
+            self._linked_as[event.peer] = self._links_made
+        self._inbox.append((event, cause))
+        self._work()
+
+    def close(self) -> None:
+        """Handle nothing and do nothing any more."""
+        self._over = True
+        self._inbox.clear()
+        self._outbox.discard()
+        for timer in (self._timer, self._probing):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._probing = None
+
+    def _work(self) -> None:
+        """Until nothing is left to handle; whatever is handed in meanwhile is handled here."""
+        if self._working:
+            return
+        self._working = True
+        try:
+            self._outbox.advance()
+            while self._inbox and not self._over:
+                self._handle(*self._inbox.popleft())
+        except Exception as error:
+            log.exception("an effect could not be carried out")
+            self._audience.failed(error)
+        finally:
+            self._working = False
+        self._arm()
+
+    def _handle(self, event: Event, cause: str) -> None:
+        try:
+            effects = self._node.handle(event, self._clock.now(), cause)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others must not pay for it
+            self._at_fault(event, error)
+            return
+        self._outbox.put(effects, self._links_made)
+
+    def _at_fault(self, event: Event, error: Exception) -> None:
+        text = repr(event)[:EVENT_TEXT_MAX]
+        told = "\n".join(stories_of(event, self._node.story))
+        log.error("the node failed at %s\n%s", text, told, exc_info=error)
+        if isinstance(event, Received):
+            self._network.unlink(event.peer, "its message could not be handled here")
+        else:
+            self._audience.failed(error)
+
+    # -- the timer -------------------------------------------------------------------------
+
+    def _arm(self) -> None:
+        if self._over or self._draining:
+            return
+        deadline_s = self._node.next_deadline()
+        if self._timer is not None:
+            if deadline_s == self._timer_for:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if deadline_s is None:
+            return
+        self._timer_for = deadline_s
+        wait_s = max(0.0, deadline_s - self._clock.elapsed_s())
+        self._timer = self._loop.call_at(self._loop.time() + wait_s, self._fired)
+
+    def _fired(self) -> None:
+        self._timer = None
+        self._draining = True
+        give_up_s = self._loop.time() + DRAIN_S_MAX
+        # What the loop has found readable in this turn comes behind this in the next one, so
+        # only the turn after that knows whether the links were silent.
+        self._loop.call_soon(self._loop.call_soon, self._drained, self._heard, give_up_s)
+
+    def _drained(self, heard: int, give_up_s: float) -> None:
+        if self._over:
+            return
+        if heard != self._heard and self._loop.time() < give_up_s:
+            self._loop.call_soon(self._drained, self._heard, give_up_s)
+            return
+        self._draining = False
+        deadline_s = self._node.next_deadline()
+        if deadline_s is not None and deadline_s <= self._clock.elapsed_s():
+            self.hand(Due())
+        else:
+            self._arm()
+
+    # -- the disk --------------------------------------------------------------------------
+
+    def _submit(self, persist: Persist) -> Future[None]:
+        commit = self._disk.submit((persist,))
+        commit.add_done_callback(self._committed)
+        return commit
+
+    def _committed(self, _: Future[None]) -> None:
+        """In the journal's thread, or here if it was refused outright."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._work_on)
+
+    def _work_on(self) -> None:
+        if not self._over:
+            self._work()
+
+    def _refused(self, persist: Persist, dropped: tuple[Effect, ...], error: BaseException) -> None:
+        log.error("%s", error)
+        self.disk_usable = False
+        self._inbox.append((PersistFailed(persist, dropped), ""))
+        self._probe_later()
+
+    def _probe_later(self) -> None:
+        if self._probing is None and not self._over:
+            self._probing = self._loop.call_later(PROBE_EVERY_S, self._probe)
+
+    def _probe(self) -> None:
+        def answered(answer: Future[bool]) -> None:
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._probed, answer)
+
+        self._disk.probe().add_done_callback(answered)
+
+    def _probed(self, answer: Future[bool]) -> None:
+        self._probing = None
+        if self._over:
+            return
+        if answer.exception() is not None or not answer.result():
+            self._probe_later()
+            return
+        log.info("the disk takes records again")
+        self.disk_usable = True
+        self.hand(DiskUsable())
+
+    # -- effects out -----------------------------------------------------------------------
+
+    def _do(self, effect: Effect, links_made: int) -> None:
+        if self._over:
+            return
+        match effect:
+            case Send():
+                peers = self._still_linked(effect.peers, links_made)
+                if peers:
+                    self._network.send(peers, effect.message)
+            case Unlink():
+                if self._still_linked((effect.peer,), links_made):
+                    self._network.unlink(effect.peer, effect.reason)
+            case Answer():
+                self._audience.answered(effect)
+            case TaskMoved() | OutcomeChanged() | WorkflowSafe() | CancelFinished():
+                self._tell(effect)
+            case Stopped():
+                self._audience.stopped()
+            case Persist():
+                raise AssertionError("the outbox keeps this to itself")
+            case _:
+                self._do_with_program(effect)
+
+    def _do_with_program(
+        self, effect: Fetch | StartChild | SuspendChild | ResumeChild | StopChild | CopyOutputs
+    ) -> None:
+        programs = self._programs
+        match effect:
+            case Fetch():
+                programs.fetch(effect)
+            case StartChild():
+                programs.start(effect)
+            case SuspendChild():
+                programs.suspend(effect.task, effect.run)
+            case ResumeChild():
+                programs.resume(effect.task, effect.run)
+            case StopChild():
+                programs.stop(effect.task, effect.run, effect.reason)
+            case CopyOutputs():
+                programs.copy(effect)
+
+    def _tell(self, notice: Told) -> None:
+        self._audience.told(notice)
+
+    def _still_linked(self, peers: tuple[NodeId, ...], links_made: int) -> tuple[NodeId, ...]:
+        """Without those that were linked anew while the effect waited: it was for the old link,
+        and would arrive on the new one before a greeting."""
+        if links_made == self._links_made:
+            return peers
+        return tuple(peer for peer in peers if self._linked_as.get(peer, 0) <= links_made)

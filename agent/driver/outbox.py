@@ -1,0 +1,117 @@
+"""Effects in the order in which they must be done, with commits on the way.
+
+Each event leads to one list of effects, a batch. What stands behind the ``Persist`` of a batch
+waits until that is on disk, and so does every later batch: what a later event tells of may be
+what an earlier one wrote. Several commits may be under way, which lets the journal flush them
+together. A batch whose ``Persist`` is refused ends there; those behind it go on.
+
+What suspends or stops a program stands in front of the ``Persist`` and is done at once, whatever
+the disk does, because the owner of the machine is waiting. Only when something about the same run
+waits in the queue (it is about to be started, say) it takes its place behind that; there is
+nothing yet that it could stop.
+
+The queue needs no limit of its own: the journal refuses when too much waits for it, and what is
+queued without a ``Persist`` is a few words per second and link, for as long as links live.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from agent.protocol.effects import (
+    Effect,
+    Fetch,
+    Persist,
+    ResumeChild,
+    StartChild,
+    StopChild,
+    SuspendChild,
+)
+from agent.protocol.records import RunName, TaskId
+
+Urgent = SuspendChild | StopChild
+AboutRun = Fetch | StartChild | SuspendChild | ResumeChild | StopChild
+
+
+@dataclass(slots=True)
+class Batch:
+    """Effects that wait: for their own commit if there is one, and for the batches before."""
+
+    effects: deque[Effect]
+    links_made: int
+    """How many links there had been when the effects were asked for."""
+    persist: Persist | None = None
+    commit: Future[None] | None = None
+
+
+class Outbox:
+    """Carries effects out through ``do``, in order."""
+
+    def __init__(
+        self,
+        do: Callable[[Effect, int], None],
+        submit: Callable[[Persist], Future[None]],
+        refused: Callable[[Persist, tuple[Effect, ...], BaseException], None],
+    ) -> None:
+        self._do, self._submit, self._refused = do, submit, refused
+        self._waiting: deque[Batch] = deque()
+
+    def put(self, effects: Iterable[Effect], links_made: int) -> None:
+        """Take in the effects of one event, and do what can be done now."""
+        batch = Batch(deque(), links_made)
+        for effect in effects:
+            if isinstance(effect, Persist):
+                if batch.effects:
+                    self._waiting.append(batch)
+                batch = Batch(deque(), links_made, effect, self._submit(effect))
+            elif isinstance(effect, Urgent) and not self._is_awaited(effect, batch):
+                self._do(effect, links_made)
+            else:
+                batch.effects.append(effect)
+        if batch.effects or batch.persist is not None:
+            self._waiting.append(batch)
+        self.advance()
+
+    def advance(self) -> None:
+        """Do what no commit stands in the way of any more."""
+        while self._waiting:
+            batch = self._waiting[0]
+            if batch.commit is not None:
+                if not batch.commit.done():
+                    return
+                self._settle(batch)
+            while batch.effects:
+                self._do(batch.effects.popleft(), batch.links_made)
+            self._waiting.popleft()
+
+    def discard(self) -> None:
+        """Forget everything that waits."""
+        self._waiting.clear()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def _settle(self, batch: Batch) -> None:
+        """The commit is over; what stood behind a refused one is handed back, not done."""
+        commit, persist = batch.commit, batch.persist
+        batch.commit = batch.persist = None
+        assert commit is not None
+        assert persist is not None
+        error = commit.exception()
+        if error is not None:
+            dropped = tuple(batch.effects)
+            batch.effects.clear()
+            self._refused(persist, dropped, error)
+
+    def _is_awaited(self, effect: Urgent, batch: Batch) -> bool:
+        run = (effect.task, effect.run)
+        return any(_about(other) == run for each in self._waiting for other in each.effects) or any(
+            _about(other) == run for other in batch.effects
+        )
+
+
+def _about(effect: Effect) -> tuple[TaskId, RunName] | None:
+    return (effect.task, effect.run) if isinstance(effect, AboutRun) else None

@@ -1,0 +1,77 @@
+"""What the driver needs of the world, as interfaces. None of them may call the driver back before
+it returns, and none may block; whatever comes of it comes as an event later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Protocol
+
+from agent.protocol.effects import (
+    Answer,
+    CancelFinished,
+    CopyOutputs,
+    Fetch,
+    OutcomeChanged,
+    Persist,
+    StartChild,
+    TaskMoved,
+    WorkflowSafe,
+)
+from agent.protocol.messages import Message
+from agent.protocol.records import NodeId, RunName, TaskId
+
+Told = TaskMoved | OutcomeChanged | WorkflowSafe | CancelFinished
+
+
+class Network(Protocol):
+    """Links to peers."""
+
+    def send(self, peers: Sequence[NodeId], message: Message) -> None:
+        """Send to those of these peers that are linked."""
+
+    def unlink(self, peer: NodeId, reason: str) -> None:
+        """Close the link with a peer."""
+
+
+class Disk(Protocol):
+    """The journal."""
+
+    def submit(self, persists: Sequence[Persist]) -> Future[None]:
+        """Write; done when on disk. May complete in any thread."""
+
+    def probe(self) -> Future[bool]:
+        """Whether the disk takes records again."""
+
+
+class Programs(Protocol):
+    """Child processes, and the datasets that they read and write."""
+
+    def fetch(self, effect: Fetch) -> None: ...
+
+    def start(self, effect: StartChild) -> None: ...
+
+    def suspend(self, task: TaskId, run: RunName) -> None: ...
+
+    def resume(self, task: TaskId, run: RunName) -> None: ...
+
+    def stop(self, task: TaskId, run: RunName, reason: str) -> None: ...
+
+    def copy(self, effect: CopyOutputs) -> None: ...
+
+
+class Audience(Protocol):
+    """Whoever asked something of the node, and who watches it."""
+
+    def answered(self, answer: Answer) -> None:
+        """A request is answered."""
+
+    def told(self, notice: Told) -> None:
+        """Something that watchers want to know."""
+
+    def stopped(self) -> None:
+        """Everything is handed back; the node does nothing any more."""
+
+    def failed(self, error: BaseException) -> None:
+        """The node is at fault and cannot go on; it has to be stopped."""
