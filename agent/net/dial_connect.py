@@ -108,8 +108,8 @@ def listening_sockets(hosts: Iterable[str], port: int) -> list[socket.socket]:
     except OSError as error:
         for opened in sockets:
             opened.close()
-        if error.errno == errno.EADDRINUSE:
-            text = f"Port {port} is used by another program; choose another port."
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            text = f"Port {port} is used by another program, or reserved; choose another port."
             raise OSError(error.errno, text) from error
         raise
     if not sockets:

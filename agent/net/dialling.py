@@ -23,7 +23,8 @@ from agent.protocol.records import NodeId
 
 BACK_OFF_FIRST_S = 0.05
 BACK_OFF_MAX_S = 2.0
-BACK_OFF_LASTING_S = 15.0
+BACK_OFF_LASTING_FIRST_S = 1.0
+BACK_OFF_LASTING_MAX_S = 15.0
 LOWER_COMES_WITHIN_S = 3.0
 SHORT_LIVED_S = 5.0
 """A link that ends sooner counts as a failed call."""
@@ -150,8 +151,10 @@ class Dialler:
 
     def _delay_s(self, target: Target) -> float:
         if target.failures:
-            longest_s = BACK_OFF_LASTING_S if target.lasting else BACK_OFF_MAX_S
-            doubled_s: float = BACK_OFF_FIRST_S * 2 ** min(target.failures - 1, 16)
+            first_s, longest_s = BACK_OFF_FIRST_S, BACK_OFF_MAX_S
+            if target.lasting:
+                first_s, longest_s = BACK_OFF_LASTING_FIRST_S, BACK_OFF_LASTING_MAX_S
+            doubled_s: float = first_s * 2 ** min(target.failures - 1, 16)
             return min(longest_s, doubled_s) * self._random.uniform(0.5, 1.0)
         if target.typed or target.peer is None or self._me < target.peer:
             return 0.0

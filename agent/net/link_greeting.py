@@ -12,7 +12,7 @@ Nothing here has long: a greeting that is not done after a few seconds ends.
 from __future__ import annotations
 
 import asyncio
-import logging
+import contextlib
 import socket
 import ssl
 import time
@@ -45,8 +45,6 @@ KEEPALIVE_COUNT = 3
 
 Verify = Callable[[ssl.SSLObject], tuple[NodeId, str] | str]
 """Who is at the other end of a finished handshake: node id and name, or why it is refused."""
-
-log = logging.getLogger(__name__)
 
 
 class GreetingOwner(Protocol):
@@ -205,7 +203,8 @@ class Greeting:
             word = read_refused(body)
             cause = Cause(word.cause) if word.cause in set(Cause) else Cause.REFUSED
             self.connection.close()
-            self._end(cause, word.text)
+            told = cause is Cause.REFUSED
+            self._end(cause, f"It refuses this node: {word.text}" if told else word.text)
         elif kind == Kind.OPENING and self.opening is None:
             self.opening = read_opening(body)
             if self.decides:
@@ -222,7 +221,6 @@ class Greeting:
 
     def _end(self, cause: Cause, text: str) -> None:
         refusal = LinkRefusal(self.peer, self._place(), cause, text, time.time())
-        log.info("no link with %s (%s): %s", self.name or "?", self.address, text)
         self._finish(refusal)
         self._owner.refused(refusal)
 
@@ -254,4 +252,5 @@ def keep_alive(connected: socket.socket | None) -> None:
     ):
         option = getattr(socket, name, None)
         if option is not None:
-            connected.setsockopt(socket.IPPROTO_TCP, option, value)
+            with contextlib.suppress(OSError):
+                connected.setsockopt(socket.IPPROTO_TCP, option, value)

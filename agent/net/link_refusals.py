@@ -7,6 +7,7 @@ doctor`` until there is a link.
 
 from __future__ import annotations
 
+import logging
 import ssl
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,8 @@ from enum import StrEnum
 from agent.protocol.records import NodeId
 
 REFUSALS_MAX = 128
+
+log = logging.getLogger(__name__)
 
 CERTIFICATE_NOT_YET_VALID = 9
 CERTIFICATE_EXPIRED = 10
@@ -122,10 +125,12 @@ class Refusals:
         self._by_key: dict[str, LinkRefusal] = {}
 
     def note(self, refusal: LinkRefusal) -> None:
-        """Keep it, in the place of an earlier one."""
+        """Keep it, in the place of an earlier one; what is not the same again goes to the log."""
         key = refusal.peer or refusal.address
-        self._by_key.pop(key, None)
+        before = self._by_key.pop(key, None)
         self._by_key[key] = refusal
+        if before is None or before.text != refusal.text:
+            log.info("no link with %s (%s): %s", refusal.peer or "?", refusal.address, refusal.text)
         if len(self._by_key) > REFUSALS_MAX:
             del self._by_key[next(iter(self._by_key))]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 
 import pytest
 
@@ -163,6 +164,19 @@ async def test_unlinking_is_told_here_as_found_and_there_as_said() -> None:
 
 
 @scenario
+async def test_a_connection_that_times_out_was_not_reset_by_the_peer() -> None:
+    """What the system reports of a cable that was cut."""
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        connection = bee.links._links["ant"]._connection
+        connection.error = TimeoutError(errno.ETIMEDOUT, "timed out")
+        assert connection.raw is not None
+        connection.raw.abort()
+        await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
+        await ant.until(lambda: ("unlinked", "bee", True) in ant.told)
+
+
+@scenario
 async def test_a_link_comes_back_after_it_was_unlinked() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -196,7 +210,8 @@ async def test_the_expelled_are_cut_off_and_told_why() -> None:
         await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
         await eventually(lambda: bool(ant.links.refusals()))
         refusal = ant.links.refusals()[0]
-        assert (refusal.peer, refusal.text) == ("bee", "ant was expelled from the flock.")
+        assert refusal.peer == "bee"
+        assert refusal.text == "It refuses this node: ant was expelled from the flock."
 
 
 @scenario

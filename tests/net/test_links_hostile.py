@@ -141,7 +141,7 @@ def test_a_refusal_in_the_greeting_ends_it() -> None:
             ant.writer.write(refused_frame("any", "For no reason."))
             await ant.until_closed()
             await eventually(lambda: bool(bee.links.refusals()))
-            assert bee.links.refusals()[0].text == "For no reason."
+            assert bee.links.refusals()[0].text == "It refuses this node: For no reason."
 
     run(scenario)
 
