@@ -1,0 +1,46 @@
+"""What this machine has, for the matching of requirements. Looked at once, at the start."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+from agent.protocol.messages import Capabilities
+
+SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
+ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+MEGABYTE = 1024 * 1024
+
+
+def capabilities(
+    programs: tuple[str, ...], scratch: Path, tags: tuple[str, ...] = ()
+) -> Capabilities:
+    """Of this machine, with these programs on it."""
+    machine = platform.machine().lower()
+    return Capabilities(
+        system=SYSTEMS.get(sys.platform, sys.platform),
+        architecture=ARCHITECTURES.get(machine, machine),
+        memory_mb=_memory_bytes() // MEGABYTE,
+        disk_mb=_free_bytes(scratch) // MEGABYTE,
+        cores=os.cpu_count() or 1,
+        programs=programs,
+        tags=tags,
+    )
+
+
+def _memory_bytes() -> int:
+    """0 where the system does not say."""
+    if sys.platform == "win32":
+        return 0
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _free_bytes(folder: Path) -> int:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return 0

@@ -1,0 +1,88 @@
+"""The lines between a node and a program: any executable that follows them works unchanged.
+
+Child to node: ``PROGRESS p`` (percent), ``TERMINATED id…``, ``CANCELLED``, ``ERROR text``. Node to
+child: ``CANCEL``. Anything else that a program prints is its own affair and goes to its log, and a
+program that prints none of these and exits with 0 has succeeded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agent.protocol.records import TaskSpec
+
+CANCEL = b"CANCEL\n"
+LINE_BYTES_MAX = 64 * 1024
+OUTPUTS_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressWord:
+    """How far it is."""
+
+    permille: int
+
+
+@dataclass(frozen=True, slots=True)
+class TerminatedWord:
+    """It has succeeded, with these datasets."""
+
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CancelledWord:
+    """It has stopped, as it was asked to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorWord:
+    """It has failed."""
+
+    text: str
+
+
+Word = ProgressWord | TerminatedWord | CancelledWord | ErrorWord
+
+
+def read_word(line: bytes) -> Word | None:
+    """What a line of a program says; None when it is no word to the node."""
+    text = line.decode("utf-8", "replace").strip()
+    verb, _, rest = text.partition(" ")
+    rest = rest.strip()
+    match verb:
+        case "PROGRESS":
+            return _progress(rest)
+        case "TERMINATED":
+            return TerminatedWord(tuple(rest.split()[:OUTPUTS_MAX]))
+        case "CANCELLED" if not rest:
+            return CancelledWord()
+        case "ERROR":
+            return ErrorWord(rest)
+        case _:
+            return None
+
+
+def arguments(spec: TaskSpec, inputs: tuple[str, ...]) -> list[str]:
+    """``-p raw -i id… -x parameters``: raw data, outputs of producers, parameters."""
+    raw = [dataset.dataset for dataset in spec.raw]
+    told: list[str] = []
+    for dataset in raw:
+        told += ["-p", dataset]
+    for dataset in inputs:
+        if dataset not in raw:
+            told += ["-i", dataset]
+    if spec.parameters:
+        told += ["-x", spec.parameters]
+    return told
+
+
+def _progress(rest: str) -> ProgressWord | None:
+    try:
+        percent = float(rest.removesuffix("%"))
+    except ValueError:
+        return None
+    if not math.isfinite(percent):
+        return None
+    return ProgressWord(round(10 * min(max(percent, 0.0), 100.0)))
