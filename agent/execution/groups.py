@@ -14,7 +14,6 @@ from typing import Protocol
 
 from agent.execution.programs import ProgramError
 
-
 Hear = Callable[[int, bytes], None]
 """Told of what a program prints, by the number of the file that it prints to: 1 or 2."""
 
