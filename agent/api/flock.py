@@ -1,0 +1,174 @@
+"""The flock and its machines: what clients ask and are told of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from agent.api.values import Count, Millis, Reference
+from agent.api.work import NodeView
+
+InvitationText = Annotated[str, Meta(min_length=1, max_length=4_096)]
+
+
+class Peers(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which machines does this node see?"""
+
+
+PeerState = Literal["linked", "away"]
+"""``away``: a member of the flock to which there is no link from here."""
+
+
+class PeerView(Struct, frozen=True):
+    """Another machine, as this node sees it. ``reason``: why it does not help, or is not there."""
+
+    node: str
+    name: str
+    state: PeerState
+    address: str = ""
+    version: str = ""
+    round_trip_ms: float | None = None
+    clock_ahead_ms: int | None = None
+    volunteering: bool = False
+    owner_present: bool = False
+    load_percent: Count = 0
+    reason: str = ""
+
+
+class PeersReply(Struct, frozen=True):
+    """This node, and the others in the order of their names."""
+
+    node: NodeView
+    peers: tuple[PeerView, ...]
+
+
+class Members(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who belongs to the flock?"""
+
+
+class MemberView(Struct, frozen=True):
+    """A machine that belongs. A ``keeper`` can let others in and send them away."""
+
+    node: str
+    name: str
+    keeper: bool
+    own: bool
+    valid_until_ms: Millis
+
+
+class DepartureView(Struct, frozen=True):
+    """A machine that belonged once."""
+
+    node: str
+    name: str
+    expelled: bool
+    at_ms: Millis
+
+
+class MembersReply(Struct, frozen=True):
+    """All who belong, and all who did."""
+
+    flock: str
+    members: tuple[MemberView, ...]
+    departures: tuple[DepartureView, ...]
+
+
+class FlockCreate(Struct, frozen=True, forbid_unknown_fields=True):
+    """Make a flock with this machine as its first member."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+class Joined(Struct, frozen=True):
+    """This machine belongs to this flock now."""
+
+    flock: str
+    node: str
+    name: str
+
+
+class Invite(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Invite so many machines, for so long."""
+
+    uses: Annotated[int, Meta(ge=1, le=1_000)] = 1
+    hours: Annotated[float, Meta(gt=0, le=8_760)] = 24.0
+
+
+class Invitation(Struct, frozen=True):
+    """The text to hand on, and the content of a file that says the same."""
+
+    text: str
+    file: str
+    flock: str
+    uses: Count
+    expires_ms: Millis
+
+
+class Join(Struct, frozen=True, forbid_unknown_fields=True):
+    """Join the flock of an invitation, given as its text."""
+
+    invitation: InvitationText
+
+
+class Expel(Struct, frozen=True, forbid_unknown_fields=True):
+    """Send a machine away, for ever."""
+
+    member: Reference
+
+
+class Expelled(Struct, frozen=True):
+    """It is out. ``warning`` is for a person, where there is one."""
+
+    node: str
+    name: str
+    warning: str = ""
+
+
+class Leave(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Leave the flock. The last keeper takes the authority with it and has to mean it."""
+
+    even_as_last_keeper: bool = False
+
+
+class Left(Struct, frozen=True):
+    """This machine is alone now. ``warning`` is for a person, where there is one."""
+
+    flock: str
+    warning: str = ""
+
+
+class Doctor(Struct, frozen=True, forbid_unknown_fields=True):
+    """Why is a machine not seen?"""
+
+
+FindingKind = Literal[
+    "no flock",
+    "expelled",
+    "multicast",
+    "firewall",
+    "other flock",
+    "other version",
+    "certificate",
+    "clock",
+    "unreachable",
+    "listening",
+    "journal",
+    "authority",
+]
+
+
+class Finding(Struct, frozen=True):
+    """One thing that is wrong, of which machine if of one, in a sentence with what to do."""
+
+    kind: FindingKind
+    text: str
+    subject: str = ""
+
+
+class DoctorReply(Struct, frozen=True):
+    """No findings: nothing is wrong as far as this node can tell."""
+
+    findings: tuple[Finding, ...]
+    seen: Count
+    missing: Count

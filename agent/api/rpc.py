@@ -1,0 +1,88 @@
+"""The envelope: JSON-RPC 2.0, one message a line.
+
+Ids are numbers or texts; a request without one is refused, because everything here has an answer
+that somebody must read. Several requests in one array are not served: a line each is as good.
+
+Error codes below -32000 are the standard's, positive ones are ours. Their numbers are fixed;
+their sentences are for people and may change.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Annotated, Literal
+
+from msgspec import Meta, Raw, Struct, field
+
+
+class ErrorCode(IntEnum):
+    """What kind of trouble it is, for programs."""
+
+    NOT_JSON = -32700
+    NOT_A_REQUEST = -32600
+    NO_SUCH_METHOD = -32601
+    WRONG_PARAMETERS = -32602
+    AGENT_FAILED = -32603
+    REFUSED = 1
+    UNAUTHORISED = 2
+    UNKNOWN = 3
+    AMBIGUOUS = 4
+    NO_FLOCK = 5
+    EVENTS_LOST = 6
+    TOO_LONG = 7
+    TOO_MANY = 8
+    STOPPING = 9
+
+
+NOTHING = Raw(b"")
+RequestId = Annotated[int, Meta(ge=-(2**53), le=2**53)] | Annotated[str, Meta(max_length=64)]
+
+
+class Request(Struct, frozen=True):
+    """A question of the client."""
+
+    jsonrpc: Literal["2.0"]
+    id: RequestId
+    method: str
+    params: Raw = field(default_factory=lambda: Raw(b"{}"))
+
+
+class Problem(Struct, frozen=True):
+    """Why a question has no answer: one sentence."""
+
+    code: int
+    message: str
+
+
+class Answer(Struct, frozen=True):
+    """The answer to a question."""
+
+    id: RequestId
+    result: Raw
+    jsonrpc: Literal["2.0"] = "2.0"
+
+
+class Failure(Struct, frozen=True):
+    """No answer; ``id`` is none when the question could not be read so far."""
+
+    id: RequestId | None
+    error: Problem
+    jsonrpc: Literal["2.0"] = "2.0"
+
+
+class Notification(Struct, frozen=True):
+    """Said unasked: ``event`` or ``closing``."""
+
+    method: Literal["event", "closing"]
+    params: Raw
+    jsonrpc: Literal["2.0"] = "2.0"
+
+
+class Incoming(Struct, frozen=True):
+    """Whatever a client may receive, to be told apart by what is there."""
+
+    id: RequestId | None = None
+    result: Raw = NOTHING
+    error: Problem | None = None
+    method: str = ""
+    params: Raw = NOTHING

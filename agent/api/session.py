@@ -1,0 +1,134 @@
+"""The conversation itself: its first word, events, and the end of the agent.
+
+Events have numbers, without gaps, that begin at 1 with each start of an agent. A client that was
+cut off names the last one that it saw and gets all that came after it, each once, as far back as
+the agent remembers; else it is told that events are lost, reads what it shows again, and follows
+from there.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from agent.api.values import Count, Millis, Position, ShortText, TaskState, WorkflowId
+
+CONTROL_FILE = "control.json"
+"""In the data folder of a node while its agent runs; only its owner can read it."""
+
+
+class ControlFile(Struct, frozen=True):
+    """Where the agent of this home listens, and what opens it."""
+
+    port: Annotated[int, Meta(ge=1, le=65_535)]
+    token: Annotated[str, Meta(min_length=16, max_length=256)]
+    process: int
+    address: str = "127.0.0.1"
+
+
+class Hello(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The first word: proof that the client may read the owner's files. ``client``: for the log."""
+
+    token: Annotated[str, Meta(max_length=256)]
+    client: ShortText = ""
+
+
+class Welcome(Struct, frozen=True):
+    """Who answers; ``protocol`` is the version of this contract."""
+
+    protocol: Count
+    version: str
+    node: str
+    name: str
+    position: Position
+
+
+class Events(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Send events from now on: those after a position, or only new ones."""
+
+    after: Position | None = None
+
+
+class Subscribed(Struct, frozen=True):
+    """Events after this position follow."""
+
+    position: Position
+
+
+class Stop(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """End the agent: it hands back what it runs and says goodbye."""
+
+    reason: ShortText = ""
+
+
+class Stopping(Struct, frozen=True):
+    """The agent is on its way out; the connection ends with it."""
+
+    node: str
+
+
+class TaskMoved(Struct, frozen=True, tag="task moved"):
+    """A task is in another state; ``before`` is none when it is new."""
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    before: TaskState | None
+    after: TaskState
+    host: str
+    cause: str
+
+
+class OutcomeChanged(Struct, frozen=True, tag="outcome changed"):
+    """Another success of a task counts now; both sides of a partition had finished it."""
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    before: str
+    after: str
+    cause: str
+
+
+class WorkflowSafe(Struct, frozen=True, tag="workflow safe"):
+    """A workflow that was on this disk only is on another one too."""
+
+    workflow: WorkflowId
+
+
+class CancelFinished(Struct, frozen=True, tag="cancel finished"):
+    """Nothing of a cancelled task runs any more."""
+
+    task: str
+    name: str
+    workflow: WorkflowId
+
+
+class PeerChanged(Struct, frozen=True, tag="peer changed"):
+    """Another machine came, went or says something else of itself: ``peers`` tells what."""
+
+    node: str
+
+
+class FlockChanged(Struct, frozen=True, tag="flock changed"):
+    """This machine joined, left or was sent away, or others were; ``members`` tells who."""
+
+    flock: str
+
+
+Happening = TaskMoved | OutcomeChanged | WorkflowSafe | CancelFinished | PeerChanged | FlockChanged
+
+
+class Event(Struct, frozen=True):
+    """Notification ``event``: something happened, at this place among all that did."""
+
+    sequence: Annotated[int, Meta(ge=1, le=2**53)]
+    at_ms: Millis
+    happening: Happening
+
+
+class Closing(Struct, frozen=True):
+    """Notification ``closing``: why the agent ends the connection; nothing follows."""
+
+    reason: str

@@ -1,0 +1,83 @@
+"""Words that several messages of the client contract use, with their limits.
+
+The limits are the protocol's own, so that what a client may say is what the flock can keep. States
+are the protocol's enumeration itself: there is one in all layers.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
+from agent.protocol.states import TaskState
+
+__all__ = [
+    "CLIENT_PROTOCOL",
+    "PRIORITY_NAMES",
+    "Count",
+    "Dataset",
+    "LongText",
+    "Millis",
+    "NamedPriority",
+    "Page",
+    "Position",
+    "Priority",
+    "Reference",
+    "Requirements",
+    "ShortText",
+    "TaskState",
+    "WorkflowId",
+    "WorkflowState",
+]
+
+CLIENT_PROTOCOL = 1
+"""Raised when a client of before would misunderstand; additions do not raise it."""
+
+ShortText = Annotated[str, Meta(max_length=256)]
+LongText = Annotated[str, Meta(max_length=65_536)]
+WorkflowId = Annotated[str, Meta(min_length=1, max_length=128)]
+Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Millis = Annotated[int, Meta(ge=0, le=2**53)]
+Page = Annotated[int, Meta(ge=1, le=2_000)]
+
+Reference = Annotated[str, Meta(min_length=1, max_length=256)]
+"""What a person calls something: an id, a name, or the beginning of one as far as it is unique.
+A task may be given as ``workflow/task``."""
+
+Priority = Annotated[int, Meta(ge=0, le=PRIORITY_INTERACTIVE)]
+NamedPriority = Literal["low", "interactive"] | Priority
+PRIORITY_NAMES = {"low": PRIORITY_LOW, "interactive": PRIORITY_INTERACTIVE}
+
+WorkflowState = Literal["waiting", "running", "finished", "failed", "cancelled"]
+"""``failed`` and ``cancelled`` only when nothing of it goes on any more."""
+
+
+class Dataset(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A file of the flock by its identifier; ``external`` ones live in somebody's database."""
+
+    dataset: Annotated[str, Meta(min_length=1, max_length=256)]
+    size_bytes: Annotated[int, Meta(ge=0, le=2**60)] = 0
+    external: bool = False
+
+
+class Requirements(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a machine must have to run a task; empty and zero mean: anything."""
+
+    system: ShortText = ""
+    architecture: ShortText = ""
+    memory_mb: Count = 0
+    disk_mb: Count = 0
+    cores: Count = 0
+    tags: tuple[ShortText, ...] = ()
+
+
+class Position(Struct, frozen=True):
+    """A place in the events of one start of an agent: after the event of this number.
+
+    ``log`` names the start, because the numbers begin anew with each.
+    """
+
+    log: Annotated[str, Meta(max_length=64)]
+    sequence: Annotated[int, Meta(ge=0, le=2**53)]

@@ -1,0 +1,211 @@
+"""Workflows and tasks: what clients ask and are told of them.
+
+A submission calls its tasks as its author does; the flock gives each an id of its own, made from
+the names of workflow and task. So the same submission is the same work whoever sends it, however
+often, and a task of another workflow can be named before anybody has looked it up.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from agent.api.values import (
+    Count,
+    Dataset,
+    LongText,
+    Millis,
+    NamedPriority,
+    Page,
+    Position,
+    Priority,
+    Reference,
+    Requirements,
+    ShortText,
+    TaskState,
+    WorkflowId,
+    WorkflowState,
+)
+
+TaskName = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[^/]+$")]
+"""What the author of a workflow calls a task; without a slash, which parts it from the workflow."""
+
+
+class Input(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The n-th output (from 0) of another task; of this workflow, if none is named."""
+
+    task: TaskName
+    output: Annotated[int, Meta(ge=0, le=9_999)] = 0
+    workflow: Annotated[str, Meta(max_length=128)] = ""
+
+
+class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One execution of a program, or a gate: a step that a person does, told by ``asks``.
+
+    ``raw`` are datasets given now, ``inputs`` outputs of other tasks, ``after`` tasks of this
+    workflow that only have to be finished first.
+    """
+
+    id: TaskName
+    program: ShortText = ""
+    inputs: tuple[Input, ...] = ()
+    raw: tuple[Dataset, ...] = ()
+    after: tuple[TaskName, ...] = ()
+    parameters: LongText = ""
+    requirements: Requirements = Requirements()
+    expected_s: Annotated[float, Meta(ge=0, le=31_536_000)] = 60.0
+    failures_max: Annotated[int, Meta(ge=1, le=100)] = 3
+    gate: bool = False
+    asks: ShortText = ""
+
+
+class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Have the flock run a workflow. A name that is known already is answered, not run twice."""
+
+    name: WorkflowId
+    tasks: Annotated[tuple[Task, ...], Meta(min_length=1, max_length=100_000)]
+    priority: NamedPriority = "low"
+    submitter: ShortText = ""
+
+
+class Submitted(Struct, frozen=True):
+    """The workflow is kept on so many disks. One disk: an event tells when it is on another."""
+
+    workflow: WorkflowId
+    known: bool
+    disks: Count
+    text: str = ""
+
+
+class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Cancel tasks and all that depends on them; none named means the whole workflow."""
+
+    workflow: Reference
+    tasks: tuple[Reference, ...] = ()
+
+
+class Retry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Try failed or cancelled tasks again; none named means all of the workflow."""
+
+    workflow: Reference
+    tasks: tuple[Reference, ...] = ()
+
+
+class SetPriority(Struct, frozen=True, forbid_unknown_fields=True):
+    """Change the priority of a workflow."""
+
+    workflow: Reference
+    priority: NamedPriority
+
+
+class Gate(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A person has done the step that a gate asks for, and may attach datasets."""
+
+    task: Reference
+    outputs: tuple[Dataset, ...] = ()
+
+
+class Wished(Struct, frozen=True):
+    """The wish is kept. ``cancelling``: something still runs; an event tells when it stopped."""
+
+    workflow: WorkflowId
+    verdict: Literal["done", "cancelling"]
+    text: str = ""
+
+
+class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is this node, and which workflows are there? The newest first, a page at a time."""
+
+    first: Count = 0
+    limit: Page = 200
+
+
+class NodeView(Struct, frozen=True):
+    """The node that answers. ``flock`` is empty while it belongs to none."""
+
+    node: str
+    name: str
+    version: str
+    flock: str = ""
+    volunteering: bool = False
+    owner_present: bool = False
+    reason: str = ""
+
+
+class WorkflowView(Struct, frozen=True):
+    """A workflow as this node sees it; ``counts`` has the states that occur."""
+
+    workflow: WorkflowId
+    name: str
+    state: WorkflowState
+    priority: Priority
+    submitter: str
+    host: str
+    submitted_ms: Millis
+    tasks: Count
+    counts: dict[TaskState, Count]
+
+
+class StatusReply(Struct, frozen=True):
+    """``position`` is where to subscribe so that no event is missed and none seen twice."""
+
+    node: NodeView
+    workflows: tuple[WorkflowView, ...]
+    total: Count
+    position: Position
+
+
+class Show(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The tasks of a workflow, in the order of its author, a page at a time."""
+
+    workflow: Reference
+    first: Count = 0
+    limit: Page = 1_000
+
+
+class TaskView(Struct, frozen=True):
+    """A task as this node sees it.
+
+    ``host`` is the name of the machine that runs it or ran it, ``needs`` the ids of the tasks
+    it waits for or waited for, ``changed_ms`` when the run last changed.
+    """
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    program: str
+    state: TaskState
+    reason: str = ""
+    host: str = ""
+    attempt: Count = 0
+    changed_ms: Millis = 0
+    expected_s: float = 0.0
+    gate: bool = False
+    asks: str = ""
+    needs: tuple[str, ...] = ()
+    outputs: tuple[Dataset, ...] = ()
+    mixed_inputs: bool = False
+
+
+class ShowReply(Struct, frozen=True):
+    """``workflow.tasks`` says how many there are in all."""
+
+    workflow: WorkflowView
+    tasks: tuple[TaskView, ...]
+    first: Count
+    position: Position
+
+
+class Why(Struct, frozen=True, forbid_unknown_fields=True):
+    """Why does a task wait, or why did it move?"""
+
+    task: Reference
+
+
+class Story(Struct, frozen=True):
+    """``now`` in a sentence, and what this node remembers of the way there, the oldest first."""
+
+    task: TaskView
+    now: str
+    moves: tuple[str, ...]

@@ -1,0 +1,9 @@
+"""The client protocol, the node's side: who is let in, what is asked, what is answered.
+
+A client is a window, a command or a person at a terminal, all of the account that runs the agent.
+That account is the border: a random token in a file that only it can read opens the connection.
+So limits here guard against mistakes rather than malice, except before the token was shown, when
+anybody of the machine may be at the other end.
+
+One file per verb lies under ``verbs/``. The server knows the node only as ``Surface``.
+"""

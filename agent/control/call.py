@@ -1,0 +1,60 @@
+"""What a verb gets besides its parameters: the node, the events, and the connection's own needs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from agent.api.methods import Method
+from agent.api.rpc import ErrorCode, RequestId
+from agent.api.values import Position
+from agent.control.envelope import answer_line
+from agent.control.event_log import EventLog
+from agent.control.refusal import RefusedError
+from agent.control.surface import Surface
+from agent.control.wording import parameters_fault
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request's surroundings. ``follow``: send events after a position from now on."""
+
+    surface: Surface
+    events: EventLog
+    token: str
+    follow: Callable[[Position], None]
+    stop: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A method with what serves it: parameters as they came in, a line out."""
+
+    name: str
+    answer: Callable[[Call, RequestId, Raw], Awaitable[bytes]]
+
+
+def verb(method: Method[P, R], serve: Callable[[Call, P], Awaitable[R]]) -> Verb:
+    """Binds a method of the contract to its function; the types of both must fit."""
+    decode = msgspec.json.Decoder(method.params).decode
+    fields = method.params.__struct_fields__
+
+    async def answer(call: Call, request_id: RequestId, raw: Raw) -> bytes:
+        try:
+            params = decode(raw)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            sentence = parameters_fault(method.name, str(error), fields)
+            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
+        except RecursionError as error:
+            sentence = f"{method.name}: params are nested too deeply"
+            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
+        return answer_line(request_id, await serve(call, params))
+
+    return Verb(method.name, answer)

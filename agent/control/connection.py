@@ -1,0 +1,220 @@
+"""One client: its lines in, answers and events out.
+
+Questions are worked on at once and answered when they are done, so that a submission that waits
+for a second disk holds nothing up; ids tell answers apart. Nothing is queued for a client: while
+much is unread, no further question is taken from it and no event told to it. Who then reads
+nothing for long, or lags so far behind that events are forgotten, is cut off with a last word that
+says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+
+from agent.api.methods import HELLO
+from agent.api.rpc import ErrorCode, Problem, Request, RequestId
+from agent.api.session import Closing
+from agent.api.values import Position
+from agent.control.call import Call
+from agent.control.envelope import (
+    NO_TEXT_PROTOCOL,
+    Malformed,
+    closing_line,
+    failure_line,
+    read_request,
+)
+from agent.control.limits import Limits
+from agent.control.lines import Lines, TooLong
+from agent.control.refusal import RefusedError
+from agent.control.verbs import VERBS
+from agent.service_facts import ServiceError
+
+READ_BYTES = 256 * 1024
+
+log = logging.getLogger(__name__)
+
+
+class Connection:
+    """From the first byte to the last, which ``end`` brings about from wherever it is called."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        call: Call,
+        limits: Limits,
+    ) -> None:
+        self._reader, self._writer, self._limits = reader, writer, limits
+        self._call = replace(call, follow=self._follow)
+        self.greeted = False
+        """It has shown the token."""
+        self._lines = Lines(limits.greeting_bytes_max)
+        self._slots = asyncio.Semaphore(limits.pending_max)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._telling: asyncio.Task[None] | None = None
+        self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        writer.transport.set_write_buffer_limits(high=limits.output_bytes_high)
+
+    async def run(self) -> None:
+        """Until either side ends it."""
+        loop, limit_s = asyncio.get_running_loop(), self._limits.greeting_s_max
+        late = loop.call_later(limit_s, self._not_greeted, limit_s)
+        self._begin(self._hear_all())
+        try:
+            reason = await self._ended
+        finally:
+            late.cancel()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._close(reason)
+
+    def end(self, reason: str = "") -> None:
+        """End it, with a last word if there is a reason to tell."""
+        if not self._ended.done():
+            self._ended.set_result(reason)
+
+    # -- what the client says --------------------------------------------------------------
+
+    async def _hear_all(self) -> None:
+        while data := await self._reader.read(READ_BYTES):
+            self._lines.feed(data)
+            for line in self._lines.take():
+                if self._ended.done():
+                    return
+                await self._hear(line)
+        # Who says no more may still wait for answers: a script that was piped in.
+        for _ in range(self._limits.pending_max):
+            await self._slots.acquire()
+        self.end()
+
+    async def _hear(self, line: bytes | TooLong) -> None:
+        if isinstance(line, TooLong):
+            sentence = f"the line is longer than {line.limit_bytes} bytes"
+            await self._refuse(None, Problem(ErrorCode.TOO_LONG, sentence))
+        elif line.startswith(b"{"):
+            await self._take(read_request(line))
+        elif line:
+            await self._write(NO_TEXT_PROTOCOL)
+            self._end_stranger()
+
+    async def _take(self, request: Request | Malformed) -> None:
+        if isinstance(request, Malformed):
+            await self._refuse(request.id, request.problem)
+        elif not self.greeted and request.method != HELLO.name:
+            sentence = "say hello first, with the token from control.json"
+            await self._refuse(request.id, Problem(ErrorCode.UNAUTHORISED, sentence))
+        else:
+            await self._slots.acquire()
+            if self.greeted:
+                self._begin(self._answer(request))
+            else:
+                await self._answer(request)
+
+    async def _refuse(self, request_id: RequestId | None, problem: Problem) -> None:
+        await self._write(failure_line(request_id, problem))
+        self._end_stranger()
+
+    def _end_stranger(self) -> None:
+        """Who has not shown the token gets one answer, if it is not a welcome."""
+        if not self.greeted:
+            self.end()
+
+    def _not_greeted(self, limit_s: float) -> None:
+        if not self.greeted:
+            self.end(f"no hello came within {limit_s:g} seconds")
+
+    # -- what it is told -------------------------------------------------------------------
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            outcome = await _outcome(self._call, request)
+            if outcome.done and request.method == HELLO.name:
+                self.greeted = True
+                self._lines.limit_bytes = self._limits.line_bytes_max
+            await self._write(outcome.line)
+            if not outcome.done:
+                self._end_stranger()
+        finally:
+            self._slots.release()
+
+    def _follow(self, position: Position) -> None:
+        """The answer to the question for events is written before this task has its first turn."""
+        if self._telling is not None:
+            self._telling.cancel()
+        self._telling = self._begin(self._tell_events(position.sequence))
+
+    async def _tell_events(self, sequence: int) -> None:
+        while True:
+            await self._call.events.wait_after(sequence)
+            try:
+                lines = self._call.events.lines_after(sequence)
+            except RefusedError:
+                self.end(f"you read too slowly: the events after {sequence} are forgotten")
+                return
+            sequence += len(lines)
+            await self._write(b"".join(lines))
+
+    async def _write(self, data: bytes) -> None:
+        self._writer.write(data)
+        try:
+            async with asyncio.timeout(self._limits.unread_s_max):
+                await self._writer.drain()
+        except TimeoutError:
+            self.end(f"you read nothing for {self._limits.unread_s_max:g} seconds")
+
+    # -- its end ---------------------------------------------------------------------------
+
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
+        return task
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, ConnectionError):
+            self.end()
+        elif error is not None:
+            log.error("a client's connection failed", exc_info=error)
+            self.end("the agent failed; its log says more")
+
+    async def _close(self, reason: str) -> None:
+        """What is still unread is waited for a little: closing at once could lose the answer."""
+        with contextlib.suppress(ConnectionError, TimeoutError, RuntimeError):
+            if reason:
+                self._writer.write(closing_line(Closing(reason)))
+            async with asyncio.timeout(self._limits.closing_s_max):
+                self._writer.write_eof()
+                while await self._reader.read(READ_BYTES):
+                    pass
+        self._writer.transport.abort()
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    line: bytes
+    done: bool
+
+
+async def _outcome(call: Call, request: Request) -> _Outcome:
+    """A line for whatever becomes of a request; nothing that a verb raises gets further."""
+    try:
+        line = await VERBS[request.method].answer(call, request.id, request.params)
+    except RefusedError as error:
+        return _Outcome(failure_line(request.id, error.problem), done=False)
+    except ServiceError as error:
+        problem = Problem(ErrorCode.REFUSED, str(error))
+    except Exception:
+        log.exception("%s failed", request.method)
+        problem = Problem(
+            ErrorCode.AGENT_FAILED, f"the agent failed at {request.method}; its log says more"
+        )
+    else:
+        return _Outcome(line, done=True)
+    return _Outcome(failure_line(request.id, problem), done=False)

@@ -1,0 +1,225 @@
+"""Why a machine is not seen, or this one does not work: facts to sentences with what to do.
+
+One sentence for each thing that is wrong, first what is wrong here (it explains the rest), then
+machine by machine. A cause is only named where a fact shows it; where none does, the sentence says
+what to look at, in the order in which it is most often the reason.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from agent.api.flock import Finding, FindingKind
+from agent.control.membership import HOW_TO_JOIN
+from agent.net.link_refusals import Cause
+from agent.net.refusals import duration, moment
+from agent.service_facts import Facts, MemberFacts, RefusalFacts
+
+CLOCK_DIFFERENCE_S_MAX = 30.0
+"""Certificates and the times that people read suffer from more."""
+SETTINGS = "`addresses` in settings.toml"
+
+_CURES: dict[str, tuple[FindingKind, str]] = {
+    Cause.OTHER_FLOCK: (
+        "other flock",
+        (
+            "{name} belongs to another flock: leave that there (`wingbeat flock leave`) and join this "
+            "one again with a new invitation"
+        ),
+    ),
+    Cause.OTHER_VERSION: (
+        "other version",
+        "{name} runs a version of Wingbeat that this one cannot talk to: update the older of both",
+    ),
+    Cause.EXPIRED: (
+        "certificate",
+        (
+            "the certificate of {name} has ended, or a clock is wrong: compare the clocks of both; if "
+            "they are right, leave the flock on {name} and join again with a new invitation"
+        ),
+    ),
+    Cause.NOT_YET_VALID: (
+        "clock",
+        (
+            "the certificate of {name} is not valid yet by the clock of this machine: set both clocks "
+            "by the same time server"
+        ),
+    ),
+    Cause.REFUSED: (
+        "certificate",
+        (
+            "{name} and this machine do not accept each other ({text}): look at `wingbeat flock "
+            "members` on both for who was sent away, and join again there"
+        ),
+    ),
+    Cause.NOT_WINGBEAT: (
+        "unreachable",
+        "something that is not Wingbeat answers at the address of {name} ({address}): give "
+        "Wingbeat another port there, or correct the address in " + SETTINGS,
+    ),
+    Cause.OTHER_NODE: (
+        "unreachable",
+        "another machine than {name} answers at {address}: correct the address in " + SETTINGS,
+    ),
+    Cause.SLOW: (
+        "unreachable",
+        "{name} at {address} answers too slowly to be greeted: look at its load and its network",
+    ),
+    Cause.BUSY: (
+        "unreachable",
+        "{name} takes no more connections for now: wait a minute, then look at its log",
+    ),
+    Cause.MISBEHAVED: (
+        "other version",
+        "{name} sent what this machine cannot read ({text}): update Wingbeat on both",
+    ),
+}
+_UNREACHABLE = (
+    "{name} does not answer at {address} ({text}): see that it is switched on and awake, that both "
+    "are on one network, and that its firewall lets Wingbeat accept connections"
+)
+
+
+def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
+    """All that is wrong, what explains most first."""
+    clock_s = time.time() if now_s is None else now_s
+    yield from _own_disk(facts)
+    if facts.flock is None:
+        yield Finding("no flock", HOW_TO_JOIN)
+        return
+    yield from _own_membership(facts, clock_s)
+    yield from _own_network(facts)
+    for member in missing_members(facts):
+        yield _missing(member, facts)
+    yield from _typed_addresses(facts)
+    yield from _clocks(facts)
+    yield from _other_flocks(facts)
+
+
+def missing_members(facts: Facts) -> list[MemberFacts]:
+    """The members without a link, in the order of their names."""
+    linked = {peer.node for peer in facts.peers}
+    away = [each for each in facts.members if not each.is_this_node and each.node not in linked]
+    return sorted(away, key=lambda each: (each.name, each.node))
+
+
+def last_refusal(facts: Facts, fits: Callable[[RefusalFacts], bool]) -> RefusalFacts | None:
+    """The latest of the refusals that fit."""
+    return max(filter(fits, facts.refusals), key=lambda each: each.at_s, default=None)
+
+
+def _own_disk(facts: Facts) -> Iterator[Finding]:
+    if not facts.disk_usable:
+        text = f"the disk of {facts.data_folder} is full: make room, new work is refused until then"
+        yield Finding("journal", text, facts.name)
+    for notice in facts.journal_notices:
+        text = f"the journal was mended ({notice}): what it lacks is taken from other machines"
+        yield Finding("journal", text, facts.name)
+
+
+def _own_membership(facts: Facts, now_s: float) -> Iterator[Finding]:
+    flock = facts.flock
+    if flock is None:
+        return
+    if flock.expelled:
+        text = (
+            f"this machine was sent away from {flock.name}: leave the flock (`wingbeat flock "
+            f"leave`) and join again with a new invitation"
+        )
+        yield Finding("expelled", text, facts.name)
+    elif now_s > flock.member_valid_until_s:
+        text = (
+            f"the certificate of this machine ended on {moment(flock.member_valid_until_s)}, "
+            f"so nobody lets it in: if the clock here is right, leave the flock (`wingbeat flock "
+            f"leave`) and join again with a new invitation"
+        )
+        yield Finding("certificate", text, facts.name)
+    elif facts.keeping_up_error and now_s > flock.renewal_due_s:
+        text = (
+            f"the certificate of this machine ends on {moment(flock.member_valid_until_s)} and "
+            f"could not be renewed ({facts.keeping_up_error}): switch on a keeper of the flock"
+        )
+        yield Finding("authority", text, facts.name)
+
+
+def _own_network(facts: Facts) -> Iterator[Finding]:
+    if not facts.port:
+        text = "this machine listens nowhere: look into its log, and start the agent again"
+        yield Finding("listening", text, facts.name)
+    trouble = getattr(facts.discovery, "trouble", "")
+    if facts.discovery is None:
+        text = f"discovery is switched off here: type the addresses of other machines, {SETTINGS}"
+        yield Finding("multicast", text, facts.name)
+    elif trouble:
+        text = f"multicast cannot be used here ({_inner(trouble)}): until that is mended, type addresses, {SETTINGS}"
+        yield Finding("multicast", text, facts.name)
+    elif missing_members(facts) and not facts.peers and not facts.refusals:
+        text = (
+            "nobody is heard by multicast although it can be used: see that the network is marked "
+            f"as private, that firewalls let UDP 5353 and TCP {facts.port} pass, and that the "
+            f"access point does not keep machines apart; or type addresses, {SETTINGS}"
+        )
+        yield Finding("firewall", text, facts.name)
+
+
+def _missing(member: MemberFacts, facts: Facts) -> Finding:
+    refusal = last_refusal(facts, lambda each: each.node == member.node)
+    if refusal is None:
+        text = (
+            f"nothing was heard of {member.name} since this agent started: see that it is switched "
+            f"on and runs Wingbeat on the same network, or type its address, {SETTINGS}"
+        )
+        return Finding("unreachable", text, member.name)
+    return _explained(member.name, refusal)
+
+
+def _typed_addresses(facts: Facts) -> Iterator[Finding]:
+    """Refusals of somebody who did not say who it is, at an address that a person typed."""
+    for address in facts.static_addresses:
+        refusal = last_refusal(facts, partial(_unnamed_at, address))
+        if refusal is not None:
+            yield _explained(f"the machine at {address}", refusal)
+
+
+def _unnamed_at(address: str, refusal: RefusalFacts) -> bool:
+    return not refusal.node and refusal.address == address
+
+
+def _explained(name: str, refusal: RefusalFacts) -> Finding:
+    kind, sentence = _CURES.get(refusal.cause, ("unreachable", _UNREACHABLE))
+    address = refusal.address or "an unknown address"
+    text = sentence.format(name=name, address=address, text=_inner(refusal.text))
+    return Finding(kind, text, name)
+
+
+def _clocks(facts: Facts) -> Iterator[Finding]:
+    for peer in facts.peers:
+        ahead_s = peer.clock_skew_s or 0.0
+        if abs(ahead_s) > CLOCK_DIFFERENCE_S_MAX:
+            direction = "ahead of" if ahead_s > 0 else "behind"
+            text = (
+                f"the clock of {peer.name} is {duration(abs(ahead_s))} {direction} the one here: "
+                f"set both by the same time server"
+            )
+            yield Finding("clock", text, peer.name)
+
+
+def _other_flocks(facts: Facts) -> Iterator[Finding]:
+    """Only where somebody is missed: two flocks on one network are nobody's fault."""
+    alone = all(member.is_this_node for member in facts.members)
+    if facts.foreign_flocks and (alone or missing_members(facts)):
+        count = len(facts.foreign_flocks)
+        others = "another flock is" if count == 1 else f"{count} other flocks are"
+        text = (
+            f"{others} on this network too: if the machine you miss belongs there, leave that "
+            f"flock on it (`wingbeat flock leave`) and join this one"
+        )
+        yield Finding("other flock", text)
+
+
+def _inner(sentence: str) -> str:
+    """A sentence as a part of another one."""
+    text = sentence.strip().rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

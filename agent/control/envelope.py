@@ -1,0 +1,118 @@
+"""A line to a request, and answers to lines: JSON-RPC 2.0 as ``agent.api.rpc`` has it.
+
+Read step by step, not against one type, so that each way to be wrong has its own sentence, and so
+that the answer carries the id whenever that could be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from agent.api.methods import METHODS
+from agent.api.rpc import Answer, ErrorCode, Failure, Notification, Problem, Request, RequestId
+from agent.control.wording import suggestion
+
+NO_TEXT_PROTOCOL = b"ERROR the text protocol is not served yet; send JSON-RPC\n"
+
+Value = TypeVar("Value")
+
+_FIELDS = ("jsonrpc", "id", "method", "params")
+_object = msgspec.json.Decoder(dict[str, Raw])
+_id: msgspec.json.Decoder[RequestId] = msgspec.json.Decoder(RequestId)
+_text = msgspec.json.Decoder(str)
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A line that is no request; ``id`` as far as it could be read."""
+
+    id: RequestId | None
+    problem: Problem
+
+
+def read_request(line: bytes) -> Request | Malformed:
+    """The request in a line that starts with a brace."""
+    try:
+        line.decode("utf-8")
+        fields = _object.decode(line)
+    except UnicodeDecodeError as error:
+        return _not_json(f"the line is not UTF-8 (byte {error.start})")
+    except msgspec.MsgspecError as error:
+        return _not_json(f"the line is not JSON: {_lowered(str(error))}")
+    except RecursionError:
+        return _not_json("the line is nested too deeply")
+    return _request(fields)
+
+
+def answer_line(request_id: RequestId, result: Struct) -> bytes:
+    """What was asked for."""
+    return _encode(Answer(request_id, Raw(_encode(result)))) + b"\n"
+
+
+def failure_line(request_id: RequestId | None, problem: Problem) -> bytes:
+    """Why there is no answer."""
+    return _encode(Failure(request_id, problem)) + b"\n"
+
+
+def event_line(event: Struct) -> bytes:
+    """Something happened."""
+    return _encode(Notification("event", Raw(_encode(event)))) + b"\n"
+
+
+def closing_line(closing: Struct) -> bytes:
+    """The last word."""
+    return _encode(Notification("closing", Raw(_encode(closing)))) + b"\n"
+
+
+def _request(fields: dict[str, Raw]) -> Request | Malformed:
+    request_id = _read(_id, fields.get("id"))
+    if _read(_text, fields.get("jsonrpc")) != "2.0":
+        return _no_request(request_id, 'a request needs "jsonrpc": "2.0"')
+    if request_id is None:
+        return _no_request(None, 'a request needs an "id", a whole number or a short text')
+    method = _read(_text, fields.get("method"))
+    if not method:
+        return _no_request(request_id, 'a request needs a "method", the name of what is asked')
+    surplus = [name for name in fields if name not in _FIELDS]
+    if surplus:
+        meant = suggestion(surplus[0], _FIELDS)
+        return _no_request(request_id, f"a request has no field {_quoted(surplus[0])}{meant}")
+    if method not in METHODS:
+        sentence = f"there is no method {_quoted(method)}{suggestion(method, METHODS)}"
+        return Malformed(request_id, Problem(ErrorCode.NO_SUCH_METHOD, sentence))
+    params = fields.get("params", Raw(b"{}"))
+    if not bytes(params).lstrip().startswith(b"{"):
+        sentence = f'{method}: "params" must be an object'
+        return Malformed(request_id, Problem(ErrorCode.WRONG_PARAMETERS, sentence))
+    return Request("2.0", request_id, method, params)
+
+
+def _read(decoder: msgspec.json.Decoder[Value], raw: Raw | None) -> Value | None:
+    if raw is None:
+        return None
+    try:
+        return decoder.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _not_json(sentence: str) -> Malformed:
+    return Malformed(None, Problem(ErrorCode.NOT_JSON, sentence))
+
+
+def _no_request(request_id: RequestId | None, sentence: str) -> Malformed:
+    return Malformed(request_id, Problem(ErrorCode.NOT_A_REQUEST, sentence))
+
+
+def _lowered(text: str) -> str:
+    text = text.removeprefix("JSON is malformed: ")
+    return text[:1].lower() + text[1:]
+
+
+def _quoted(word: str) -> str:
+    return f'"{word[:40]}"'

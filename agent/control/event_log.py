@@ -1,0 +1,84 @@
+"""What happened, numbered, so that clients that were away get what they missed and nothing twice.
+
+One ring for all clients, each event encoded once. A client is a place in the ring, not a queue of
+its own: one that reads slowly takes no memory, and falls out of the ring instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+
+from agent.api.rpc import ErrorCode
+from agent.api.session import Event, Happening
+from agent.api.values import Position
+from agent.control.envelope import event_line
+from agent.control.limits import Limits
+from agent.control.refusal import RefusedError
+
+
+class EventLog:
+    """The events of this start of the agent, the latest of them kept."""
+
+    def __init__(self, limits: Limits, wall: Callable[[], float] = time.time) -> None:
+        self._limits = limits
+        self._wall = wall
+        self._name = secrets.token_hex(8)
+        self._lines: deque[bytes] = deque()
+        self._bytes = 0
+        self._last = 0
+        self._news = asyncio.Event()
+
+    @property
+    def position(self) -> Position:
+        """After the last event."""
+        return Position(self._name, self._last)
+
+    def record(self, happening: Happening) -> None:
+        """Something happened."""
+        self._last += 1
+        line = event_line(Event(self._last, int(self._wall() * 1000), happening))
+        self._lines.append(line)
+        self._bytes += len(line)
+        while len(self._lines) > self._limits.events_max or (
+            self._bytes > self._limits.events_bytes_max
+        ):
+            self._bytes -= len(self._lines.popleft())
+        self._news.set()
+
+    def check(self, position: Position) -> None:
+        """Refuse a place from which the events cannot be told without a gap."""
+        if position.log != self._name:
+            raise RefusedError(
+                ErrorCode.EVENTS_LOST,
+                "the agent was started anew since then and its events are numbered anew: "
+                "read what you show again and subscribe from there",
+            )
+        if position.sequence > self._last:
+            raise RefusedError(ErrorCode.EVENTS_LOST, f"there is no event {position.sequence} yet")
+        if position.sequence < self._first - 1:
+            raise RefusedError(
+                ErrorCode.EVENTS_LOST,
+                f"the events after {position.sequence} are remembered only from {self._first} "
+                f"on: read what you show again and subscribe from there",
+            )
+
+    def lines_after(self, sequence: int) -> list[bytes]:
+        """The next events, some at a time; raises when the ring has passed them by."""
+        self.check(Position(self._name, sequence))
+        start = sequence - self._first + 1
+        end = min(len(self._lines), start + self._limits.events_per_turn_max)
+        return [self._lines[place] for place in range(start, end)]
+
+    async def wait_after(self, sequence: int) -> None:
+        """Until there is an event after this one."""
+        while self._last <= sequence:
+            self._news.clear()
+            await self._news.wait()
+
+    @property
+    def _first(self) -> int:
+        return self._last - len(self._lines) + 1

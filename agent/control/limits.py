@@ -1,0 +1,35 @@
+"""Every bound of the client protocol's server, with its unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may take of the node, and for how long it is waited for."""
+
+    connections_max: int = 32
+    """More than a person's windows, commands and scripts; each may hold a line in memory."""
+    strangers_max: int = 16
+    """Connections that have not shown the token yet; with more, the oldest gives way."""
+    greeting_bytes_max: int = 4 * 1024
+    """A line of somebody who has not shown the token."""
+    greeting_s_max: float = 10.0
+    """A connection that says nothing is not kept open for longer."""
+    line_bytes_max: int = 32 * 1024 * 1024
+    """The largest workflow that the flock takes, written as JSON."""
+    pending_max: int = 32
+    """Questions of one client that are worked on at once; the next ones wait in its socket."""
+    output_bytes_high: int = 256 * 1024
+    """With so much unread, nothing is said or asked further until the client has read."""
+    unread_s_max: float = 30.0
+    """A client that reads nothing for so long is cut off."""
+    closing_s_max: float = 2.0
+    """How long the last words may take to be read."""
+    events_max: int = 10_000
+    """How many events are remembered for clients that come back."""
+    events_bytes_max: int = 8 * 1024 * 1024
+    """The same, in bytes."""
+    events_per_turn_max: int = 200
+    """A client that catches up lets others speak after so many."""

@@ -1,0 +1,105 @@
+"""What people call things, to ids and back.
+
+A person types the beginning of a name, as far as it is unique; a program sends the id. An exact id
+comes first, then an exact name, then a beginning, so that a longer name never takes a shorter
+one's place. Tasks get their ids from the names of workflow and task: the same submission is the
+same work whoever sends it, and a later workflow can name a task of an earlier one.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+
+from agent.api.rpc import ErrorCode
+from agent.control.refusal import RefusedError
+from agent.control.wording import suggestion
+from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
+from agent.protocol.table import Table
+from agent.service_facts import MemberFacts
+
+CHOICES_SHOWN_MAX = 4
+TASK_NAMES = uuid.UUID("6f0fa9c8-3b5e-5d0e-9a55-7d6f6e7a9b21")
+_TASK_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def task_id(workflow: WorkflowId, name: str) -> TaskId:
+    """The id of the task that its workflow calls so."""
+    return str(uuid.uuid5(TASK_NAMES, f"{workflow}/{name}"))
+
+
+def readable(text: str, table: Table, names: Mapping[TaskId, str] | None = None) -> str:
+    """The text with the names of tasks in the places of their ids."""
+
+    def name(found: re.Match[str]) -> str:
+        spec = table.specs.get(found.group())
+        return spec.name if spec else (names or {}).get(found.group(), found.group())
+
+    return _TASK_ID.sub(name, text)
+
+
+def find_workflow(table: Table, reference: str) -> Workflow:
+    """The workflow that is meant; refuses what is unknown or may mean several."""
+    if reference in table.workflows:
+        return table.workflows[reference]
+    known = [(each.spec.name, each.spec.workflow) for each in table.workflows.values()]
+    return table.workflows[_meant("workflow", reference, known)]
+
+
+def find_task(table: Table, reference: str, within: Workflow | None = None) -> TaskSpec:
+    """The task that is meant, of one workflow or of any; ``workflow/task`` names both."""
+    if reference in table.specs and _is_in(table, reference, within):
+        return table.specs[reference]
+    workflow, slash, name = reference.rpartition("/")
+    if slash and within is None:
+        within, reference = find_workflow(table, workflow), name
+    specs = within.spec.tasks if within is not None else table.specs.values()
+    known = [(spec.name, spec.task) for spec in specs if spec.task in table.specs]
+    where = f" of {within.spec.name}" if within is not None else ""
+
+    def described(task: str) -> str:
+        return f"{table.workflow_of[task]}/{table.specs[task].name}"
+
+    return table.specs[_meant("task", reference, known, where, described)]
+
+
+def find_member(members: Iterable[MemberFacts], reference: str) -> MemberFacts:
+    """The member that is meant."""
+    by_id = {member.node: member for member in members}
+    known = [(member.name, member.node) for member in by_id.values()]
+
+    def described(node: str) -> str:
+        return f"{by_id[node].name} ({node})"
+
+    return by_id[_meant("member", reference, known, "", described)]
+
+
+def _is_in(table: Table, task: TaskId, within: Workflow | None) -> bool:
+    return within is None or table.workflow_of[task] == within.spec.workflow
+
+
+def _meant(
+    kind: str,
+    reference: str,
+    known: list[tuple[str, str]],
+    where: str = "",
+    described: Callable[[str], str] = str,
+) -> str:
+    """The id that a reference means among (name, id)."""
+    exact = [one_id for name, one_id in known if reference in (name, one_id)]
+    found = exact or [
+        one_id
+        for name, one_id in known
+        if name.startswith(reference) or one_id.startswith(reference)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        meant = suggestion(reference, (name for name, _ in known))
+        sentence = f'no {kind}{where} is called "{reference}"{meant}'
+        raise RefusedError(ErrorCode.UNKNOWN, sentence)
+    shown = sorted(map(described, found))[:CHOICES_SHOWN_MAX]
+    more = " or others" * (len(found) > len(shown))
+    sentence = f'"{reference}" may mean the {kind}s {", ".join(shown)}{more}: write more of it'
+    raise RefusedError(ErrorCode.AMBIGUOUS, sentence)

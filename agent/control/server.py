@@ -1,0 +1,91 @@
+"""The way in to a node: listens on loopback, and keeps the clients that show the token."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.api.rpc import ErrorCode, Problem
+from agent.api.values import Position
+from agent.control.call import Call
+from agent.control.connection import Connection
+from agent.control.control_file import new_token, remove_control_file, write_control_file
+from agent.control.envelope import failure_line
+from agent.control.event_log import EventLog
+from agent.control.happenings import happening_of
+from agent.control.limits import Limits
+from agent.control.surface import Surface
+from agent.service_facts import Notice
+
+LOOPBACK = "127.0.0.1"
+
+
+class ControlServer:
+    """Serves the clients of one node, from ``start`` to ``stop``."""
+
+    def __init__(
+        self,
+        surface: Surface,
+        folder: Path,
+        stop_agent: Callable[[str], None],
+        limits: Limits | None = None,
+    ) -> None:
+        self._surface, self._folder = surface, folder
+        self._limits = limits or Limits()
+        self._token = new_token()
+        self._call = Call(surface, EventLog(self._limits), self._token, _nowhere, stop_agent)
+        self._connections: dict[Connection, asyncio.Task[None]] = {}
+        self._listening: asyncio.Server
+        self._unsubscribe: Callable[[], None]
+
+    async def start(self) -> None:
+        """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
+        self._listening = await asyncio.start_server(self._arrived, LOOPBACK, 0)
+        self._unsubscribe = self._surface.subscribe(self._noticed)
+        try:
+            await asyncio.to_thread(write_control_file, self._folder, self.port, self._token)
+        except BaseException:
+            await self.stop()
+            raise
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        port: int = self._listening.sockets[0].getsockname()[1]
+        return port
+
+    async def stop(self, reason: str = "the agent is stopping") -> None:
+        """Let nobody in any more, and end every connection with a last word."""
+        self._listening.close()
+        self._unsubscribe()
+        remove_control_file(self._folder, self._token)
+        for connection in self._connections:
+            connection.end(reason)
+        await asyncio.gather(*self._connections.values(), return_exceptions=True)
+
+    def _noticed(self, notice: Notice) -> None:
+        self._call.events.record(happening_of(notice, self._surface))
+
+    async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = Connection(reader, writer, self._call, self._limits)
+        clients = sum(each.greeted for each in self._connections)
+        strangers = [each for each in self._connections if not each.greeted]
+        if clients >= self._limits.connections_max:
+            sentence = f"{clients} clients are connected, which is all there may be"
+            writer.write(failure_line(None, Problem(ErrorCode.TOO_MANY, sentence)))
+            connection.end()
+        elif len(strangers) >= self._limits.strangers_max:
+            strangers[0].end("too many others connect at this moment")
+        task = asyncio.current_task()
+        if task is None:
+            return
+        self._connections[connection] = task
+        try:
+            await connection.run()
+        finally:
+            del self._connections[connection]
+
+
+def _nowhere(position: Position) -> None:
+    """Events are followed by connections; each puts itself here."""

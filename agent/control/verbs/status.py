@@ -1,0 +1,26 @@
+"""status: this node and the workflows, the newest first."""
+
+from agent.api.methods import STATUS
+from agent.api.work import Status, StatusReply
+from agent.control.call import Call, verb
+from agent.control.views import node_view, workflow_view
+
+
+async def serve(call: Call, params: Status) -> StatusReply:
+    """All of one moment: nothing is awaited between the first word and the position."""
+    surface = call.surface
+    workflows = sorted(
+        surface.table.workflows.values(),
+        key=lambda each: (each.spec.submitted, each.spec.workflow),
+        reverse=True,
+    )
+    page = workflows[params.first : params.first + params.limit]
+    return StatusReply(
+        node_view(surface),
+        tuple(workflow_view(surface, workflow) for workflow in page),
+        len(workflows),
+        call.events.position,
+    )
+
+
+VERB = verb(STATUS, serve)

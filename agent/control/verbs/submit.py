@@ -1,0 +1,101 @@
+"""submit: a workflow as its author wrote it becomes records of the flock.
+
+Tasks get ids here, and what only this form can be wrong in is told here, with the author's names;
+the node checks the rest, and keeps it.
+"""
+
+from agent.api.methods import SUBMIT
+from agent.api.rpc import ErrorCode
+from agent.api.values import PRIORITY_NAMES, NamedPriority
+from agent.api.work import Submit, Submitted, Task
+from agent.control.call import Call, verb
+from agent.control.naming import task_id
+from agent.control.refusal import RefusedError
+from agent.control.wishes import TO_BE_NAMED, wish
+from agent.control.wording import suggestion
+from agent.protocol import events, records
+from agent.protocol.effects import Verdict
+from agent.protocol.table import Table
+
+
+async def serve(call: Call, params: Submit) -> Submitted:
+    """Answered when it is on as many disks as can be had now."""
+    fault = _fault(params, call.surface.table)
+    if fault:
+        raise RefusedError(ErrorCode.REFUSED, fault)
+    event = events.Submit(
+        TO_BE_NAMED,
+        params.name,
+        params.name,
+        params.submitter or call.surface.name,
+        priority_value(params.priority),
+        tuple(_spec(params.name, task) for task in params.tasks),
+    )
+    names = {task_id(params.name, task.id): task.id for task in params.tasks}
+    answer = await wish(call, event, names)
+    known = answer.verdict is Verdict.ALREADY_KNOWN
+    return Submitted(params.name, known, answer.disks, answer.text)
+
+
+def priority_value(priority: NamedPriority) -> int:
+    """A priority by its name or number."""
+    return PRIORITY_NAMES[priority] if isinstance(priority, str) else priority
+
+
+def _fault(params: Submit, table: Table) -> str:
+    """The first thing that is wrong, in the author's words; empty when nothing is."""
+    own: dict[str, Task] = {}
+    for task in params.tasks:
+        if task.id in own:
+            return f'two tasks are called "{task.id}"'
+        own[task.id] = task
+    for task in params.tasks:
+        fault = _task_fault(task, params.name, own, table)
+        if fault:
+            return f'task "{task.id}" {fault}'
+    return ""
+
+
+def _task_fault(task: Task, workflow: str, own: dict[str, Task], table: Table) -> str:
+    if task.gate and task.program:
+        return "is a gate and cannot have a program"
+    if not task.gate and not task.program:
+        return "names no program"
+    needed = [(each.workflow or workflow, each.task) for each in task.inputs]
+    for there, name in needed + [(workflow, name) for name in task.after]:
+        if there == workflow and name not in own:
+            return f'needs "{name}", which this workflow does not have{suggestion(name, own)}'
+        if there != workflow and task_id(there, name) not in table.specs:
+            return f'needs "{name}" of "{there}", which is not known here'
+    return ""
+
+
+def _spec(workflow: str, task: Task) -> records.TaskSpec:
+    needs = task.requirements
+    return records.TaskSpec(
+        task_id(workflow, task.id),
+        task.id,
+        task.program,
+        tuple(
+            records.InputRef(task_id(each.workflow or workflow, each.task), each.output)
+            for each in task.inputs
+        ),
+        tuple(records.Dataset(each.dataset, each.size_bytes, each.external) for each in task.raw),
+        tuple(task_id(workflow, name) for name in task.after),
+        task.parameters,
+        records.Requirements(
+            needs.system,
+            needs.architecture,
+            needs.memory_mb,
+            needs.disk_mb,
+            needs.cores,
+            needs.tags,
+        ),
+        round(task.expected_s * 1000),
+        task.failures_max,
+        task.gate,
+        task.asks,
+    )
+
+
+VERB = verb(SUBMIT, serve)

@@ -1,0 +1,34 @@
+"""What the verbs share that wish something of the table: the way in, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.api.rpc import ErrorCode
+from agent.api.work import Wished
+from agent.control.call import Call
+from agent.control.naming import readable
+from agent.control.refusal import RefusedError
+from agent.control.surface import Wish
+from agent.protocol.effects import Answer, Verdict
+from agent.protocol.records import TaskId, WorkflowId
+
+TO_BE_NAMED = ""
+"""The node gives requests their ids."""
+
+
+async def wish(call: Call, event: Wish, names: Mapping[TaskId, str] | None = None) -> Answer:
+    """Hands a wish in; what the node refuses is a refusal here."""
+    answer = await call.surface.request(event)
+    if answer.verdict is Verdict.REFUSED:
+        raise RefusedError(ErrorCode.REFUSED, readable(answer.text, call.surface.table, names))
+    return answer
+
+
+async def wish_of(call: Call, workflow: WorkflowId, event: Wish) -> Wished:
+    """The same for a workflow that is known."""
+    answer = await wish(call, event)
+    text = readable(answer.text, call.surface.table)
+    if answer.verdict is Verdict.CANCELLING:
+        return Wished(workflow, "cancelling", text)
+    return Wished(workflow, "done", text)

@@ -1,0 +1,83 @@
+"""What is wrong with a request, in words of people rather than of the decoder.
+
+The decoder's messages name types of Python and places with a dollar sign; who typed the request
+has neither in mind. The rules below are all the kinds of message that it has; one that a later
+version of it words otherwise is passed on as it is, still one sentence.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+_KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_BOUNDS = {
+    ("length", "<="): "of at most {bound} {unit}",
+    ("length", ">="): "of at least {bound} {unit}",
+    ("", "<="): "of at most {bound}",
+    ("", ">="): "of at least {bound}",
+    ("", ">"): "greater than {bound}",
+}
+_PLACE = re.compile(r"^(?P<said>.*?)(?: - at `(?P<key>key in )?\$(?P<place>.*)`)?$", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`")
+_SURPLUS = re.compile(r"Object contains unknown field `(.*)`")
+_OTHER_KIND = re.compile(r"Expected `(.*)`, got `(.*)`")
+_BOUND = re.compile(r"Expected `(\w+)` (?:of (length) )?(<=|>=|>) (\S+)")
+_PATTERN = re.compile(r"Expected `str` matching regex '\^\[\^/\]\+\$'")
+_NO_VALUE = re.compile(r"Invalid enum value (.*)")
+
+
+def parameters_fault(method: str, message: str, fields: Iterable[str] = ()) -> str:
+    """One sentence for a decoder's message; ``fields`` are the ones that a typing error means."""
+    found = _PLACE.match(message)
+    said, place = (found["said"], found["place"] or "") if found else (message, "")
+    where = place.lstrip(".")
+    return f"{method}: {_worded(said, where, list(fields))}"
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """What was probably meant; empty when nothing is near."""
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _worded(said: str, where: str, fields: list[str]) -> str:
+    subject = where or "params"
+    if found := _MISSING.fullmatch(said):
+        return f"{where}{'.' if where else ''}{found[1]} is missing"
+    if found := _SURPLUS.fullmatch(said):
+        meant = suggestion(found[1], [field for field in fields if not where])
+        return f"there is no {found[1]}{f' in {where}' if where else ''}{meant}"
+    if found := _OTHER_KIND.fullmatch(said):
+        return f"{subject} must be {_kinds(found[1])}, not {_kinds(found[2])}"
+    if _PATTERN.fullmatch(said):
+        return f"{subject} must be a text without a slash, and not empty"
+    if found := _BOUND.fullmatch(said):
+        return f"{subject} must be {_bounded(found)}"
+    if found := _NO_VALUE.fullmatch(said):
+        return f"{subject} cannot be {found[1]}"
+    return f"{subject}: {said}"
+
+
+def _kinds(names: str) -> str:
+    return " or ".join(_KINDS.get(name, name) for name in names.split(" | "))
+
+
+def _bounded(found: re.Match[str]) -> str:
+    kind, length, relation, bound = found.groups()
+    unit = "characters" if kind == "str" else "entries"
+    if bound == "1" and length:
+        unit = unit.removesuffix("s").removesuffix("ie") + ("y" if kind == "array" else "")
+    bound = bound.removesuffix(".0")
+    return (
+        f"{_KINDS.get(kind, kind)} {_BOUNDS[length or '', relation].format(bound=bound, unit=unit)}"
+    )
