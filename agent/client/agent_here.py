@@ -1,0 +1,28 @@
+"""Where the agent of this home is, as its control file tells."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agent.api.session import CONTROL_FILE, ControlFile
+from agent.client.errors import NoAgentError, NotUnderstoodError
+from agent.paths import Home
+
+NO_AGENT = "no agent runs here: start one with `wingbeat agent`"
+
+
+def read_control_file(home: Home) -> ControlFile:
+    """Raises ``NoAgentError`` where none runs."""
+    path = home.data / CONTROL_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ControlFile)
+    except FileNotFoundError:
+        raise NoAgentError(NO_AGENT) from None
+    except OSError as error:
+        raise NoAgentError(
+            f"{path} cannot be read ({error.strerror}): the agent runs under another account"
+        ) from error
+    except msgspec.MsgspecError as error:
+        raise NotUnderstoodError(
+            f"{path} is not what an agent of this version writes: update Wingbeat on both sides"
+        ) from error

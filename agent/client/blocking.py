@@ -1,0 +1,65 @@
+"""The client for programs without a loop: each call waits for its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from typing import Self, TypeVar
+
+from msgspec import Struct
+
+from agent.api.methods import Method
+from agent.api.session import Event
+from agent.api.values import Position
+from agent.client.connected import PATIENCE_S, Client
+from agent.paths import Home
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+class BlockingClient:
+    """A ``Client`` with a loop of its own, for ``with`` blocks of one thread."""
+
+    def __init__(self, home: Home | None = None, name: str = "client") -> None:
+        self._runner = asyncio.Runner()
+        try:
+            self._client = self._runner.run(Client.connect(home, name))
+        except BaseException:
+            self._runner.close()
+            raise
+
+    def call(self, method: Method[P, R], params: P) -> R:
+        """Ask, and wait for the answer."""
+        return self._runner.run(self._client.call(method, params))
+
+    def events(
+        self, after: Position | None = None, patience_s: float = PATIENCE_S
+    ) -> Iterator[Event]:
+        """As ``Client.events``; to be closed or exhausted before the next call."""
+        events = self._client.events(after, patience_s)
+        try:
+            while (event := self._runner.run(_next(events))) is not None:
+                yield event
+        finally:
+            self._runner.run(_closed(events))
+
+    def close(self) -> None:
+        """End the connection."""
+        self._runner.run(self._client.close())
+        self._runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+async def _next(events: AsyncIterator[Event]) -> Event | None:
+    return await anext(events, None)
+
+
+async def _closed(events: AsyncIterator[Event]) -> None:
+    if isinstance(events, AsyncGenerator):
+        await events.aclose()

@@ -1,0 +1,133 @@
+"""A client of an agent that outlives its connections, and the agent's restarts.
+
+Asking again after a lost connection is safe for most methods, and done once without a word; where
+it is not (``Method.repeatable``), the caller is told that it is not known whether it was done.
+Events are followed on a connection of their own, from where the last one ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Self, TypeVar
+
+from msgspec import Struct
+
+from agent.api.methods import Method
+from agent.api.session import Event, Welcome
+from agent.api.values import Position
+from agent.client.agent_here import read_control_file
+from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
+from agent.client.link import Link
+from agent.paths import Home
+
+PATIENCE_S = 30.0
+"""How long an agent that went away is waited for while its events are followed."""
+FIRST_WAIT_S = 0.05
+WAIT_S_MAX = 1.0
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+class Client:
+    """Requests to the agent of a home, and its events."""
+
+    def __init__(self, home: Home, name: str) -> None:
+        self._home, self._name = home, name
+        self._link: Link | None = None
+        self._opening = asyncio.Lock()
+
+    @classmethod
+    async def connect(cls, home: Home | None = None, name: str = "client") -> Self:
+        """A client of the agent of this home (default: this user's). ``name`` is for its log.
+
+        Raises ``NoAgentError`` when none runs.
+        """
+        client = cls(home or Home.of(), name)
+        await client._linked()
+        return client
+
+    async def call(self, method: Method[P, R], params: P) -> R:
+        """Ask, and wait for the answer. Raises ``RequestError`` when the agent refuses."""
+        link = await self._linked()
+        try:
+            return await link.call(method, params)
+        except DisconnectedError as error:
+            if not method.repeatable:
+                raise DisconnectedError(
+                    f"{error}; whether {method.name} was done is not known, so look before you "
+                    f"ask again"
+                ) from error
+        link = await self._linked()
+        return await link.call(method, params)
+
+    async def events(
+        self, after: Position | None = None, patience_s: float = PATIENCE_S
+    ) -> AsyncIterator[Event]:
+        """All that happens from now on, or after a position; each once, none left out.
+
+        Raises ``EventsLostError`` when that cannot be held, ``NoAgentError`` when the agent went
+        away and did not come back in time.
+        """
+        link, position = await self._open(), after
+        try:
+            while True:
+                try:
+                    position = await link.follow(position)
+                    while True:
+                        event = await link.next_event()
+                        position = Position(position.log, event.sequence)
+                        yield event
+                except DisconnectedError:
+                    await link.close()
+                    link = await self._reopened(patience_s)
+        finally:
+            await link.close()
+
+    @property
+    def welcome(self) -> Welcome | None:
+        """Who answered at the last greeting."""
+        return self._link.welcome if self._link is not None else None
+
+    async def close(self) -> None:
+        """End the connection."""
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def _linked(self) -> Link:
+        async with self._opening:
+            if self._link is not None and self._link.ended:
+                await self.close()
+            if self._link is None:
+                self._link = await self._open()
+            return self._link
+
+    async def _open(self) -> Link:
+        control = await asyncio.to_thread(read_control_file, self._home)
+        return await Link.open(control, self._name)
+
+    async def _reopened(self, patience_s: float) -> Link:
+        """Whatever is wrong may be an agent that is just starting, until patience ends."""
+        wait_s = FIRST_WAIT_S
+        deadline_s = asyncio.get_running_loop().time() + patience_s
+        while True:
+            try:
+                return await self._open()
+            except (NoAgentError, DisconnectedError, RequestError) as error:
+                left_s = deadline_s - asyncio.get_running_loop().time()
+                if left_s <= 0:
+                    raise _went_away(error) from error
+                await asyncio.sleep(min(wait_s, left_s))
+                wait_s = min(2 * wait_s, WAIT_S_MAX)
+
+
+def _went_away(error: ClientError) -> NoAgentError:
+    return NoAgentError(f"the agent went away and did not come back ({error})")

@@ -1,0 +1,177 @@
+"""One connection to an agent, from its greeting to its end: questions out, answers or events in.
+
+It does not come back when it ends; ``Client`` makes another one. A connection either asks or
+follows events: who does not take its events leaves them at the agent, and answers behind them
+would wait as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator
+from itertools import count
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from agent.api.methods import EVENTS, HELLO, Method
+from agent.api.rpc import Incoming, Request
+from agent.api.session import Closing, ControlFile, Event, Events, Hello, Welcome
+from agent.api.values import Position
+from agent.client.agent_here import NO_AGENT
+from agent.client.errors import DisconnectedError, NoAgentError, NotUnderstoodError, error_of
+
+READ_BYTES = 256 * 1024
+LINE_BYTES_MAX = 256 * 1024 * 1024
+GREETING_S_MAX = 10.0
+EVENTS_UNREAD_MAX = 1_000
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+_incoming = msgspec.json.Decoder(Incoming)
+_event = msgspec.json.Decoder(Event)
+_closing = msgspec.json.Decoder(Closing)
+_encode = msgspec.json.Encoder().encode
+
+
+class Link:
+    """Opened by ``open``; everything else raises ``DisconnectedError`` once it has ended."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._ids = count(1)
+        self._asked: dict[int, asyncio.Future[Raw]] = {}
+        self._events: deque[Event] = deque()
+        self._arrived, self._taken = asyncio.Event(), asyncio.Event()
+        self._reason = ""
+        self.ended = False
+        self.welcome: Welcome
+        self._reading = asyncio.create_task(self._read_all())
+
+    @classmethod
+    async def open(cls, control: ControlFile, client: str) -> Link:
+        """Connect and greet. Raises ``NoAgentError`` when nobody is there."""
+        try:
+            reader, writer = await asyncio.open_connection(control.address, control.port)
+        except OSError as error:
+            raise NoAgentError(NO_AGENT) from error
+        link = cls(reader, writer)
+        try:
+            async with asyncio.timeout(GREETING_S_MAX):
+                link.welcome = await link.call(HELLO, Hello(control.token, client))
+        except TimeoutError as error:
+            await link.close()
+            raise NotUnderstoodError(
+                f"what listens on port {control.port} does not answer as an agent does: look at "
+                f"process {control.process}, or start the agent anew"
+            ) from error
+        except BaseException:
+            await link.close()
+            raise
+        return link
+
+    async def call(self, method: Method[P, R], params: P) -> R:
+        """Ask, and wait for the answer."""
+        if self.ended:
+            raise self._gone()
+        number = next(self._ids)
+        request = Request("2.0", number, method.name, Raw(_encode(params)))
+        answer = self._asked[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._writer.write(_encode(request) + b"\n")
+            return _decoded(await answer, method)
+        finally:
+            del self._asked[number]
+
+    async def follow(self, after: Position | None) -> Position:
+        """Have events sent; ``next_event`` gives them."""
+        return (await self.call(EVENTS, Events(after))).position
+
+    async def next_event(self) -> Event:
+        """The next event, as soon as there is one."""
+        while not self._events:
+            if self.ended:
+                raise self._gone()
+            self._arrived.clear()
+            await self._arrived.wait()
+        self._taken.set()
+        return self._events.popleft()
+
+    async def close(self) -> None:
+        """End it; whoever waits for an answer is told."""
+        self._reading.cancel()
+        await asyncio.gather(self._reading, return_exceptions=True)
+        self._writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    # -- what arrives ----------------------------------------------------------------------
+
+    async def _read_all(self) -> None:
+        try:
+            async for line in self._lines():
+                self._take(_incoming.decode(line))
+                while len(self._events) >= EVENTS_UNREAD_MAX:
+                    self._taken.clear()
+                    await self._taken.wait()
+        except ConnectionError as error:
+            self._reason = self._reason or error.strerror or ""
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            self._reason = "what it said is not understood"
+        finally:
+            self.ended = True
+            self._arrived.set()
+            for answer in self._asked.values():
+                if not answer.done():
+                    answer.set_exception(self._gone())
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        held = bytearray()
+        while data := await self._reader.read(READ_BYTES):
+            *whole, rest = data.split(b"\n")
+            for line in whole:
+                held += line
+                yield bytes(held)
+                held.clear()
+            held += rest
+            if len(held) > LINE_BYTES_MAX:
+                self._reason = "what it said is too long"
+                return
+
+    def _take(self, incoming: Incoming) -> None:
+        if incoming.method == "event":
+            self._events.append(_event.decode(incoming.params))
+            self._arrived.set()
+        elif incoming.method == "closing":
+            self._reason = _closing.decode(incoming.params).reason
+        elif incoming.id is None and incoming.error is not None:
+            self._reason = incoming.error.message
+        else:
+            self._settle(incoming)
+
+    def _settle(self, incoming: Incoming) -> None:
+        answer = self._asked.get(incoming.id) if isinstance(incoming.id, int) else None
+        if answer is None or answer.done():
+            return
+        if incoming.error is not None:
+            answer.set_exception(error_of(incoming.error))
+        else:
+            answer.set_result(incoming.result)
+
+    def _gone(self) -> DisconnectedError:
+        because = f" ({self._reason})" if self._reason else ""
+        return DisconnectedError(f"the agent ended the connection{because}")
+
+
+def _decoded(raw: Raw, method: Method[P, R]) -> R:
+    try:
+        return msgspec.json.decode(raw, type=method.result)
+    except msgspec.MsgspecError as error:
+        raise NotUnderstoodError(
+            f"the agent's answer to {method.name} is not understood ({error}): update Wingbeat, "
+            f"so that agent and client are of one version"
+        ) from error
