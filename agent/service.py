@@ -5,18 +5,44 @@ the programs at once. It decides nothing about tasks (``agent.protocol`` does) a
 for people (whoever shows it does); it wires, and keeps the wiring right when this node joins or
 leaves a flock while it runs.
 
-All methods are for the loop in which the service was started; ``agent.service_thread`` bridges
-from other threads.
+==========================  ====================================================================
+``service_node``            the node with its disk, programs and driver
+``service_network``         links, discovery and roster of one membership
+``service_flock``           what a person does with a flock
+``service_facts``           what can be told of all this, as values
+``service_settings``        what a person sets in a file
+``service_thread``          the same in a background thread
+``service_headless``        the same as a process of its own
+==========================  ====================================================================
+
+All methods are for the loop in which the service was started; ``service_thread`` bridges from
+other threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import asyncio
+import logging
+import os
+import sys
+import time
+import uuid
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
+from agent import __version__, logs
+from agent.driver.ports import Told
+from agent.net import certificates, identity
+from agent.net.membership import Membership
+from agent.net.private_files import PrivateFolder
+from agent.net.refusals import MembershipError
 from agent.paths import Home
+from agent.presence import presence_in
 from agent.protocol.effects import Answer
-from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
+from agent.protocol.events import Cancel, MarkGate, PresenceChanged, Prioritise, Retry, Submit
+from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
@@ -27,10 +53,21 @@ from agent.service_facts import (
     MemberFacts,
     Notice,
     PeerFacts,
+    ServiceError,
 )
+from agent.service_flock import INVITATION_VALID_S, FlockOffice
+from agent.service_network import FlockNetwork
+from agent.service_node import LiveNode, open_journal
+from agent.service_report import facts_of
+from agent.service_settings import NodeSettings, read_settings
+
+PROGRAMS_EVERY_S = 30.0
+REQUESTS_MAX = 10_000
 
 Request = Submit | Cancel | Retry | Prioritise | MarkGate
-INVITATION_VALID_S = 86_400.0
+_Result = TypeVar("_Result")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +75,31 @@ class Options:
     """What whoever starts a node decides; what a person decides is in ``settings.toml``."""
 
     discovery: bool = True
+    """Look for peers by multicast."""
     protocol: Settings = field(default_factory=Settings)
     stop_within_s: float = 10.0
     """How long handing back may take before the node ends all the same."""
+    log_to_files: bool = True
+    log_to_terminal: bool = False
 
 
 class Service:
     """One live node, from ``start`` to ``stop``."""
+
+    def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
+        self._home, self._options, self.settings = home, options, settings
+        self._watchers: list[Callable[[Notice], None]] = []
+        self._requests: dict[str, asyncio.Future[Answer]] = {}
+        self._handed_back = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._reason = ""
+        self._operation: asyncio.Task[Any] | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        self._end_logs: Callable[[], None] = lambda: None
+        self._live: LiveNode
+        self.network: FlockNetwork | None = None
+        self._office = FlockOffice(self)
+        self.started_s = time.time()
 
     @classmethod
     async def start(cls, home: Home, options: Options | None = None) -> Service:
@@ -53,15 +108,43 @@ class Service:
         Raises ``AlreadyRunningError`` when an agent runs on it, ``ServiceError`` with one
         sentence for anything else that a person can mend.
         """
-        raise NotImplementedError
+        options = options or Options()
+        try:
+            await asyncio.to_thread(home.prepare)
+        except OSError as error:
+            raise ServiceError(
+                f"{error.filename} cannot be made ({error.strerror}): give this account the right "
+                f"to, or set WINGBEAT_HOME to another folder."
+            ) from error
+        service = cls(home, options, read_settings(home.settings_file))
+        try:
+            await service._begin()
+        except MembershipError as error:
+            raise ServiceError(str(error)) from error
+        return service
 
     async def stop(self, reason: str = "stopped") -> None:
         """Hand everything back, say goodbye, close. Can be called again."""
-        raise NotImplementedError
+        if self._reason:
+            await self._stopped.wait()
+            return
+        self._reason = reason
+        log.info("stopping: %s", reason)
+        if self._operation is not None:
+            self._operation.cancel()
+            await asyncio.gather(self._operation, return_exceptions=True)
+        try:
+            await self.end_node(reason)
+        finally:
+            self._give_up_requests()
+            log.info("stopped")
+            self._end_logs()
+            self._stopped.set()
 
     async def wait_stopped(self) -> str:
         """Until the node has stopped, for whatever reason; the reason."""
-        raise NotImplementedError
+        await self._stopped.wait()
+        return self._reason
 
     # -- work ------------------------------------------------------------------------------
 
@@ -71,97 +154,134 @@ class Service:
         An accepted submission is on this disk, and with peers present on one more. Raises
         ``ServiceError`` when the node stops before it could answer.
         """
-        raise NotImplementedError
+        if self._reason:
+            raise ServiceError(f"{self.name} is stopping: ask another machine.")
+        if len(self._requests) >= REQUESTS_MAX:
+            raise ServiceError(f"{REQUESTS_MAX} requests wait on {self.name}: ask again later.")
+        name = uuid.uuid4().hex
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._requests[name] = answer
+        try:
+            self._live.hand(replace(event, request=name))
+            return await answer
+        finally:
+            self._requests.pop(name, None)
 
     def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
         """Be told of changes, in the loop and in order; returns what ends that.
 
         The callback must not block. If it raises, that is logged, and it is told further on.
         """
-        raise NotImplementedError
+        self._watchers.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._watchers:
+                self._watchers.remove(callback)
+
+        return unsubscribe
 
     @property
     def table(self) -> Table:
         """The table, to be read only, and only in the loop."""
-        raise NotImplementedError
+        return self._live.node.table
 
     def story(self, task: TaskId) -> list[str]:
         """Why the task moved, as far as this node saw it."""
-        raise NotImplementedError
+        return self._live.node.story(task)
 
     # -- this node and its peers -----------------------------------------------------------
 
     @property
     def home(self) -> Home:
         """Where this node keeps its files."""
-        raise NotImplementedError
+        return self._home
+
+    @property
+    def live(self) -> LiveNode:
+        """The node that runs now, for the parts of the composition root."""
+        return self._live
 
     @property
     def node_id(self) -> NodeId:
         """This node; a new one after it has left a flock."""
-        raise NotImplementedError
+        return self._live.node_id
 
     @property
     def name(self) -> str:
         """What people call this node."""
-        raise NotImplementedError
+        return self.settings.name
 
     @property
     def port(self) -> int:
         """Where members reach this node; 0 without a flock."""
-        raise NotImplementedError
+        return 0 if self.network is None else self.network.links.port
 
     def peers(self) -> list[PeerFacts]:
         """The linked peers, those that have been linked longest first."""
-        raise NotImplementedError
+        network = self.network
+        if network is None:
+            return []
+        return network.peers.facts(network.links.report(), time.time())
 
     def name_of(self, node: NodeId) -> str:
-        """What people call a node: from its link, else the roster, else its id."""
-        raise NotImplementedError
+        """What people call a node: by its own word, else by the roster, else its id."""
+        network = self.network
+        if node == self.node_id:
+            return self.name
+        if network is None:
+            return node
+        member = network.membership.roster.member(node)
+        return network.peers.name(node) or (node if member is None else member.host_name)
 
     def facts(self) -> Facts:
         """Everything that ``doctor`` needs to explain what is seen and what is not."""
-        raise NotImplementedError
+        return facts_of(self)
 
     def set_volunteering(self, mode: str) -> None:
         """``always`` or ``paused``, until the next start; raises ``ServiceError`` otherwise."""
-        raise NotImplementedError
+        try:
+            presence = presence_in(mode)
+        except ValueError as error:
+            raise ServiceError(f"{error}.") from error
+        self.settings = replace(self.settings, volunteer=mode)
+        if self.network is None or not self.network.expelled:
+            self._live.set_presence(presence)
 
     def look_for_programs(self) -> tuple[str, ...]:
         """Programs were installed or removed; the ones that are there now."""
-        raise NotImplementedError
+        return self._live.look_for_programs()
 
     # -- the flock -------------------------------------------------------------------------
 
     @property
     def flock(self) -> FlockFacts | None:
         """The flock that this node belongs to; None when it runs alone."""
-        raise NotImplementedError
+        return self._office.flock()
 
     async def create_flock(self, name: str) -> FlockFacts:
         """Make a flock with this node as its first member. Raises ``ServiceError``."""
-        raise NotImplementedError
+        return await self._alone(self._office.create(name))
 
     async def invite(
         self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S
     ) -> InvitationFacts:
         """An invitation to this node's flock. Raises ``ServiceError``."""
-        raise NotImplementedError
+        return await self._alone(self._office.invite(uses, valid_for_s))
 
     async def join(self, text: str) -> FlockFacts:
         """Join the flock of an invitation; its text, or that of its file.
 
         What this node has in its table goes with it. Raises ``ServiceError``.
         """
-        raise NotImplementedError
+        return await self._alone(self._office.join(text))
 
     def members(self) -> list[MemberFacts]:
         """Who belongs; nobody without a flock."""
-        raise NotImplementedError
+        return self._office.members()
 
     async def expel(self, name_or_id: str) -> str:
         """Expel a member for ever; a warning or nothing. Raises ``ServiceError``."""
-        raise NotImplementedError
+        return await self._alone(self._office.expel(name_or_id))
 
     async def leave(self, *, even_as_last_keeper: bool = False) -> str:
         """Leave the flock: what runs here is handed back, and the flock's table stays there.
@@ -170,4 +290,171 @@ class Service:
         node with an empty one. Returns what could not be done, or nothing. Raises
         ``ServiceError``.
         """
-        raise NotImplementedError
+        return await self._alone(self._office.leave(even_as_last_keeper=even_as_last_keeper))
+
+    # -- for the driver: its audience and its network --------------------------------------
+
+    def answered(self, answer: Answer) -> None:
+        """A request is answered."""
+        waiting = self._requests.get(answer.request)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
+
+    def told(self, notice: Told) -> None:
+        """The node tells of a task or workflow."""
+        self.notify(notice)
+
+    def stopped(self) -> None:
+        """Everything is handed back."""
+        self._handed_back.set()
+
+    def failed(self, error: BaseException) -> None:
+        """The node is at fault: it is stopped as well as it still can be."""
+        log.error("this node stops because of a fault of its own: %r", error)
+        if self._reason:
+            self._handed_back.set()
+            return
+        self._in_background(self.stop("a fault of this program, see its log"))
+
+    def send(self, peers: Sequence[NodeId], message: Message) -> None:
+        """To peers, where there are any."""
+        if self.network is not None:
+            self.network.send(peers, message)
+
+    def unlink(self, peer: NodeId, reason: str) -> None:
+        """Of a peer, where there are any."""
+        if self.network is not None:
+            self.network.unlink(peer, reason)
+
+    # -- for the parts of the composition root ---------------------------------------------
+
+    @property
+    def options(self) -> Options:
+        """With what this was started."""
+        return self._options
+
+    def notify(self, notice: Notice) -> None:
+        """Tell everybody who subscribed."""
+        for watcher in list(self._watchers):
+            try:
+                watcher(notice)
+            except Exception:
+                log.exception("somebody who subscribed failed at %s", notice)
+
+    async def begin_node(self) -> None:
+        """Start the node that this home holds now, and its network if it belongs to a flock."""
+        async with AsyncExitStack() as undone:
+            journal = await open_journal(self._home)
+            self._begin_logs()
+            undone.push_async_callback(asyncio.to_thread, journal.close)
+            membership = await asyncio.to_thread(Membership.open, self._home.identity)
+            me = await asyncio.to_thread(_node_id, self._home, membership)
+            self._live = LiveNode(me, self._home, self.settings, self._options.protocol, journal)
+            network = None if membership is None else self._office.network_of(membership)
+            members = () if network is None else network.member_ids
+            await self._live.start(members, self, self)
+            undone.pop_all()
+            undone.push_async_callback(self._live.close)
+            if network is not None:
+                await self._office.connect(network)
+            undone.pop_all()
+
+    async def end_node(self, reason: str) -> None:
+        """Hand back, say goodbye, and close what ``begin_node`` has opened."""
+        await self.hand_back(reason)
+        await self.end_network()
+        await self._live.close()
+
+    async def hand_back(self, reason: str) -> None:
+        """Until the node has handed everything back, or the time for it is over."""
+        self._handed_back.clear()
+        self._live.shut_down(reason)
+        try:
+            async with asyncio.timeout(self._options.stop_within_s):
+                await self._handed_back.wait()
+        except TimeoutError:
+            log.warning("not everything was handed back in time")
+
+    async def end_network(self) -> None:
+        """Close the links, if there are any."""
+        network, self.network = self.network, None
+        if network is not None:
+            await network.stop()
+
+    def set_presence(self, presence: PresenceChanged) -> None:
+        """Whether this machine works for others now."""
+        self._live.set_presence(presence)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        try:
+            await self.begin_node()
+        except BaseException:
+            self._end_logs()
+            raise
+        log.info(
+            "Wingbeat %s runs as %s (%s), process %d",
+            __version__,
+            self.name,
+            self.node_id,
+            os.getpid(),
+        )
+        self._in_background(self._look_now_and_then())
+
+    def _begin_logs(self) -> None:
+        """Not before this home is ours: the log is part of it."""
+        options = self._options
+        self._end_logs()
+        try:
+            terminal = sys.stderr if options.log_to_terminal else None
+            self._end_logs = logs.begin(self._home.log if options.log_to_files else None, terminal)
+        except OSError as error:
+            self._end_logs = logs.begin(None, sys.stderr)
+            log.warning("the log in %s cannot be written: %s", self._home.log, error.strerror)
+
+    async def _look_now_and_then(self) -> None:
+        """Programs are installed while the node runs."""
+        while not self._stopped.is_set():
+            try:
+                async with asyncio.timeout(PROGRAMS_EVERY_S):
+                    await self._stopped.wait()
+            except TimeoutError:
+                if not self._reason and self._operation is None:
+                    self.look_for_programs()
+
+    async def _alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """One operation on the flock at a time; a stop ends it."""
+        if self._reason or self._operation is not None:
+            work.close()
+            busy = "is stopping" if self._reason else "is busy with its flock"
+            raise ServiceError(f"{self.name} {busy}: try again later.")
+        task = asyncio.create_task(work)
+        self._operation = task
+        try:
+            return await task
+        except MembershipError as error:
+            raise ServiceError(str(error)) from error
+        finally:
+            self._operation = None
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _give_up_requests(self) -> None:
+        for waiting in self._requests.values():
+            if not waiting.done():
+                waiting.set_exception(
+                    ServiceError(f"{self.name} stopped before it could answer: ask another one.")
+                )
+
+
+def _node_id(home: Home, membership: Membership | None) -> NodeId:
+    """The name of this node is its key, which it has before it joins and takes with it."""
+    if membership is not None:
+        return membership.node_id
+    folder = PrivateFolder(home.identity)
+    folder.prepare()
+    return certificates.node_id_of(identity.own_key(folder).public_key())

@@ -128,6 +128,25 @@ class RefusalFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class SightingFacts:
+    """A node that tells of itself on this network, of whatever flock."""
+
+    node: NodeId
+    flock_id: str
+    protocol_version: int
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryFacts:
+    """What multicast tells."""
+
+    trouble: str
+    """Why it cannot be used, in a sentence; empty when it can."""
+    sightings: tuple[SightingFacts, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything that explains why a peer is not seen, or this node does not work."""
 
@@ -145,8 +164,8 @@ class Facts:
     peers: tuple[PeerFacts, ...]
     refusals: tuple[RefusalFacts, ...]
     static_addresses: tuple[str, ...]
-    discovery: object | None
-    """What ``agent.net.discovery`` reports of itself, as it reports it; None while it is off."""
+    discovery: DiscoveryFacts | None
+    """None while multicast is not used: without a flock, or because it is turned off."""
     foreign_flocks: tuple[str, ...]
     """Ids of other flocks that were seen on this network."""
     keeping_up_error: str

@@ -20,8 +20,7 @@ from pathlib import Path
 from agent.execution import guardian
 from agent.execution.groups import Hear
 
-if sys.platform == "win32":
-    raise ImportError("this module is for POSIX systems")
+assert sys.platform != "win32"
 
 NICENESS = 10
 GUARDIAN_ENDS_S = 5.0

@@ -21,6 +21,8 @@ import signal
 import sys
 import time
 
+assert sys.platform != "win32"
+
 MARK = "WINGBEAT_AGENT"
 LOOKS_MAX = 200
 BETWEEN_LOOKS_S = 0.01

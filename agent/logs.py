@@ -1,0 +1,91 @@
+"""The log of the agent: ``[YYYY-MM-DD HH:MM:SS]: <severity> text``, one line per happening.
+
+It goes to files that take each other's place, so that a disk is never filled by it, and to the
+terminal too where somebody watches. A file that cannot be written is no reason to stop: that is
+said once on the terminal. Lines of one happening that need more (where a fault occurred) are
+indented, so that every line that begins with a bracket is a new one.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TextIO
+
+LOGGER = "agent"
+FILE = "agent.log"
+FILE_BYTES_MAX = 2 * 1024 * 1024
+FILES_MAX = 5
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+
+
+class LineFormatter(logging.Formatter):
+    """One record as its line, and whatever belongs to it indented below."""
+
+    def __init__(self) -> None:
+        super().__init__("[%(asctime)s]: <%(severity)s> %(message)s", TIME_FORMAT)
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.severity = record.levelname.lower()
+        return "\n    ".join(super().format(record).splitlines())
+
+
+class PrivateFileHandler(RotatingFileHandler):
+    """Files that only their owner reads; trouble with them is told once and not again."""
+
+    def __init__(self, path: Path) -> None:
+        self._told = False
+        super().__init__(
+            path,
+            maxBytes=FILE_BYTES_MAX,
+            backupCount=FILES_MAX - 1,
+            encoding="utf-8",
+            errors="backslashreplace",
+        )
+
+    def _open(self) -> TextIO:  # type: ignore[override]
+        stream = super()._open()
+        Path(self.baseFilename).chmod(0o600)
+        return stream
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        del record
+        if not self._told and sys.stderr is not None:
+            self._told = True
+            error = sys.exception()
+            sys.stderr.write(f"The log {self.baseFilename} cannot be written: {error}\n")
+
+
+def begin(
+    folder: Path | None, terminal: TextIO | None = None, level: int = logging.INFO
+) -> Callable[[], None]:
+    """Log to files in the folder and to the terminal, until what is returned is called.
+
+    Raises ``OSError`` when the folder cannot be written.
+    """
+    handlers: list[logging.Handler] = []
+    if folder is not None:
+        handlers.append(PrivateFileHandler(folder / FILE))
+    if terminal is not None:
+        handlers.append(logging.StreamHandler(terminal))
+    logger = logging.getLogger(LOGGER)
+    before, logger_propagates = logger.level, logger.propagate
+    for handler in handlers:
+        handler.setFormatter(LineFormatter())
+        logger.addHandler(handler)
+    if handlers:
+        logger.setLevel(level)
+        logger.propagate = False
+
+    def end() -> None:
+        for handler in handlers:
+            logger.removeHandler(handler)
+            handler.close()
+        if handlers:
+            logger.setLevel(before)
+            logger.propagate = logger_propagates
+
+    return end

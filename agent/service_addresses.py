@@ -1,0 +1,79 @@
+"""Where members were last reached, kept on disk.
+
+Whoever joined with an invitation knows one address and no other way to it where multicast is
+blocked; after a restart it must still find its flock. It is a hint and not more: who answers there
+is decided by TLS. A file that cannot be read or written costs a slower start, so it is only said.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.net.addresses import Address, AddressError, parse_address
+from agent.protocol.records import NodeId
+
+NODES_MAX = 1_000
+ADDRESSES_MAX = 8
+FILE_BYTES_MAX = 1024 * 1024
+
+log = logging.getLogger(__name__)
+
+
+class AddressBook:
+    """Addresses by node, in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[NodeId, tuple[Address, ...]] = {}
+
+    def load(self) -> None:
+        """Read the file, if there is one."""
+        try:
+            with self._path.open("rb") as file:
+                entries = json.loads(file.read(FILE_BYTES_MAX))
+            for node, texts in list(entries.items())[:NODES_MAX]:
+                self._known[node] = tuple(parse_address(text) for text in texts[:ADDRESSES_MAX])
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, AttributeError, TypeError, AddressError) as error:
+            log.warning("%s cannot be read (%s); it is written anew", self._path, error)
+            self._known.clear()
+
+    def known(self) -> dict[NodeId, tuple[Address, ...]]:
+        """All of it."""
+        return dict(self._known)
+
+    def of(self, node: NodeId) -> tuple[Address, ...]:
+        """Of one node, the last one first."""
+        return self._known.get(node, ())
+
+    def note(self, node: NodeId, addresses: Sequence[Address]) -> bool:
+        """The node is there; whether that is news."""
+        merged = tuple(dict.fromkeys((*addresses, *self.of(node))))[:ADDRESSES_MAX]
+        if merged == self._known.get(node):
+            return False
+        self._known.pop(node, None)
+        self._known[node] = merged
+        while len(self._known) > NODES_MAX:
+            del self._known[next(iter(self._known))]
+        return True
+
+    def save(self) -> None:
+        """Write the file."""
+        text = json.dumps(
+            {node: [str(each) for each in found] for node, found in self._known.items()}
+        )
+        fresh = self._path.with_suffix(".unfinished")
+        try:
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(self._path)
+        except OSError as error:
+            log.warning("%s cannot be written: %s", self._path, error.strerror)
+
+    def forget(self) -> None:
+        """This node belongs to that flock no more."""
+        self._known.clear()
+        self._path.unlink(missing_ok=True)

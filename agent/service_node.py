@@ -1,0 +1,137 @@
+"""One node with its disk, its programs and its driver: what belongs together from start to stop.
+
+A node that leaves its flock becomes another one: its name is its key, and the table of the flock
+stays with the flock. So all of this is built and ended as one, while the process goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from agent import __version__
+from agent.driver.driver import Driver
+from agent.driver.ports import Audience, Network
+from agent.execution.children import Children
+from agent.execution.machine import capabilities
+from agent.execution.programs import Programs
+from agent.paths import Home
+from agent.presence import presence_in
+from agent.protocol.events import (
+    CapabilitiesChanged,
+    Event,
+    PresenceChanged,
+    Shutdown,
+    Started,
+)
+from agent.protocol.messages import Capabilities
+from agent.protocol.node import Node, NodeSetup
+from agent.protocol.records import NodeId
+from agent.protocol.settings import Settings
+from agent.service_facts import AlreadyRunningError, ServiceError
+from agent.service_settings import NodeSettings
+from agent.storage.errors import JournalError, JournalInUse
+from agent.storage.journal import Journal
+from agent.storage.reading import Remembered
+
+log = logging.getLogger(__name__)
+
+
+async def open_journal(home: Home) -> Journal:
+    """The journal of this home, which is also the lock on it."""
+    try:
+        return await asyncio.to_thread(Journal.open, home.journal)
+    except JournalInUse as error:
+        who = "" if error.process_id is None else f" as process {error.process_id}"
+        raise AlreadyRunningError(
+            f"Wingbeat runs already on {home.data}{who}; use that one, or stop it first.",
+            error.process_id,
+        ) from error
+    except JournalError as error:
+        raise ServiceError(str(error)) from error
+
+
+class LiveNode:
+    """Built around an open journal, which it closes in the end."""
+
+    def __init__(
+        self, me: NodeId, home: Home, settings: NodeSettings, protocol: Settings, journal: Journal
+    ) -> None:
+        self.node_id, self._home, self._settings = me, home, settings
+        self._protocol, self._journal = protocol, journal
+        self.programs = Programs(home.programs)
+        self.children = Children(me, self.programs, home.scratch, home.log / "tasks", self.hand)
+        self.notices: tuple[str, ...] = ()
+        self.presence: PresenceChanged
+        self.node: Node
+        self.driver: Driver
+
+    async def start(
+        self, members: tuple[NodeId, ...], network: Network, audience: Audience
+    ) -> None:
+        """Read what the disk has and begin. Nothing is linked yet."""
+        try:
+            remembered = await asyncio.to_thread(self._journal.read)
+        except JournalError as error:
+            raise ServiceError(str(error)) from error
+        await asyncio.to_thread(self._look_around)
+        self.notices = remembered.notices
+        for notice in remembered.notices:
+            log.warning("%s", notice)
+        self.node = Node(self._setup(remembered, members))
+        self.driver = Driver(self.node, network, self._journal, self.children, audience)
+        self.hand(Started())
+        self.set_presence(presence_in(self._settings.volunteer))
+
+    def hand(self, event: Event) -> None:
+        """Whatever happens to the node."""
+        self.driver.hand(event)
+
+    def set_presence(self, presence: PresenceChanged) -> None:
+        """Whether this machine works for others now."""
+        self.presence = presence
+        self.hand(presence)
+
+    def look_for_programs(self) -> tuple[str, ...]:
+        """What is installed now; the flock is told when it changed."""
+        before = self.children.names()
+        self.programs.look()
+        names = self.children.names()
+        if names != before:
+            log.info("programs here: %s", ", ".join(names) or "none")
+            self.hand(CapabilitiesChanged(self._capabilities()))
+        return names
+
+    def shut_down(self, reason: str) -> None:
+        """Ask the node to hand everything back; the audience hears when it has."""
+        self.hand(Shutdown(reason))
+
+    async def close(self) -> None:
+        """Let go of everything, whether or not it was handed back."""
+        self.driver.close()
+        await self.children.close()
+        await asyncio.to_thread(self._journal.close)
+
+    def _look_around(self) -> None:
+        self.programs.look()
+        with suppress(OSError):
+            self.children.clear_scratch()
+
+    def _capabilities(self) -> Capabilities:
+        return capabilities(self.children.names(), self._home.scratch, self._settings.tags)
+
+    def _setup(self, remembered: Remembered, members: tuple[NodeId, ...]) -> NodeSetup:
+        return NodeSetup(
+            node=self.node_id,
+            name=self._settings.name,
+            slots=self._settings.slots,
+            capabilities=self._capabilities(),
+            settings=self._protocol,
+            members=members,
+            identity=remembered.identity,
+            workflows=remembered.workflows,
+            lives=remembered.lives,
+            prunings=remembered.prunings,
+            version=__version__,
+        )

@@ -1,0 +1,160 @@
+"""What a person sets, in ``settings.toml`` of the configuration folder.
+
+Everything has a default and the file may be missing. What is wrong in it is answered with one
+sentence that names the file, the line or key, and what to do, and nothing is started: a node that
+ignores half of what its owner wrote would surprise later.
+
+==============  =======================================  ===================================
+key             what                                     default
+==============  =======================================  ===================================
+``name``        what people call this node               the name of the machine
+``port``        where members reach it; 0 takes any      29464
+``listen``      addresses to listen on                   all
+``addresses``   of other nodes, where multicast fails    none
+``slots``       programs at a time                       1
+``volunteer``   ``always`` or ``paused``                 ``always``
+``tags``        for the matching of requirements         none
+==============  =======================================  ===================================
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import platform
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
+from agent.presence import ALWAYS, MODES
+from agent.service_facts import ServiceError
+
+NAME_LENGTH_MAX = 60
+SLOTS_MAX = 256
+ENTRIES_MAX = 64
+FILE_BYTES_MAX = 256 * 1024
+
+_Value = TypeVar("_Value")
+
+
+class SettingsError(ServiceError):
+    """One sentence about the settings file."""
+
+
+def machine_name() -> str:
+    """What the machine is called."""
+    plain = "".join(each for each in platform.node() if each.isprintable())
+    return plain.partition(".")[0][:NAME_LENGTH_MAX] or "unnamed"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSettings:
+    """The settings of one node."""
+
+    name: str = field(default_factory=machine_name)
+    port: int = DEFAULT_PORT
+    listen: tuple[str, ...] = ()
+    addresses: tuple[Address, ...] = ()
+    slots: int = 1
+    volunteer: str = ALWAYS
+    tags: tuple[str, ...] = ()
+
+
+def read_settings(path: Path) -> NodeSettings:
+    """The settings in a file; raises ``SettingsError``."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(FILE_BYTES_MAX).decode()
+        given = tomllib.loads(text)
+    except FileNotFoundError:
+        return NodeSettings()
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not written in UTF-8: save it as such.") from error
+    except OSError as error:
+        raise SettingsError(
+            f"{path} cannot be read ({error.strerror}): check whom it belongs to."
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}; mend that line or remove it.") from error
+    return _settings(path, given)
+
+
+def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
+    readers: dict[str, Callable[[object], object]] = {
+        "name": _name,
+        "port": _number(0, 65_535, "a port from 0 to 65535, 0 for any"),
+        "listen": _list_of(_host),
+        "addresses": _list_of(_address),
+        "slots": _number(1, SLOTS_MAX, f"a number from 1 to {SLOTS_MAX}"),
+        "volunteer": _mode,
+        "tags": _list_of(_tag),
+    }
+    read: dict[str, object] = {}
+    for key, value in given.items():
+        reader = readers.get(key)
+        if reader is None:
+            known = ", ".join(readers)
+            raise SettingsError(f"{path}: there is no setting {key!r}; remove it ({known} exist).")
+        try:
+            read[key] = reader(value)
+        except ValueError as error:
+            raise SettingsError(f"{path}: {key} {error}") from error
+    return NodeSettings(**read)  # type: ignore[arg-type]
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError("has to be a text, like 'workshop 3'.")
+    if len(value) > NAME_LENGTH_MAX:
+        raise ValueError(f"is too long: at most {NAME_LENGTH_MAX} characters.")
+    return value.strip()
+
+
+def _number(least: int, most: int, what: str) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"is {value!r}: it has to be {what}.")
+        return value
+
+    return read
+
+
+def _list_of(read_one: Callable[[object], _Value]) -> Callable[[object], tuple[_Value, ...]]:
+    def read(value: object) -> tuple[_Value, ...]:
+        if not isinstance(value, list) or len(value) > ENTRIES_MAX:
+            raise ValueError(f'has to be a list of up to {ENTRIES_MAX} texts, like ["one", "two"].')
+        return tuple(read_one(each) for each in value)
+
+    return read
+
+
+def _host(value: object) -> str:
+    try:
+        return str(ipaddress.ip_address(str(value)))
+    except ValueError:
+        raise ValueError(
+            f"has {value!r}, which is no address of this machine, like '192.168.1.7' or '::'."
+        ) from None
+
+
+def _address(value: object) -> Address:
+    if not isinstance(value, str):
+        raise ValueError(f"has {value!r}: write texts, like 'host:29464'.")
+    try:
+        return parse_address(value)
+    except AddressError as error:
+        raise ValueError(f"is wrong: {error}") from error
+
+
+def _tag(value: object) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= NAME_LENGTH_MAX:
+        raise ValueError(f"has {value!r}: a tag is a short text, like 'gpu'.")
+    return value
+
+
+def _mode(value: object) -> str:
+    if value not in MODES or not isinstance(value, str):
+        raise ValueError(f"is {value!r}: {' and '.join(MODES)} are possible for now, choose one.")
+    return value
