@@ -39,7 +39,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import News, Table
-from agent.protocol.timers import Timers
+from agent.protocol.timers import TimerKind, Timers
 
 STORY_TASKS_MAX = 20_000
 
@@ -163,6 +163,18 @@ class Core:
     def stamp(self) -> Stamp:
         """A new reading of the hybrid clock."""
         return self.clock.read(self.wall_ms)
+
+    def arm_tick(self) -> None:
+        """The next beat, on a multiple of the period by the wall clock.
+
+        Machines whose clocks agree then beat together, and a peer wakes up once for thirty
+        heartbeats instead of thirty times: waking up is most of what an idle agent costs.
+        """
+        period_ms = int(self.settings.heartbeat_s * 1000)
+        wait_ms = period_ms - self.wall_ms % period_ms
+        if wait_ms < period_ms // 4:
+            wait_ms += period_ms
+        self.timers.arm(TimerKind.TICK, self.now_s + wait_ms / 1000)
 
     def count(self, what: str) -> None:
         """Bad or surprising input is counted, never silently dropped."""

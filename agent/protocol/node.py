@@ -181,7 +181,7 @@ class Node:
         for kind, subject in core.timers.take_due(core.now_s):
             match kind:
                 case TimerKind.TICK:
-                    core.timers.arm(TimerKind.TICK, core.now_s + core.settings.heartbeat_s)
+                    core.arm_tick()
                     for part in self._parts:
                         part.on_tick()
                 case TimerKind.OVERDUE:
@@ -236,7 +236,7 @@ class Node:
                 self._runs.start_queued(self._planning.interactive_waits)
             self._settle()
         if core.timers.next is None:
-            core.timers.arm(TimerKind.TICK, core.now_s + core.settings.heartbeat_s)
+            core.arm_tick()
 
     # -- what parts ask of each other ----------------------------------------------------
 

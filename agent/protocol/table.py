@@ -63,6 +63,7 @@ class News:
             or self.lives
             or self.prunings
             or self.forgotten_workflows
+            or self.forgotten_tasks
             or self.unknown_tasks
             or self.moved
         )
@@ -169,6 +170,7 @@ class Table:
         dirty: dict[TaskId, None] = {}
         self._forget(workflow, news, dirty)
         self._read_again(dirty, news)
+        news.forgotten_workflows.clear()  # the disk never had it
         self.changes += 1
         return news
 

@@ -222,12 +222,11 @@ def an_outcome_changes_between_two_successes(
 
 
 def a_floor_means_lost_outputs(watch: Watch, machine: Machine, task: TaskId, life: Life) -> None:
-    """Nobody runs a task again while all that it made is on a disk that he is linked to."""
+    """Nobody runs a task again while all that it ever made is on a disk that he is linked to."""
     below = [r for r in life.runs if isinstance(r.phase, Terminated) and r.generation < life.floor]
     if not below:
         return
-    last = max(below, key=lambda run: (run.generation, run.attempt))
-    outputs = last.phase.outputs if isinstance(last.phase, Terminated) else ()
+    outputs = [o for r in below if isinstance(r.phase, Terminated) for o in r.phase.outputs]
     network = watch.simulation.network
     linked = [watch.simulation.by_id[peer] for peer in machine.channels]
     disks = [m.disk.datasets for m in linked if network.carries(machine, m)]
