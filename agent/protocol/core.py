@@ -24,10 +24,12 @@ from agent.protocol.effects import (
     TaskMoved,
 )
 from agent.protocol.events import PresenceChanged
+from agent.protocol.merge import join_lives
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
 from agent.protocol.reading import Reading
 from agent.protocol.records import (
     DatasetId,
+    Life,
     NodeId,
     Pruning,
     Stamp,
@@ -42,6 +44,8 @@ from agent.protocol.table import News, Table
 from agent.protocol.timers import TimerKind, Timers
 
 STORY_TASKS_MAX = 20_000
+NOTHING = Life(0)
+"""Joins with any part of a life to that part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,9 +350,17 @@ class Core:
         """Tell what this node wrote, in one message."""
         if not (self._own_lives or self._own_workflows or self._own_prunings):
             return
-        workflows = tuple(self._own_workflows)
-        prunings = tuple(self._own_prunings)
-        self.broadcast(State(tuple(self._own_lives), workflows, prunings, self.cause))
+        lives: dict[TaskId, Life] = {}
+        for part in self._own_lives:
+            lives[part.task] = join_lives(lives.get(part.task, NOTHING), part.life)
+        self.broadcast(
+            State(
+                tuple(TaskLife(task, life) for task, life in lives.items()),
+                tuple(self._own_workflows),
+                tuple(self._own_prunings),
+                self.cause,
+            )
+        )
         self._own_lives, self._own_workflows, self._own_prunings = [], [], []
 
     def tell_enqueued(self, receipt: bool) -> None:

@@ -242,10 +242,13 @@ class Liveness(Part):
         for host in [host for host, at_s in self._heard_of_s.items() if at_s <= oldest_s]:
             del self._heard_of_s[host]
             core.liveness_changed = True
+        settled_s = core.now_s - core.settings.suspect_after_s
         reached: dict[NodeId, int] = {}
         for status in self._statuses():
             for host, incarnation in status.neighbours.items():
-                if host != core.me and host not in core.peers:
+                if host == core.me or host in core.peers:
+                    continue
+                if self.lost_s.get(host, -1e9) <= settled_s:  # else they are losing it as well
                     reached[host] = max(incarnation, reached.get(host, 0))
         if reached != self._reached:
             self._reached = reached

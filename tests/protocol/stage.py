@@ -33,8 +33,7 @@ START_S = 0.01
 STOP_S = 0.002
 COPY_S = 0.005
 EPSILON_S = 1e-9
-SETTINGS = Settings(election_window_s=0.8)
-"""A window that does not end together with a tick, so that the order of the two tells nothing."""
+SETTINGS = Settings()
 CURTAIN_S = 3.25
 """When everybody has joined and a master is elected; between two ticks of every node."""
 

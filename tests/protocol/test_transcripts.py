@@ -51,16 +51,9 @@ SCENES: dict[str, Scene] = {
 TABLES = {"DIGEST", "BUCKET_LIST", "ASK_RECORDS", "HOLDINGS"}
 MASTERS = {"WHO_IS_MASTER", "START_ELECTION", "TRY_TO_BE_MASTER", "NEW_MASTER"}
 QUIET = {"HELLO", "HB", "STATUS", "ASK_STATUS", "PROGRESS"} | TABLES | MASTERS
-BROKEN = {
-    "election_is_held_once": "a loser whose tick comes with the end of the window calls another",
-    "loser_without_a_link_to_its_rival": "it claims again after every answer, all the time",
-    "pruning_and_retry_cross": "who had pruned the workflow answers every claim with the pruning",
-    "rival_gives_up": "nothing wakes the loser when the time is over that it leaves to its rival",
-}
-"""Scenes that show what the protocol still does wrong. They have no transcript until it is mended."""
 
 
-@pytest.mark.parametrize("name", [name for name in SCENES if name not in BROKEN])
+@pytest.mark.parametrize("name", SCENES)
 def test_scene(name: str) -> None:
     told = Writer(SCENES[name]()).text()
     path = TRANSCRIPTS / f"{name}.txt"
@@ -73,20 +66,8 @@ def test_scene(name: str) -> None:
         pytest.fail("\n".join([f"{name} goes otherwise:", *lines]), pytrace=False)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(raises=AssertionError, strict=True, reason=why))
-        for name, why in BROKEN.items()
-    ],
-)
-def test_broken_scene(name: str) -> None:
-    SCENES[name]()
-
-
 def test_every_transcript_has_a_scene() -> None:
-    expected = SCENES.keys() - BROKEN.keys()
-    assert {path.stem for path in TRANSCRIPTS.iterdir()} == expected
+    assert {path.stem for path in TRANSCRIPTS.iterdir()} == SCENES.keys()
 
 
 def test_every_message_can_be_retold() -> None:
