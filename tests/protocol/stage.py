@@ -61,6 +61,7 @@ class Actor:
 
     name: str
     disk: Disk = field(default_factory=Disk)
+    clock_ahead_ms: int = 0
     node: Node | None = None
     owner_present: bool = False
     armed_s: float | None = None
@@ -146,8 +147,8 @@ class Stage:
         self._planned += 1
         heapq.heappush(self._plan, (self.now_s + delay_s, order, self._planned, act))
 
-    def _wall_ms(self) -> int:
-        return WALL_MS + round(self.now_s * 1000)
+    def _wall_ms(self, actor: Actor) -> int:
+        return WALL_MS + actor.clock_ahead_ms + round(self.now_s * 1000)
 
     @property
     def origin_ms(self) -> int:
@@ -333,7 +334,7 @@ class Stage:
         node = actor.node
         if node is None:
             return
-        effects = node.handle(event, Instant(self.now_s, self._wall_ms()))
+        effects = node.handle(event, Instant(self.now_s, self._wall_ms(actor)))
         for number, effect in enumerate(effects, 1):
             if isinstance(effect, fx.Persist) and actor.disk.full:
                 self._refuse(actor, effect, effects[number:])
