@@ -10,16 +10,21 @@ Where to look for a rule:
 
 =================  ==========================================================================
 ``records``        what is replicated; ``merge`` joins two versions of it, ``reading`` says
-                   what a joined record means
+                   what a joined record means, ``sanity`` and ``specs`` what is left out
 ``table``          all records of a node, indexed, and ``digest`` to compare two tables
 ``messages``       what nodes say to each other; ``codec`` turns it into bytes and back
+``events``         what a node is told; ``effects`` what it wants done
 ``liveness``       who is up, for this node
-``claims``         who runs a task: claims, promises, and ``planning`` which task to go for
-``runs``           the life of a run on its own node
+``claims``         who runs a task: the claimant's side; ``promises`` the consenter's
+``claimability``   whether a task may be claimed here and now; ``matching`` who could run it
+``planning``       which task to go for; ``queue`` in which order; ``policy/`` the plug-ins
+``runs``           the life of a run on its own node; ``lost`` what earlier starts left
 ``election``       the master; ``joining`` how a starting node gets its table; ``healing``
                    how tables become equal again; ``unknown`` tasks heard of but not known
 ``datasets``       which input is where, and what follows when none is anywhere
-``requests``       what clients ask for; ``pruning`` how finished workflows leave the table
-``policy/``        in which order tasks are wanted
+``requests``       what clients ask for, checked by ``admission``; ``pruning`` how finished
+                   workflows leave the table
+``core``           what these parts share; ``node`` composes them; ``timers``, ``clock``,
+                   ``settings``: every period and limit
 =================  ==========================================================================
 """

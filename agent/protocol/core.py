@@ -72,7 +72,6 @@ class Peer:
     """A linked peer. ``greeted``: its Hello has come, so it counts."""
 
     node: NodeId
-    linked_s: float
     heard_s: float
     echoed_s: float
     greeted: bool = False

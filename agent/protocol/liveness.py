@@ -141,7 +141,7 @@ class Liveness(Part):
         if event.peer in core.peers:
             self._lose(core.peers[event.peer])
         now_s = core.now_s
-        core.peers[event.peer] = Peer(event.peer, now_s, now_s, now_s)
+        core.peers[event.peer] = Peer(event.peer, now_s, now_s)
         seen = core.incarnations.get(event.peer, 0)
         hello = Hello(PROTOCOL_VERSION, core.name, core.incarnation, seen, core.joined)
         core.send(event.peer, hello)

@@ -27,7 +27,6 @@ from agent.protocol.records import (
     NodeId,
     Pruning,
     ShortText,
-    Size,
     Stamp,
     TaskId,
     TaskLife,
@@ -61,9 +60,9 @@ class Hello(Struct, frozen=True, array_like=True, tag="HELLO"):
 class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
     """I am alive, and your word number ``heard`` was the last that reached me.
 
-    The receiver notes both directions of the link, compares the hash of the table and the
-    revision of the sender's status with what it holds (asking when they differ), and learns the
-    master: the one with the newest ``elected`` stands, as NEW_MASTER repeated.
+    The receiver notes both directions of the link, compares the hash of the table with its own,
+    asks for the sender's status when it has an older one, and learns the master: the one with
+    the newest ``elected`` stands, as NEW_MASTER repeated.
     """
 
     number: Count
@@ -125,7 +124,7 @@ class Goodbye(Struct, frozen=True, array_like=True, tag="GOODBYE"):
 class Enqueue(Struct, frozen=True, array_like=True, tag="ENQUEUE"):
     """New work. The receiver joins it, keeps it on disk and, if asked, confirms with STORED.
 
-    ``lives`` holds runs born with the workflow: an interactive task starts at once at home.
+    ``lives`` is what happened to its tasks so far: no workflow is told without it.
     """
 
     workflows: tuple[Workflow, ...]
@@ -329,7 +328,6 @@ class Holdings(Struct, frozen=True, array_like=True, tag="HOLDINGS"):
     added: tuple[DatasetId, ...] = ()
     removed: tuple[DatasetId, ...] = ()
     complete: bool = False
-    free_bytes: Size = 0
 
 
 Message = (

@@ -71,5 +71,3 @@ class Settings:
     """Parts of lives kept for tasks whose workflow is not known yet."""
     story_entries_max: int = 24
     """What is remembered of each task's moves."""
-    ageing_ms: int = 600_000
-    """A waiting low workflow gains one level of priority per this long."""

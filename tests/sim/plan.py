@@ -47,7 +47,6 @@ NAMES = (
     "verdilhao",
 )
 FAST = replace(
-    Settings(), hand_back_s=12.0, outputs_lost_after_s=12.0, ageing_ms=60_000, unknown_delay_s=0.2
 )
 Happening = tuple[float, str, tuple[object, ...]]
 
