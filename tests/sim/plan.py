@@ -6,7 +6,7 @@ on (jitter of messages, which holder is asked) only fills in small print.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 from agent.protocol.settings import Settings
@@ -46,8 +46,7 @@ NAMES = (
     "tordo",
     "verdilhao",
 )
-FAST = replace(
-)
+FAST = Settings(hand_back_s=12.0, outputs_lost_after_s=12.0)
 Happening = tuple[float, str, tuple[object, ...]]
 
 
