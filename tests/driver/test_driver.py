@@ -1,0 +1,295 @@
+"""The driver with a node that follows a script: order, timers, faults, a disk that refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+
+import pytest
+
+from agent.driver import driver as driver_module
+from agent.driver.clock import LiveClock, elapsed_s
+from agent.protocol.effects import Effect, Send, Stopped, Unlink
+from agent.protocol.events import (
+    DiskUsable,
+    Due,
+    Event,
+    InputsFetched,
+    PeerLinked,
+    PersistFailed,
+    Received,
+    Shutdown,
+    Started,
+)
+from agent.protocol.messages import AskStatus, GetTask, Goodbye
+from agent.storage.errors import JournalFull
+from tests.driver.worlds import (
+    RUN,
+    HeldDisk,
+    Script,
+    World,
+    answer,
+    eventually,
+    in_loop,
+    persist,
+)
+
+FROM_BEE = Received("bee", AskStatus())
+
+
+def test_what_is_handed_in_meanwhile_comes_after() -> None:
+    async def test() -> None:
+        world: World
+
+        def react(event: Event) -> list[Effect]:
+            if isinstance(event, Started):
+                world.driver.hand(FROM_BEE)
+                assert world.node.told == [Started()]
+                return [answer("first")]
+            return [answer("second")]
+
+        world = World(Script(react))
+        world.driver.hand(Started())
+        assert world.node.told == [Started(), FROM_BEE]
+        assert world.done == ["first", "second"]
+
+    in_loop(test)
+
+
+def test_effects_follow_their_commit_also_when_it_ends_in_another_thread() -> None:
+    async def test() -> None:
+        world = World(Script(lambda _: [persist(), Send(("bee",), Goodbye("later"))]))
+        world.driver.hand(Started())
+        assert world.done == []
+        _, commit = world.disk.commits[0]
+        await asyncio.to_thread(commit.set_result, None)
+        await eventually(lambda: bool(world.done))
+        assert world.done == [(("bee",), "later")]
+
+    in_loop(test)
+
+
+def test_a_refused_record_is_told_and_so_is_a_disk_with_room_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(driver_module, "PROBE_EVERY_S", 0.001)
+
+    async def test() -> None:
+        def react(event: Event) -> list[Effect]:
+            return [persist(), answer("ok")] if isinstance(event, Started) else []
+
+        world = World(Script(react), HeldDisk(usable=False))
+        world.driver.hand(Started())
+        world.disk.commits[0][1].set_exception(JournalFull("no room"))
+        await eventually(lambda: world.disk.probes > 2)
+        assert world.node.told == [Started(), PersistFailed(persist(), (answer("ok"),))]
+        assert world.done == []
+        assert not world.driver.disk_usable
+        world.disk.usable = True
+        await eventually(lambda: world.node.told[-1] == DiskUsable())
+        assert world.driver.disk_usable
+
+    in_loop(test)
+
+
+def test_nothing_for_an_old_link_goes_to_a_new_one() -> None:
+    """It would arrive there before a greeting, or close a link that is not meant."""
+
+    async def test() -> None:
+        def react(event: Event) -> list[Effect]:
+            if isinstance(event, Started):
+                told = Send(("ant", "bee"), Goodbye("old"))
+                return [persist(), told, Unlink("bee", "old")]
+            return [Send(("bee",), Goodbye("hello"))]
+
+        world = World(Script(react))
+        world.driver.hand(Started())
+        world.driver.hand(PeerLinked("bee"))
+        world.disk.commits[0][1].set_result(None)
+        await eventually(lambda: len(world.done) > 1)
+        assert world.done == [(("ant",), "old"), (("bee",), "hello")]
+
+    in_loop(test)
+
+
+# -- the timer ---------------------------------------------------------------------------------
+
+
+def test_the_timer_is_handed_in_when_it_is_due_and_not_before() -> None:
+    async def test() -> None:
+        node = Script()
+        node.react = lambda event: _forget_deadline(node, event)
+        world = World(node)
+        node.deadline_s = elapsed_s() + 0.02
+        world.driver.hand(Started())
+        await eventually(lambda: Due() in node.told)
+        assert node.told == [Started(), Due()]
+        assert node.times[1].elapsed_s >= node.times[0].elapsed_s + 0.019
+
+    in_loop(test)
+
+
+def test_an_earlier_deadline_moves_the_timer() -> None:
+    async def test() -> None:
+        node = Script()
+        world = World(node)
+        node.deadline_s = elapsed_s() + 1000
+        world.driver.hand(Started())
+        node.react = lambda event: _forget_deadline(node, event)
+        node.deadline_s = elapsed_s() + 0.01
+        world.driver.hand(FROM_BEE)
+        await eventually(lambda: Due() in node.told)
+
+    in_loop(test)
+
+
+def test_after_a_stall_waiting_messages_come_before_the_late_timer() -> None:
+    """A socket holds more than one turn of the loop reads; the timer is late, not skipped."""
+
+    async def test() -> None:
+        node = Script()
+        node.react = lambda event: _forget_deadline(node, event)
+        world = World(node)
+        here, there = socket.socketpair()
+        here.setblocking(False)
+        loop = asyncio.get_running_loop()
+
+        def readable() -> None:
+            here.recv(1)
+            world.driver.hand(FROM_BEE)
+
+        loop.add_reader(here, readable)
+        node.deadline_s = elapsed_s() + 0.02
+        world.driver.hand(Started())
+        there.send(b"x" * 20)
+        _stall_until(node.deadline_s + 0.05)
+        await eventually(lambda: Due() in node.told)
+        assert node.told == [Started(), *[FROM_BEE] * 20, Due()]
+        assert node.times[-1].elapsed_s >= node.times[0].elapsed_s + 0.07
+        loop.remove_reader(here)
+        here.close()
+        there.close()
+
+    in_loop(test)
+
+
+def test_a_peer_that_never_pauses_does_not_hold_the_timer_back() -> None:
+    async def test() -> None:
+        node = Script()
+        node.react = lambda event: _forget_deadline(node, event)
+        world = World(node)
+        loop = asyncio.get_running_loop()
+        flooding = True
+
+        def flood() -> None:
+            if flooding:
+                world.driver.hand(FROM_BEE)
+                loop.call_soon(flood)
+
+        node.deadline_s = elapsed_s() + 0.01
+        world.driver.hand(Started())
+        flood()
+        await eventually(lambda: Due() in node.told)
+        flooding = False
+        late_s = node.times[node.told.index(Due())].elapsed_s - node.times[0].elapsed_s
+        assert 0.2 < late_s < 1.0
+
+    in_loop(test)
+
+
+def test_the_clock_counts_sleep_and_keeps_step_with_the_timers() -> None:
+    async def test() -> None:
+        loop, clock = asyncio.get_running_loop(), LiveClock()
+        before = loop.time(), clock.elapsed_s()
+        _stall_until(before[1] + 0.02)
+        after = loop.time(), clock.elapsed_s()
+        assert abs((after[0] - before[0]) - (after[1] - before[1])) < 0.01
+
+    in_loop(test)
+
+
+# -- faults ------------------------------------------------------------------------------------
+
+
+def test_a_message_that_breaks_the_node_costs_its_sender_the_link(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def test() -> None:
+        def react(event: Event) -> list[Effect]:
+            if isinstance(event, Received):
+                raise RuntimeError("boom")
+            return [answer("alive")]
+
+        world = World(Script(react))
+        world.driver.hand(Received("bee", GetTask("task-7")))
+        world.driver.hand(Started())
+        assert world.done == [("unlink", "bee"), "alive"]
+        assert world.faults == []
+
+    with caplog.at_level(logging.ERROR):
+        in_loop(test)
+    assert "task-7" in caplog.text
+    assert "the story of task-7" in caplog.text
+    assert "boom" in caplog.text
+
+
+def test_any_other_fault_stops_the_node(caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        def react(event: Event) -> list[Effect]:
+            if isinstance(event, Shutdown):
+                return [Stopped()]
+            raise RuntimeError("boom")
+
+        world = World(Script(react))
+        world.driver.hand(InputsFetched("task-7", RUN))
+        assert len(world.faults) == 1
+        world.driver.hand(Shutdown("fault"))
+        assert world.done == ["stopped"]
+
+    with caplog.at_level(logging.ERROR):
+        in_loop(test)
+    assert "the story of task-7" in caplog.text
+
+
+def test_a_port_that_fails_stops_the_node(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        world = World(Script(lambda _: [Send(("bee",), Goodbye())]))
+        monkeypatch.setattr(world, "send", _break)
+        world.driver.hand(Started())
+        assert [str(each) for each in world.faults] == ["the port is broken"]
+
+    with caplog.at_level(logging.ERROR):
+        in_loop(test)
+
+
+def test_a_closed_driver_does_nothing_more() -> None:
+    async def test() -> None:
+        world = World(Script(lambda _: [persist(), answer("late")]))
+        world.driver.hand(Started())
+        world.driver.close()
+        world.disk.commits[0][1].set_result(None)
+        world.driver.hand(FROM_BEE)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert world.node.told == [Started()]
+        assert world.done == []
+
+    in_loop(test)
+
+
+def _break(*_: object) -> None:
+    raise OSError("the port is broken")
+
+
+def _forget_deadline(node: Script, event: Event) -> list[Effect]:
+    if isinstance(event, Due):
+        node.deadline_s = None
+    return []
+
+
+def _stall_until(moment_s: float) -> None:
+    while elapsed_s() < moment_s:
+        pass

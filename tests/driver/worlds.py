@@ -1,0 +1,150 @@
+"""What a driver needs around it, as fakes: a node that follows a script, a disk that a test holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from agent.driver.clock import LiveClock
+from agent.driver.driver import Driver
+from agent.driver.ports import Told
+from agent.protocol.clock import Instant
+from agent.protocol.effects import (
+    Answer,
+    CopyOutputs,
+    Effect,
+    Fetch,
+    Identity,
+    Persist,
+    StartChild,
+    Verdict,
+)
+from agent.protocol.events import Event
+from agent.protocol.messages import Goodbye, Message
+from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
+
+LIMIT_S = 10.0
+RUN: RunName = (1, 1, "ant", 1)
+
+
+def persist(number: int = 0) -> Persist:
+    return Persist(Identity(number, 10, (0, 0)))
+
+
+def answer(name: str) -> Answer:
+    return Answer(name, Verdict.DONE)
+
+
+def start_child(task: str = "t") -> StartChild:
+    return StartChild(task, RUN, TaskSpec(task, task, "program"), ())
+
+
+async def eventually(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
+    """Wait for a condition, not for a time."""
+    async with asyncio.timeout(limit_s):
+        while not condition():  # noqa: ASYNC110  the condition is in nobody's hands
+            await asyncio.sleep(0.002)
+
+
+def in_loop(test: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    async def limited() -> None:
+        async with asyncio.timeout(3 * LIMIT_S):
+            await test(*arguments)
+
+    asyncio.run(limited())
+
+
+@dataclass
+class HeldDisk:
+    """A disk whose commits a test completes or refuses."""
+
+    commits: list[tuple[Persist, Future[None]]] = field(default_factory=list)
+    usable: bool = True
+    probes: int = 0
+
+    def submit(self, persists: Sequence[Persist]) -> Future[None]:
+        done: Future[None] = Future()
+        self.commits.append((persists[0], done))
+        return done
+
+    def probe(self) -> Future[bool]:
+        self.probes += 1
+        answered: Future[bool] = Future()
+        answered.set_result(self.usable)
+        return answered
+
+
+@dataclass
+class Script:
+    """A node that answers each event by a function, and keeps what it was told."""
+
+    react: Callable[[Event], list[Effect]] = lambda _: []
+    deadline_s: float | None = None
+    told: list[Event] = field(default_factory=list)
+    times: list[Instant] = field(default_factory=list)
+
+    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]:
+        del cause
+        self.told.append(event)
+        self.times.append(now)
+        return self.react(event)
+
+    def next_deadline(self) -> float | None:
+        return self.deadline_s
+
+    def story(self, task: TaskId) -> list[str]:
+        return [f"the story of {task}"]
+
+
+class World:
+    """All ports in one; ``done`` is what was carried out, in order."""
+
+    def __init__(self, node: Script, disk: HeldDisk | None = None) -> None:
+        self.node = node
+        self.disk = disk or HeldDisk()
+        self.done: list[object] = []
+        self.faults: list[BaseException] = []
+        self.driver = Driver(node, self, self.disk, self, self, LiveClock())
+
+    def send(self, peers: Sequence[NodeId], message: Message) -> None:
+        reason = message.reason if isinstance(message, Goodbye) else repr(message)
+        self.done.append((tuple(peers), reason))
+
+    def unlink(self, peer: NodeId, reason: str) -> None:
+        del reason
+        self.done.append(("unlink", peer))
+
+    def fetch(self, effect: Fetch) -> None:
+        self.done.append(("fetch", effect.task))
+
+    def start(self, effect: StartChild) -> None:
+        self.done.append(("start", effect.task))
+
+    def suspend(self, task: TaskId, run: RunName) -> None:
+        del run
+        self.done.append(("suspend", task))
+
+    def resume(self, task: TaskId, run: RunName) -> None:
+        del run
+        self.done.append(("resume", task))
+
+    def stop(self, task: TaskId, run: RunName, reason: str) -> None:
+        del run, reason
+        self.done.append(("stop", task))
+
+    def copy(self, effect: CopyOutputs) -> None:
+        self.done.append(("copy", effect.task))
+
+    def answered(self, answer: Answer) -> None:
+        self.done.append(answer.request)
+
+    def told(self, notice: Told) -> None:
+        self.done.append(notice)
+
+    def stopped(self) -> None:
+        self.done.append("stopped")
+
+    def failed(self, error: BaseException) -> None:
+        self.faults.append(error)

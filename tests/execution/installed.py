@@ -1,0 +1,67 @@
+"""A program for tests, as any executable could be: what it does is told by its parameters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+SCRIPT = """#!/bin/sh
+printf '%s\\n' "$@" > "$WINGBEAT_TEST_FOLDER/arguments" 2>/dev/null
+for last in "$@"; do :; done
+set -- $last
+case "$1" in
+    say) shift; for line in "$@"; do echo "$line" | tr ':' ' '; done ;;
+    exit) echo "it is $2" >&2; exit "$2" ;;
+    hang)
+        sleep 1000 &
+        echo "$$ $!" > "$2.part"; mv "$2.part" "$2"
+        echo PROGRESS 10
+        wait ;;
+    wait)
+        echo "$$ $$" > "$2.part"; mv "$2.part" "$2"
+        while [ ! -e "$3" ]; do sleep 0.02; done
+        echo TERMINATED done ;;
+    listen)
+        echo "$$ $$" > "$2.part"; mv "$2.part" "$2"
+        read word; echo "heard $word"; echo CANCELLED ;;
+    stubborn)
+        trap '' TERM INT
+        sleep 1000 &
+        echo "$$ $!" > "$2.part"; mv "$2.part" "$2"
+        wait ;;
+    leave) sleep 1000 & echo "$$ $!" > "$2.part"; mv "$2.part" "$2"; echo TERMINATED done ;;
+    escape)
+        setsid sleep 1000 < /dev/null > /dev/null 2>&1 &
+        echo "$$ $!" > "$2.part"; mv "$2.part" "$2"
+        wait ;;
+    where) pwd; nice; echo TERMINATED "$(pwd)" ;;
+esac
+"""
+
+
+def install(programs: Path, name: str = "tell", outputs: int = 0) -> None:
+    """Put the program where a node looks for it."""
+    folder = programs / name
+    folder.mkdir(parents=True)
+    script = folder / "tell.sh"
+    script.write_text(SCRIPT)
+    script.chmod(0o700)
+    described = {"name": name, "command": ["tell.sh"], "outputs": outputs}
+    (folder / "program.json").write_text(json.dumps(described))
+
+
+def processes(path: Path) -> list[int]:
+    """The processes of a run, as it has written them down; none before it has."""
+    try:
+        return [int(each) for each in path.read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def state_of(process: int) -> str:
+    """One letter as the kernel has it: R, S, T for stopped; empty when it is gone."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return "" if state in "ZX" else state

@@ -1,0 +1,53 @@
+"""The lines between node and program."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.execution.words import (
+    CancelledWord,
+    ErrorWord,
+    ProgressWord,
+    TerminatedWord,
+    Word,
+    arguments,
+    read_word,
+)
+from agent.protocol.records import Dataset, InputRef, TaskSpec
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        (b"PROGRESS 50\n", ProgressWord(500)),
+        (b"PROGRESS 12.5%\r\n", ProgressWord(125)),
+        (b"PROGRESS 120\n", ProgressWord(1000)),
+        (b"PROGRESS -3\n", ProgressWord(0)),
+        (b"PROGRESS nan\n", None),
+        (b"PROGRESS soon\n", None),
+        (b"TERMINATED 17 18\n", TerminatedWord(("17", "18"))),
+        (b"TERMINATED\n", TerminatedWord(())),
+        (b"CANCELLED\n", CancelledWord()),
+        (b"CANCELLED flights\n", None),
+        (b"ERROR no such file: x\n", ErrorWord("no such file: x")),
+        (b"hello\n", None),
+        (b"\xff\xfe\n", None),
+        (b"", None),
+    ],
+)
+def test_what_a_line_says(line: bytes, word: Word | None) -> None:
+    assert read_word(line) == word
+
+
+def test_raw_data_inputs_and_parameters_become_arguments() -> None:
+    spec = TaskSpec(
+        "t",
+        "t",
+        "program",
+        inputs=(InputRef("u", 0),),
+        raw=(Dataset("/data/raw", external=True),),
+        parameters="fast and good",
+    )
+    told = ["-p", "/data/raw", "-i", "17", "-x", "fast and good"]
+    assert arguments(spec, ("/data/raw", "17")) == told
+    assert arguments(TaskSpec("t", "t", "program"), ()) == []
