@@ -129,7 +129,6 @@ class NodeView(Struct, frozen=True):
     version: str
     flock: str = ""
     volunteering: bool = False
-    owner_present: bool = False
     reason: str = ""
 
 
@@ -203,9 +202,17 @@ class Why(Struct, frozen=True, forbid_unknown_fields=True):
     task: Reference
 
 
+class Move(Struct, frozen=True):
+    """What became of a task, when by the clock of the node that tells it, and what set it off."""
+
+    at_ms: Millis
+    what: str
+    cause: str
+
+
 class Story(Struct, frozen=True):
     """``now`` in a sentence, and what this node remembers of the way there, the oldest first."""
 
     task: TaskView
     now: str
-    moves: tuple[str, ...]
+    moves: tuple[Move, ...]

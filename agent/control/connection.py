@@ -73,6 +73,11 @@ class Connection:
             await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._close(reason)
 
+    @property
+    def over(self) -> bool:
+        """Only its last words are still on their way."""
+        return self._ended.done()
+
     def end(self, reason: str = "") -> None:
         """End it, with a last word if there is a reason to tell."""
         if not self._ended.done():
@@ -84,7 +89,7 @@ class Connection:
         while data := await self._reader.read(READ_BYTES):
             self._lines.feed(data)
             for line in self._lines.take():
-                if self._ended.done():
+                if self.over:
                     return
                 await self._hear(line)
         # Who says no more may still wait for answers: a script that was piped in.
@@ -178,7 +183,7 @@ class Connection:
     def _over(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if isinstance(error, ConnectionError):
+        if isinstance(error, OSError):
             self.end()
         elif error is not None:
             log.error("a client's connection failed", exc_info=error)
@@ -186,7 +191,7 @@ class Connection:
 
     async def _close(self, reason: str) -> None:
         """What is still unread is waited for a little: closing at once could lose the answer."""
-        with contextlib.suppress(ConnectionError, TimeoutError, RuntimeError):
+        with contextlib.suppress(OSError, RuntimeError):
             if reason:
                 self._writer.write(closing_line(Closing(reason)))
             async with asyncio.timeout(self._limits.closing_s_max):

@@ -148,12 +148,14 @@ def _own_network(facts: Facts) -> Iterator[Finding]:
     if not facts.port:
         text = "this machine listens nowhere: look into its log, and start the agent again"
         yield Finding("listening", text, facts.name)
-    trouble = getattr(facts.discovery, "trouble", "")
     if facts.discovery is None:
         text = f"discovery is switched off here: type the addresses of other machines, {SETTINGS}"
         yield Finding("multicast", text, facts.name)
-    elif trouble:
-        text = f"multicast cannot be used here ({_inner(trouble)}): until that is mended, type addresses, {SETTINGS}"
+    elif facts.discovery.trouble:
+        text = (
+            f"multicast cannot be used here ({_inner(facts.discovery.trouble)}): until that is "
+            f"mended, type the addresses of other machines, {SETTINGS}"
+        )
         yield Finding("multicast", text, facts.name)
     elif missing_members(facts) and not facts.peers and not facts.refusals:
         text = (

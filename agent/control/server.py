@@ -37,7 +37,7 @@ class ControlServer:
         self._call = Call(surface, EventLog(self._limits), self._token, _nowhere, stop_agent)
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
-        self._unsubscribe: Callable[[], None]
+        self._unsubscribe: Callable[[], None] = _nothing
 
     async def start(self) -> None:
         """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
@@ -55,10 +55,16 @@ class ControlServer:
         port: int = self._listening.sockets[0].getsockname()[1]
         return port
 
+    @property
+    def clients(self) -> int:
+        """How many have shown the token and are connected."""
+        return sum(each.greeted and not each.over for each in self._connections)
+
     async def stop(self, reason: str = "the agent is stopping") -> None:
-        """Let nobody in any more, and end every connection with a last word."""
+        """Let nobody in any more, end every connection with a last word. Can be called again."""
         self._listening.close()
         self._unsubscribe()
+        self._unsubscribe = _nothing
         remove_control_file(self._folder, self._token)
         for connection in self._connections:
             connection.end(reason)
@@ -69,10 +75,9 @@ class ControlServer:
 
     async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(reader, writer, self._call, self._limits)
-        clients = sum(each.greeted for each in self._connections)
-        strangers = [each for each in self._connections if not each.greeted]
-        if clients >= self._limits.connections_max:
-            sentence = f"{clients} clients are connected, which is all there may be"
+        strangers = [each for each in self._connections if not (each.greeted or each.over)]
+        if self.clients >= self._limits.connections_max:
+            sentence = f"{self.clients} clients are connected, which is all there may be"
             writer.write(failure_line(None, Problem(ErrorCode.TOO_MANY, sentence)))
             connection.end()
         elif len(strangers) >= self._limits.strangers_max:
@@ -89,3 +94,7 @@ class ControlServer:
 
 def _nowhere(position: Position) -> None:
     """Events are followed by connections; each puts itself here."""
+
+
+def _nothing() -> None:
+    """Nothing is subscribed."""

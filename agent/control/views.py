@@ -26,7 +26,7 @@ def node_view(surface: Surface) -> work.NodeView:
         facts.version or __version__,
         flock.name if flock else "",
         facts.volunteering,
-        reason=facts.presence_reason,
+        facts.presence_reason,
     )
 
 

@@ -1,14 +1,19 @@
 """why: the story of a task, and what it waits for, in sentences."""
 
+import re
+from collections.abc import Iterator
 from typing import assert_never
 
 from agent.api.methods import WHY
 from agent.api.values import TaskState
-from agent.api.work import Story, TaskView, Why
+from agent.api.work import Move, Story, TaskView, Why
 from agent.control.call import Call, verb
 from agent.control.naming import find_task, readable
 from agent.control.surface import Surface
 from agent.control.views import task_view
+from agent.protocol.records import TaskId
+
+_MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
 
 
 async def serve(call: Call, params: Why) -> Story:
@@ -16,8 +21,20 @@ async def serve(call: Call, params: Why) -> Story:
     surface = call.surface
     spec = find_task(surface.table, params.task)
     task = task_view(surface, spec)
-    moves = tuple(readable(move, surface.table) for move in surface.story(spec.task))
-    return Story(task, _now(task, surface), moves)
+    return Story(task, _now(task, surface), tuple(_moves(spec.task, surface)))
+
+
+def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
+    """The node's lines, taken apart, with names in the places of ids."""
+    names = {member.node: member.name for member in surface.members()}
+    for line in surface.story(task):
+        found = _MOVE.fullmatch(line)
+        if found is None:
+            continue
+        what, cause = readable(found["what"], surface.table), found["cause"]
+        for node, name in names.items():
+            what, cause = what.replace(node, name), cause.replace(node, name)
+        yield Move(int(found["at_ms"]), what, cause)
 
 
 def _now(task: TaskView, surface: Surface) -> str:

@@ -1,0 +1,121 @@
+"""A server on a real socket with a fake node behind it, and a client that only knows lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agent.control.limits import Limits
+from agent.control.server import ControlServer
+from tests.control.surface import FakeNode
+
+WITHIN_S = 5.0
+"""Longer than anything takes that works."""
+
+
+@dataclass
+class Serving:
+    """A running server, its node, and what it was asked to do with the agent."""
+
+    node: FakeNode
+    server: ControlServer
+    folder: Path
+    stopped: list[str] = field(default_factory=list)
+
+    @property
+    def control(self) -> dict[str, Any]:
+        """What the control file says."""
+        return dict(json.loads((self.folder / "control.json").read_text("utf-8")))
+
+
+class LineClient:
+    """Lines out, lines in."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    def send(self, line: bytes | str) -> None:
+        """One line."""
+        self.writer.write((line.encode() if isinstance(line, str) else line) + b"\n")
+
+    async def line(self) -> bytes:
+        """The next line, without its end; empty at the end of the connection."""
+        async with asyncio.timeout(WITHIN_S):
+            try:
+                return (await self.reader.readline()).rstrip(b"\n")
+            except ConnectionResetError:
+                return b""
+
+    async def heard(self) -> dict[str, Any]:
+        """The next line, read."""
+        return dict(json.loads(await self.line()))
+
+    async def ask(
+        self, method: str, params: object = None, request_id: object = 1
+    ) -> dict[str, Any]:
+        """A question and the next line."""
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}}
+        self.send(json.dumps(message))
+        return await self.heard()
+
+    async def result(self, method: str, params: object = None) -> dict[str, Any]:
+        """The answer to a question that has one."""
+        answer = await self.ask(method, params)
+        assert "result" in answer, answer
+        return dict(answer["result"])
+
+    async def refusal(self, method: str, params: object = None) -> tuple[int, str]:
+        """Why a question has no answer."""
+        answer = await self.ask(method, params)
+        assert "error" in answer, answer
+        return answer["error"]["code"], answer["error"]["message"]
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path, limits: Limits | None = None, *, flock: bool = True
+) -> AsyncIterator[Serving]:
+    """A server that ends with the block."""
+    node, stopped = FakeNode(flock=flock), list[str]()
+    server = ControlServer(node, folder, stopped.append, limits)
+    await server.start()
+    try:
+        yield Serving(node, server, folder, stopped)
+    finally:
+        async with asyncio.timeout(WITHIN_S):
+            await server.stop()
+
+
+@asynccontextmanager
+async def stranger(there: Serving, limit_bytes: int = 2**16) -> AsyncIterator[LineClient]:
+    """A connection that has not said anything."""
+    port = there.server.port
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=limit_bytes)
+    try:
+        yield LineClient(reader, writer)
+    finally:
+        writer.transport.abort()
+
+
+@asynccontextmanager
+async def greeted(there: Serving) -> AsyncIterator[LineClient]:
+    """A connection that has shown the token."""
+    async with stranger(there, 2**24) as client:
+        await client.result("hello", {"token": there.control["token"]})
+        yield client
+
+
+def workflow(name: str = "survey", **changes: object) -> dict[str, Any]:
+    """Three tasks and a gate: copy -> check (a gate) -> merge, and spare beside them."""
+    tasks = [
+        {"id": "copy", "program": "copy", "expected_s": 2},
+        {"id": "check", "gate": True, "asks": "look at the pictures", "after": ["copy"]},
+        {"id": "merge", "program": "copy", "inputs": [{"task": "copy"}], "after": ["check"]},
+        {"id": "spare", "program": "copy"},
+    ]
+    return {"name": name, "tasks": tasks, **changes}

@@ -1,0 +1,247 @@
+"""A node for the server to serve: the real state machine, alone, without disk, network, programs.
+
+What clients wish goes through the protocol as it does in an agent, so answers, refusals and events
+are the real ones. The flock is a few plain values that tests set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent.control.surface import Wish
+from agent.protocol.clock import Instant
+from agent.protocol.effects import (
+    Answer,
+    CancelFinished,
+    Effect,
+    Fetch,
+    OutcomeChanged,
+    StartChild,
+    TaskMoved,
+    WorkflowSafe,
+)
+from agent.protocol.events import (
+    ChildFailed,
+    ChildStarted,
+    ChildSucceeded,
+    Event,
+    InputsFetched,
+    OutputsCopied,
+    PresenceChanged,
+    Started,
+)
+from agent.protocol.messages import Capabilities
+from agent.protocol.node import Node, NodeSetup
+from agent.protocol.records import Dataset, NodeId, RunName, TaskId
+from agent.protocol.table import Table
+from agent.service_facts import (
+    DepartureFacts,
+    Facts,
+    FlockFacts,
+    InvitationFacts,
+    MemberFacts,
+    Notice,
+    PeerFacts,
+    RefusalFacts,
+    ServiceError,
+)
+
+NODE = "birchnode"
+NAME = "birch"
+INVITATION = "wingbeat-right"
+WALL_MS = 1_700_000_000_000
+NOTICES = (TaskMoved, OutcomeChanged, WorkflowSafe, CancelFinished)
+
+FLOCK = FlockFacts("flockid", "meadow", True, 4e9, 3e9, False)
+ALDER = PeerFacts(
+    node="aldernode",
+    name="alder",
+    address="10.0.0.2:29464",
+    version="1.0",
+    protocol_version=1,
+    round_trip_s=0.001,
+    clock_skew_s=0.05,
+    linked_since_s=1e9,
+    bytes_in=10,
+    bytes_out=20,
+    messages_in=1,
+    messages_out=2,
+    willing=True,
+    owner_present=False,
+    reason="idle",
+    load_percent=7,
+    slots=4,
+)
+MEMBERS = (
+    MemberFacts("aldernode", "alder", True, True, False, 4e9),
+    MemberFacts(NODE, NAME, True, False, True, 4e9),
+    MemberFacts("cedarnode", "cedar", False, False, False, 4e9),
+    MemberFacts("cedarother", "cedar", False, False, False, 4e9),
+)
+REFUSAL = RefusalFacts(
+    node="cedarnode",
+    name="cedar",
+    address="10.0.0.3:29464",
+    cause="unreachable",
+    text="Nothing answers: it is off, elsewhere, or behind a firewall.",
+    at_s=1e9,
+)
+FACTS = Facts(
+    node=NODE,
+    name=NAME,
+    version="1.0",
+    process_id=4711,
+    started_s=1e9,
+    port=29464,
+    listen=("0.0.0.0",),
+    flock=FLOCK,
+    members=MEMBERS,
+    departures=(DepartureFacts("elmnode", "elm", 1e9, True),),
+    peers=(ALDER,),
+    refusals=(REFUSAL,),
+    static_addresses=(),
+    discovery=None,
+    foreign_flocks=(),
+    keeping_up_error="",
+    journal_notices=(),
+    disk_usable=True,
+    volunteering=True,
+    presence_reason="idle",
+    programs=("copy",),
+    data_folder="/data",
+    log_folder="/log",
+)
+
+
+class FakeNode:
+    """Satisfies ``agent.control.surface.Surface``."""
+
+    def __init__(self, *, flock: bool = True) -> None:
+        capabilities = Capabilities(programs=("copy",))
+        self.node = Node(NodeSetup(NODE, NAME, 1, capabilities))
+        self.runs: dict[TaskId, RunName] = {}
+        self.known = FACTS if flock else replace(FACTS, flock=None, members=(), peers=(), port=0)
+        self.held = asyncio.Event()
+        self.held.set()
+        """Wishes are answered while this is set."""
+        self.broken = False
+        self._elapsed_s = 0.0
+        self._answers: dict[str, Answer] = {}
+        self._callbacks: list[Callable[[Notice], None]] = []
+        self.handle(Started())
+
+    # -- what a host of the protocol does --------------------------------------------------
+
+    def handle(self, event: Event) -> None:
+        """One event, and what follows from it without a clock."""
+        self._elapsed_s += 0.001
+        now = Instant(self._elapsed_s, WALL_MS + round(self._elapsed_s * 1000))
+        for effect in self.node.handle(event, now):
+            self._carry_out(effect)
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case Answer():
+                self._answers[effect.request] = effect
+            case Fetch(task, run, _):
+                self.handle(InputsFetched(task, run))
+            case StartChild(task, run):
+                self.runs[task] = run
+                self.handle(ChildStarted(task, run))
+            case _ if isinstance(effect, NOTICES):
+                self.tell(effect)
+            case _:
+                pass
+
+    def volunteer(self) -> None:
+        """Take tasks from now on."""
+        self.handle(PresenceChanged(volunteering=True, owner_present=False))
+
+    def succeed(self, task: TaskId) -> None:
+        """The program of a task ends well."""
+        run = self.runs.pop(task)
+        self.handle(ChildSucceeded(task, run, (Dataset(f"made-by-{task}", 5),)))
+        self.handle(OutputsCopied(task, run, (NODE,)))
+
+    def fail(self, task: TaskId) -> None:
+        """The program of a task fails."""
+        self.handle(ChildFailed(task, self.runs.pop(task), "no film in the camera"))
+
+    def tell(self, notice: Notice) -> None:
+        """Something is noticed."""
+        for callback in list(self._callbacks):
+            callback(notice)
+
+    # -- the surface -----------------------------------------------------------------------
+
+    @property
+    def table(self) -> Table:
+        if self.broken:
+            raise RuntimeError("a fault of ours")
+        return self.node.table
+
+    @property
+    def node_id(self) -> NodeId:
+        return NODE
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def flock(self) -> FlockFacts | None:
+        return self.known.flock
+
+    async def request(self, event: Wish) -> Answer:
+        await self.held.wait()
+        self.handle(replace(event, request="1"))
+        return self._answers.pop("1")
+
+    def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
+        self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback)
+
+    def story(self, task: TaskId) -> list[str]:
+        return self.node.story(task)
+
+    def peers(self) -> list[PeerFacts]:
+        return list(self.known.peers)
+
+    def name_of(self, node: NodeId) -> str:
+        names = {member.node: member.name for member in MEMBERS}
+        return names.get(node, node)
+
+    def facts(self) -> Facts:
+        return self.known
+
+    def members(self) -> list[MemberFacts]:
+        return list(self.known.members)
+
+    async def create_flock(self, name: str) -> FlockFacts:
+        if self.known.flock is not None:
+            raise ServiceError("this machine belongs to the flock meadow already: leave that first")
+        flock = replace(FLOCK, name=name)
+        self.known = replace(self.known, flock=flock, members=MEMBERS[1:2], port=29464)
+        return flock
+
+    async def invite(self, uses: int = 1, valid_for_s: float = 86_400.0) -> InvitationFacts:
+        file = f"Keep it.\n{INVITATION}\n".encode()
+        return InvitationFacts(INVITATION, file, 1e9 + valid_for_s, uses, ("10.0.0.1",))
+
+    async def join(self, text: str) -> FlockFacts:
+        if text != INVITATION:
+            raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
+        return await self.create_flock(FLOCK.name)
+
+    async def expel(self, name_or_id: str) -> str:
+        members = tuple(each for each in self.known.members if each.node != name_or_id)
+        self.known = replace(self.known, members=members)
+        return f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
+
+    async def leave(self, *, even_as_last_keeper: bool = False) -> str:
+        if not even_as_last_keeper:
+            raise ServiceError("this machine is the flock's only keeper: appoint another one first")
+        self.known = replace(self.known, flock=None, members=())
+        return "nobody could be told"

@@ -1,0 +1,173 @@
+"""The published contract against what is served: every method, every reply, every event."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.api import session
+from agent.api.methods import METHODS
+from agent.api.rpc import ErrorCode
+from agent.api.schema import document
+from agent.control import verbs
+from agent.control.verbs import VERBS
+from agent.protocol.effects import CancelFinished, OutcomeChanged, WorkflowSafe
+from agent.service_facts import MembersMoved, PeersChanged
+from tests.control.schema_check import faults, resolved
+from tests.control.serving import greeted, serving, stranger, workflow
+from tests.control.surface import INVITATION
+from tests.style.source import REPOSITORY
+
+CONTRACT: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document()))
+SCHEMAS = CONTRACT["components"]["schemas"]
+
+# In this order: each leaves behind what the next one needs.
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("events", {}),
+    ("submit", workflow()),
+    ("status", {"first": 0, "limit": 5}),
+    ("show", {"workflow": "survey"}),
+    ("why", {"task": "merge"}),
+    ("priority", {"workflow": "survey", "priority": 10}),
+    ("gate", {"task": "check"}),
+    ("cancel", {"workflow": "survey", "tasks": ["merge"]}),
+    ("retry", {"workflow": "survey"}),
+    ("peers", {}),
+    ("members", {}),
+    ("doctor", {}),
+    ("invite", {"uses": 2, "hours": 1.5}),
+    ("expel", {"member": "aldernode"}),
+    ("leave", {"even_as_last_keeper": True}),
+    ("flock_create", {"name": "heath"}),
+    ("leave", {"even_as_last_keeper": True}),
+    ("join", {"invitation": INVITATION}),
+    ("stop", {"reason": "the end"}),
+]
+
+
+def reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def test_every_method_of_the_contract_is_asked_here() -> None:
+    assert {"hello", *(method for method, _ in QUESTIONS)} == set(METHODS)
+
+
+def test_every_method_is_served_and_no_other() -> None:
+    assert list(VERBS) == list(METHODS) == [method["name"] for method in CONTRACT["methods"]]
+    files = {path.stem for path in Path(inspect.getfile(verbs)).parent.glob("*.py")}
+    assert files == {*METHODS, "__init__"}
+
+
+def test_every_question_and_reply_is_as_the_contract_has_it(tmp_path: Path) -> None:
+    asked = {method["name"]: method for method in CONTRACT["methods"]}
+
+    async def scene() -> list[str]:
+        found: list[str] = []
+        async with serving(tmp_path) as there, stranger(there, 2**20) as client:
+            hello = ("hello", {"token": there.control["token"]})
+            for name, params in [hello, *QUESTIONS]:
+                if name == "gate":
+                    there.node.volunteer()
+                    there.node.succeed(next(iter(there.node.runs)))
+                answer = await client.ask(name, params)
+                while "method" in answer:
+                    answer = await client.heard()
+                found += faults(params, asked[name]["x-params"], CONTRACT)
+                found += faults(answer, reference("Answer"), CONTRACT)
+                found += faults(answer["result"], asked[name]["result"]["schema"], CONTRACT)
+        return found
+
+    assert asyncio.run(scene()) == []
+
+
+def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
+    kinds = {kind.__struct_config__.tag for kind in session.Happening.__args__}
+    schema = CONTRACT["x-notifications"]["event"]["schema"]
+
+    async def scene() -> tuple[list[str], set[str]]:
+        found, told = list[str](), set[str]()
+        async with serving(tmp_path) as there, greeted(there) as client:
+            await client.result("submit", workflow())
+            start = (await client.result("status"))["position"]
+            await client.result("events", {"after": {**start, "sequence": 0}})
+            task = there.node.table.workflows["survey"].spec.tasks[0].task
+            run = (1, 1, "aldernode", 5)
+            for notice in (
+                OutcomeChanged(task, run, run, "merged"),
+                WorkflowSafe("survey"),
+                CancelFinished(task),
+                CancelFinished("a task that was cleaned up"),
+                PeersChanged("aldernode", linked=False),
+                MembersMoved(),
+            ):
+                there.node.tell(notice)
+            for _ in range(10):
+                event = await client.heard()
+                found += faults(event, reference("Notification"), CONTRACT)
+                found += faults(event["params"], schema, CONTRACT)
+                told.add(event["params"]["happening"]["type"])
+        return found, told
+
+    assert asyncio.run(scene()) == ([], kinds)
+
+
+def test_every_refusal_is_as_the_contract_has_it(tmp_path: Path) -> None:
+    async def scene() -> list[str]:
+        found: list[str] = []
+        async with serving(tmp_path) as there, greeted(there) as client:
+            for line in ("{", '{"id":3}', '{"jsonrpc":"2.0","id":"a","method":"show","params":{}}'):
+                client.send(line)
+                found += faults(await client.heard(), reference("Failure"), CONTRACT)
+        return found
+
+    assert asyncio.run(scene()) == []
+
+
+def test_the_check_sees_what_is_wrong() -> None:
+    assert list(faults({"limit": 0}, reference("Status"), CONTRACT))
+    assert list(faults({"limits": 1}, reference("Status"), CONTRACT))
+    assert list(faults({"limit": "1"}, reference("Status"), CONTRACT))
+    assert list(faults({}, reference("Submit"), CONTRACT))
+    assert list(faults({"name": "w", "tasks": []}, reference("Submit"), CONTRACT))
+    assert not list(faults(workflow(), reference("Submit"), CONTRACT))
+
+
+def test_every_reference_of_the_contract_leads_somewhere() -> None:
+    def references(part: Any) -> list[str]:
+        if isinstance(part, dict):
+            own = [part["$ref"]] if isinstance(part.get("$ref"), str) else []
+            return own + [found for each in part.values() for found in references(each)]
+        if isinstance(part, list):
+            return [found for each in part for found in references(each)]
+        return []
+
+    for each in references(CONTRACT):
+        assert resolved(each, CONTRACT)
+
+
+@pytest.mark.parametrize("code", list(ErrorCode))
+def test_every_error_is_published(code: ErrorCode) -> None:
+    assert CONTRACT["components"]["errors"][code.name]["code"] == code.value
+
+
+def test_every_message_says_what_it_means() -> None:
+    assert [name for name, schema in SCHEMAS.items() if not schema.get("description")] == []
+
+
+def test_the_contract_is_printed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "agent.api"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == CONTRACT

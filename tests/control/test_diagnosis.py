@@ -1,0 +1,140 @@
+"""The doctor's sentences: each fact that explains something, and silence where nothing is wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agent.api.flock import Finding
+from agent.control.diagnosis import findings
+from agent.net.link_refusals import Cause
+from agent.service_facts import DiscoveryFacts, Facts, RefusalFacts
+from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
+
+NOW_S = 2e9
+WORKING = DiscoveryFacts("", ())
+HEALTHY = replace(FACTS, members=MEMBERS[:2], refusals=(), discovery=WORKING)
+MISSING = replace(HEALTHY, members=MEMBERS[:3])
+
+
+def told(facts: Facts) -> list[Finding]:
+    return list(findings(facts, NOW_S))
+
+
+def refused(cause: str, text: str = "It said so.", **changes: Any) -> Facts:
+    refusal = replace(REFUSAL, cause=cause, text=text, **changes)
+    return replace(MISSING, refusals=(refusal,))
+
+
+def test_nothing_is_said_where_nothing_is_wrong() -> None:
+    assert told(HEALTHY) == []
+
+
+def test_without_a_flock_it_says_how_to_join_and_no_more() -> None:
+    (only,) = told(replace(MISSING, flock=None))
+    assert only.kind == "no flock"
+    assert "`wingbeat flock join TEXT`" in only.text
+
+
+SENTENCES = [
+    (
+        replace(HEALTHY, flock=replace(FLOCK, expelled=True)),
+        *("expelled", "this machine was sent away from meadow: leave the flock"),
+    ),
+    (
+        replace(HEALTHY, flock=replace(FLOCK, member_valid_until_s=NOW_S - 1)),
+        *("certificate", "the certificate of this machine ended on 2033-05-18 03:33 UTC"),
+    ),
+    (
+        replace(
+            HEALTHY,
+            flock=replace(FLOCK, renewal_due_s=NOW_S - 1),
+            keeping_up_error="no keeper answers",
+        ),
+        *("authority", "could not be renewed (no keeper answers): switch on a keeper"),
+    ),
+    (replace(HEALTHY, port=0), "listening", "this machine listens nowhere"),
+    (replace(HEALTHY, discovery=None), "multicast", "discovery is switched off here"),
+    (
+        replace(HEALTHY, discovery=DiscoveryFacts("No interface allows multicast.", ())),
+        *("multicast", "multicast cannot be used here (no interface allows multicast)"),
+    ),
+    (MISSING, "unreachable", "nothing was heard of cedar since this agent started"),
+    (
+        refused(Cause.UNREACHABLE, "Nothing answers: it is off."),
+        *("unreachable", "cedar does not answer at 10.0.0.3:29464 (nothing answers: it is off)"),
+    ),
+    (refused(Cause.OTHER_FLOCK), "other flock", "cedar belongs to another flock: leave that there"),
+    (refused(Cause.OTHER_VERSION), "other version", "update the older of both"),
+    (refused(Cause.EXPIRED), "certificate", "the certificate of cedar has ended"),
+    (refused(Cause.NOT_YET_VALID), "clock", "set both clocks by the same time server"),
+    (refused(Cause.REFUSED), "certificate", "do not accept each other (it said so)"),
+    (refused(Cause.NOT_WINGBEAT), "unreachable", "something that is not Wingbeat answers"),
+    (refused(Cause.OTHER_NODE), "unreachable", "another machine than cedar answers at 10.0.0.3"),
+    (
+        replace(
+            refused("unreachable", node="", name="", address="10.0.0.9:29464"),
+            static_addresses=("10.0.0.9:29464",),
+            members=MEMBERS[:2],
+        ),
+        *("unreachable", "the machine at 10.0.0.9:29464 does not answer"),
+    ),
+    (
+        replace(HEALTHY, peers=(replace(ALDER, clock_skew_s=-3_600.0),)),
+        *("clock", "the clock of alder is 60 minutes behind the one here"),
+    ),
+    (
+        replace(HEALTHY, members=MEMBERS[1:2], peers=(), foreign_flocks=("other",)),
+        *("other flock", "another flock is on this network too"),
+    ),
+    (
+        replace(HEALTHY, disk_usable=False),
+        *("journal", "the disk of /data is full: make room"),
+    ),
+    (
+        replace(HEALTHY, journal_notices=("3 records were damaged",)),
+        *("journal", "the journal was mended (3 records were damaged)"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("facts", "kind", "part"), SENTENCES)
+def test_what_is_wrong_is_said_in_one_sentence_with_what_to_do(
+    facts: Facts, kind: str, part: str
+) -> None:
+    (only,) = told(facts)
+    assert only.kind == kind
+    assert part in only.text
+    assert ":" in only.text, "what to do is missing"
+    assert not only.text.endswith(".")
+
+
+@pytest.mark.parametrize("cause", list(Cause))
+def test_every_cause_of_a_refusal_has_a_sentence(cause: Cause) -> None:
+    (only,) = told(refused(cause))
+    assert "cedar" in only.text
+    assert not re.search(r"[{}]", only.text)
+
+
+def test_the_latest_refusal_counts() -> None:
+    early = replace(REFUSAL, cause=str(Cause.OTHER_FLOCK), at_s=1.0)
+    late: RefusalFacts = replace(REFUSAL, cause=str(Cause.OTHER_VERSION), at_s=2.0)
+    (only,) = told(replace(MISSING, refusals=(late, early)))
+    assert only.kind == "other version"
+
+
+def test_when_nobody_at_all_is_heard_the_usual_reasons_are_named() -> None:
+    kinds = [each.kind for each in told(replace(MISSING, peers=(), members=MEMBERS[1:3]))]
+    assert kinds == ["firewall", "unreachable"]
+
+
+def test_another_flock_is_nobodys_business_while_all_are_there() -> None:
+    assert told(replace(HEALTHY, foreign_flocks=("other",))) == []
+
+
+def test_what_is_wrong_here_comes_before_what_is_wrong_elsewhere() -> None:
+    facts = replace(refused(Cause.EXPIRED), disk_usable=False, port=0)
+    assert [each.kind for each in told(facts)] == ["journal", "listening", "certificate"]

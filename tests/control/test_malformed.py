@@ -1,0 +1,241 @@
+"""Everything that a client can say wrongly, with the one sentence that it gets for it.
+
+All of it on one connection that shows after each that it goes on: nothing that is said wrongly
+costs more than its own line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.api.rpc import ErrorCode
+from tests.control.serving import greeted, serving
+
+JSON, REQUEST = ErrorCode.NOT_JSON, ErrorCode.NOT_A_REQUEST
+METHOD, PARAMS = ErrorCode.NO_SUCH_METHOD, ErrorCode.WRONG_PARAMETERS
+
+
+def asked(method: str, params: object) -> bytes:
+    """A request that is right but for its parameters."""
+    message = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+    return json.dumps(message).encode()
+
+
+def task(**fields: object) -> bytes:
+    """A submission with one task."""
+    return asked("submit", {"name": "w", "tasks": [{"id": "a", **fields}]})
+
+
+NO_ID = 'a request needs an "id", a whole number or a short text'
+NO_VERSION = 'a request needs "jsonrpc": "2.0"'
+NO_METHOD = 'a request needs a "method", the name of what is asked'
+
+ENVELOPES: list[tuple[bytes, int | str | None, int, str]] = [
+    (b"{", None, JSON, "the line is not JSON: input data was truncated"),
+    (b'{"id":1', None, JSON, "the line is not JSON: input data was truncated"),
+    (b"{}}", None, JSON, "the line is not JSON: trailing characters (byte 3)"),
+    (b'{"id":1}{"id":2}', None, JSON, "the line is not JSON: trailing characters (byte 9)"),
+    (b'{"id"}', None, JSON, "the line is not JSON: expected ':' (byte 5)"),
+    (b"{'id':1}", None, JSON, "the line is not JSON: object keys must be strings (byte 1)"),
+    (b'{"id":1,}', None, JSON, "the line is not JSON: trailing comma in object (byte 8)"),
+    (b'{"id":01}', None, JSON, "the line is not JSON: invalid number (byte 7)"),
+    (b'{"id":NaN}', None, JSON, "the line is not JSON: invalid character (byte 6)"),
+    (b'{"id":"\x01"}', None, JSON, "the line is not JSON: invalid character (byte 7)"),
+    (b'{"id":"\\x"}', None, JSON, "the line is not JSON: invalid escaped character (byte 8)"),
+    (b'{"id":"\xff"}', None, JSON, "the line is not UTF-8 (byte 7)"),
+    (b"{\xc3\x28}", None, JSON, "the line is not UTF-8 (byte 1)"),
+    (b'{"a":' + b"[" * 5_000, None, JSON, "the line is nested too deeply"),
+    (b"{}", None, REQUEST, NO_VERSION),
+    (b'{"id":1,"method":"status"}', 1, REQUEST, NO_VERSION),
+    (b'{"jsonrpc":"1.0","id":1,"method":"status"}', 1, REQUEST, NO_VERSION),
+    (b'{"jsonrpc":2.0,"id":1,"method":"status"}', 1, REQUEST, NO_VERSION),
+    (b'{"jsonrpc":null,"id":"x","method":"status"}', "x", REQUEST, NO_VERSION),
+    (b'{"jsonrpc":"2.0","method":"status"}', None, REQUEST, NO_ID),
+    (b'{"jsonrpc":"2.0","id":null,"method":"status"}', None, REQUEST, NO_ID),
+    (b'{"jsonrpc":"2.0","id":1.5,"method":"status"}', None, REQUEST, NO_ID),
+    (b'{"jsonrpc":"2.0","id":true,"method":"status"}', None, REQUEST, NO_ID),
+    (b'{"jsonrpc":"2.0","id":[1],"method":"status"}', None, REQUEST, NO_ID),
+    (b'{"jsonrpc":"2.0","id":1e300,"method":"status"}', None, REQUEST, NO_ID),
+    (b'{"jsonrpc":"2.0","id":"' + b"x" * 65 + b'","method":"status"}', None, REQUEST, NO_ID),
+    (b'{"jsonrpc":"2.0","id":1}', 1, REQUEST, NO_METHOD),
+    (b'{"jsonrpc":"2.0","id":1,"method":""}', 1, REQUEST, NO_METHOD),
+    (b'{"jsonrpc":"2.0","id":1,"method":3}', 1, REQUEST, NO_METHOD),
+    (
+        b'{"jsonrpc":"2.0","id":1,"method":"status","parms":{}}',
+        *(1, REQUEST, 'a request has no field "parms"; did you mean params?'),
+    ),
+    (
+        b'{"jsonrpc":"2.0","id":1,"method":"statsu"}',
+        *(1, METHOD, 'there is no method "statsu"; did you mean status?'),
+    ),
+    (b'{"jsonrpc":"2.0","id":1,"method":"x"}', 1, METHOD, 'there is no method "x"'),
+    (
+        b'{"jsonrpc":"2.0","id":1,"method":"Status"}',
+        1,
+        METHOD,
+        'there is no method "Status"; did you mean status?',
+    ),
+    (b'{"jsonrpc":"2.0","id":1,"method":"__init__"}', 1, METHOD, 'there is no method "__init__"'),
+    (asked("status", []), 7, PARAMS, 'status: "params" must be an object'),
+    (asked("status", None), 7, PARAMS, 'status: "params" must be an object'),
+    (asked("status", "all"), 7, PARAMS, 'status: "params" must be an object'),
+]
+
+PARAMETERS: list[tuple[bytes, str]] = [
+    (asked("hello", {}), "hello: token is missing"),
+    (asked("hello", {"token": 5}), "hello: token must be a text, not a whole number"),
+    (asked("hello", {"token": "x" * 257}), "hello: token must be a text of at most 256 characters"),
+    (asked("peers", {"all": True}), "peers: there is no all"),
+    (asked("status", {"frist": 1}), "status: there is no frist; did you mean first?"),
+    (asked("status", {"first": -1}), "status: first must be a whole number of at least 0"),
+    (asked("status", {"limit": 0}), "status: limit must be a whole number of at least 1"),
+    (asked("status", {"limit": 2_001}), "status: limit must be a whole number of at most 2000"),
+    (asked("status", {"limit": "9"}), "status: limit must be a whole number, not a text"),
+    (asked("status", {"limit": None}), "status: limit must be a whole number, not null"),
+    (asked("show", {}), "show: workflow is missing"),
+    (asked("show", {"workflow": ""}), "show: workflow must be a text of at least 1 character"),
+    (asked("show", {"workflow": ["w"]}), "show: workflow must be a text, not a list"),
+    (asked("why", {"task": {}}), "why: task must be a text, not an object"),
+    (asked("submit", {}), "submit: name is missing"),
+    (asked("submit", {"name": "w"}), "submit: tasks is missing"),
+    (
+        asked("submit", {"name": "", "tasks": []}),
+        "submit: name must be a text of at least 1 character",
+    ),
+    (
+        asked("submit", {"name": "w", "tasks": []}),
+        "submit: tasks must be a list of at least 1 entry",
+    ),
+    (asked("submit", {"name": "w", "tasks": {}}), "submit: tasks must be a list, not an object"),
+    (
+        asked("submit", {"name": "w", "tasks": ["a"]}),
+        "submit: tasks[0] must be an object, not a text",
+    ),
+    (asked("submit", {"name": "w", "tasks": [{}]}), "submit: tasks[0].id is missing"),
+    (asked("submit", {"name": "w", "task": []}), "submit: there is no task; did you mean tasks?"),
+    (
+        asked("submit", {"name": "w" * 129, "tasks": []}),
+        "submit: name must be a text of at most 128 characters",
+    ),
+    (
+        asked("submit", {"name": "w", "priority": "high", "tasks": []}),
+        "submit: priority cannot be 'high'",
+    ),
+    (
+        asked("submit", {"name": "w", "priority": 101, "tasks": []}),
+        "submit: priority must be a whole number of at most 100",
+    ),
+    (
+        asked("submit", {"name": "w", "priority": 1.5, "tasks": []}),
+        "submit: priority must be a whole number or a text, not a number",
+    ),
+    (task(id="a/b"), "submit: tasks[0].id must be a text without a slash, and not empty"),
+    (task(id="a\nb", x=1), "submit: there is no x in tasks[0]"),
+    (task(program=1), "submit: tasks[0].program must be a text, not a whole number"),
+    (task(expected_s=-1), "submit: tasks[0].expected_s must be a number of at least 0"),
+    (task(expected_s="1h"), "submit: tasks[0].expected_s must be a number, not a text"),
+    (task(failures_max=0), "submit: tasks[0].failures_max must be a whole number of at least 1"),
+    (
+        task(failures_max=True),
+        "submit: tasks[0].failures_max must be a whole number, not true or false",
+    ),
+    (task(gate="yes"), "submit: tasks[0].gate must be true or false, not a text"),
+    (task(inputs=["b"]), "submit: tasks[0].inputs[0] must be an object, not a text"),
+    (task(inputs=[{}]), "submit: tasks[0].inputs[0].task is missing"),
+    (
+        task(inputs=[{"task": "b", "output": 10_000}]),
+        "submit: tasks[0].inputs[0].output must be a whole number of at most 9999",
+    ),
+    (
+        task(raw=[{"dataset": ""}]),
+        "submit: tasks[0].raw[0].dataset must be a text of at least 1 character",
+    ),
+    (task(requirements={"gpu": 1}), "submit: there is no gpu in tasks[0].requirements"),
+    (
+        task(requirements={"cores": 0.5}),
+        "submit: tasks[0].requirements.cores must be a whole number, not a number",
+    ),
+    (
+        task(parameters="x" * 65_537),
+        "submit: tasks[0].parameters must be a text of at most 65536 characters",
+    ),
+    (task(parameters=[]), "submit: tasks[0].parameters must be a text, not a list"),
+    (asked("cancel", {"tasks": []}), "cancel: workflow is missing"),
+    (asked("cancel", {"workflow": "w", "tasks": "a"}), "cancel: tasks must be a list, not a text"),
+    (
+        asked("retry", {"workflow": "w", "tasks": [1]}),
+        "retry: tasks[0] must be a text, not a whole number",
+    ),
+    (asked("priority", {"workflow": "w"}), "priority: priority is missing"),
+    (
+        asked("priority", {"workflow": "w", "priority": -1}),
+        "priority: priority must be a whole number of at least 0",
+    ),
+    (asked("gate", {}), "gate: task is missing"),
+    (
+        asked("gate", {"task": "a", "outputs": ["x"]}),
+        "gate: outputs[0] must be an object, not a text",
+    ),
+    (
+        asked("flock_create", {"name": ""}),
+        "flock_create: name must be a text of at least 1 character",
+    ),
+    (asked("invite", {"uses": 0}), "invite: uses must be a whole number of at least 1"),
+    (asked("invite", {"uses": 1_001}), "invite: uses must be a whole number of at most 1000"),
+    (asked("invite", {"hours": 0}), "invite: hours must be a number greater than 0"),
+    (asked("invite", {"hours": 9_000}), "invite: hours must be a number of at most 8760"),
+    (asked("join", {"text": "wingbeat-"}), "join: there is no text"),
+    (asked("expel", {"member": 1}), "expel: member must be a text, not a whole number"),
+    (
+        asked("leave", {"even_as_last_keeper": 1}),
+        "leave: even_as_last_keeper must be true or false, not a whole number",
+    ),
+    (asked("events", {"after": 5}), "events: after must be an object or null, not a whole number"),
+    (asked("events", {"after": {"log": "x"}}), "events: after.sequence is missing"),
+    (
+        asked("events", {"after": {"log": "x", "sequence": -1}}),
+        "events: after.sequence must be a whole number of at least 0",
+    ),
+    (asked("stop", {"reason": None}), "stop: reason must be a text, not null"),
+    (asked("stop", {"when": "now"}), "stop: there is no when"),
+]
+
+CASES = [*ENVELOPES, *((line, 7, PARAMS, sentence) for line, sentence in PARAMETERS)]
+
+
+@pytest.mark.parametrize(("line", "request_id", "code", "sentence"), CASES)
+def test_what_is_said_wrongly_is_answered_with_one_sentence(
+    tmp_path: Path, line: bytes, request_id: object, code: int, sentence: str
+) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            client.send(line)
+            told = await client.heard()
+            assert told["error"] == {"code": code, "message": sentence}
+            assert told["id"] == request_id
+            await client.result("status")
+
+    asyncio.run(scene())
+
+
+def test_enough_ways_to_be_wrong_are_known() -> None:
+    assert len({line for line, *_ in CASES}) >= 60
+
+
+def test_text_is_not_served_yet_and_ends_nothing(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            for line in ("SCHEDULE import low", "[]", '[{"jsonrpc":"2.0"}]', "\x00\x01", "é"):
+                client.send(line)
+                said = await client.line()
+                assert said == b"ERROR the text protocol is not served yet; send JSON-RPC"
+            client.send("")
+            client.send("\r")
+            client.send('  {"jsonrpc":"2.0","id":"tab","method":"status"}\t\r')
+            assert (await client.heard())["id"] == "tab"
+
+    asyncio.run(scene())
