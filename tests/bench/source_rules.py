@@ -296,7 +296,7 @@ class SourceNode:
             return
         if self.reading is Reading.WHEN_READY:
             self._execute_at_home(list(self.own))
-        if not self.running and self.idle and self.queue:
+        if self.idle and self.queue:
             self._dispatch()
 
     def _execute_at_home(self, tasks: list[TaskId]) -> None:
@@ -308,6 +308,8 @@ class SourceNode:
                 return
 
     def _dispatch(self) -> None:
+        if self.running:
+            return
         queue = self._in_order()
         self.idle = False
         self.trying = queue[min(max(self.rank, 1), len(queue)) - 1]
@@ -361,7 +363,7 @@ class SourceWatch(Watch):
         if self.on_started is not None:
             self.on_started(machine, effect)
 
-    def answered(self, machine: Machine, answer: Answer) -> None:
+    def answered(self, machine: Machine, answer: Answer) -> None:  # noqa: ARG002 - as inherited
         """A client is answered."""
         self.simulation.clients.answered(answer)
 

@@ -1,0 +1,167 @@
+"""The benchmarks run, show and judge; what they measure is said by them, not here.
+
+A benchmark that cannot fail proves nothing, so each is given figures of a tiny run, and the same
+figures with one of them made worse than its limit allows.
+"""
+
+import copy
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.bench import __main__ as command
+from tests.bench import source_rules
+from tests.bench.report import Figures, Verdict, hand_over
+from tests.sim.lan import Flock, Step
+
+WORSE: dict[str, tuple[tuple[Any, ...], float]] = {
+    "tables": (("cells", 0, "last_ratio"), 1.03),
+    "messages": (("rows", -1, "idle", "Heartbeat"), 1e9),
+    "twice": (("rows", 0, "twice"), 1),
+    "speed": (("simulator", "events_per_s"), 49_999.0),
+    "dispatch": (("elsewhere", 0, "max_s"), 1.1),
+}
+EVERY_LIMIT: dict[str, list[tuple[tuple[Any, ...], float]]] = {
+    "tables": [
+        (("cells", 0, "average_ratio"), 1.011),
+        (("cells", 0, "average_ratio_copies"), 1.011),
+        (("cells", 0, "last_ratio_copies"), 1.021),
+        (("cells", 0, "waiting_ours_s"), 1e6),
+        (("failures", 0, "ratio"), 1.031),
+    ],
+    "messages": [(("rows", -1, "task", "State"), 1e9)],
+    "twice": [(("rows", 1, "broken"), 1)],
+    "dispatch": [
+        (("starts", 0, "median_ms"), 10.1),
+        (("starts", 0, "p99_ms"), 100.1),
+        (("elsewhere", 1, "max_s"), 6.1),
+        (("healing", 0, "since_healed_s"), 2.1),
+    ],
+}
+
+
+@cache
+def tiny(name: str) -> Figures:
+    return command.benchmark(name).measure(quick=True)
+
+
+def kept(name: str) -> Figures:
+    """Figures of a tiny run, as if it had kept every limit: no test depends on how fast it was."""
+    figures = copy.deepcopy(tiny(name))
+    if name == "speed":
+        figures["simulator"]["events_per_s"] = 50_000.0
+    if name == "tables":
+        for cell in figures["cells"]:
+            cell.update(average_ratio=1.0, last_ratio=1.0, average_ratio_copies=1.0)
+            cell.update(last_ratio_copies=1.0, waiting_ours_s=cell["waiting_limit_s"])
+        for failure in figures["failures"]:
+            failure["ratio"] = 1.0
+    return figures
+
+
+def put(figures: Figures, path: tuple[Any, ...], value: float) -> Figures:
+    inner: Any = figures
+    for step in path[:-1]:
+        inner = inner[step]
+    assert path[-1] in inner if isinstance(inner, dict) else True
+    inner[path[-1]] = value
+    return figures
+
+
+def all_limits() -> Iterator[tuple[str, tuple[Any, ...], float]]:
+    for name, (path, value) in WORSE.items():
+        yield name, path, value
+    for name, worse in EVERY_LIMIT.items():
+        for path, value in worse:
+            yield name, path, value
+
+
+@pytest.mark.parametrize("name", command.NAMES)
+def test_it_runs_and_shows_what_it_measured(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    bench = command.benchmark(name)
+    assert hand_over(bench, kept(name), as_json=False) == 0
+    shown = capsys.readouterr().out
+    assert "Limits" in shown
+    assert "MISSED" not in shown
+    assert all(sheet.title in shown for sheet in bench.sheets(kept(name)))
+
+
+@pytest.mark.parametrize("name", command.NAMES)
+def test_its_figures_are_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert hand_over(command.benchmark(name), kept(name), as_json=True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert all(verdict["kept"] for verdict in told["verdicts"])
+    assert told["figures"].keys() == tiny(name).keys()
+
+
+@pytest.mark.parametrize(("name", "path", "value"), list(all_limits()))
+def test_a_figure_over_its_limit_fails(
+    name: str, path: tuple[Any, ...], value: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = command.benchmark(name)
+    figures = put(kept(name), path, value)
+    assert hand_over(bench, figures, as_json=False) == 1
+    assert "MISSED" in capsys.readouterr().out
+    assert [verdict.kept for verdict in bench.judge(figures)].count(False) == 1
+
+
+def test_every_benchmark_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in (*command.NAMES, "journal"))
+
+
+def test_the_command_hands_back_the_verdict(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = put(kept("twice"), ("rows", 0, "twice"), 1)
+    bench = command.benchmark("twice")
+    monkeypatch.setattr(bench, "measure", lambda **_: figures)
+    assert command.main(["twice", "--json"]) == 1
+    assert '"kept": false' in capsys.readouterr().out
+
+
+def test_what_is_not_a_number_keeps_no_limit() -> None:
+    assert not Verdict("ratio", float("nan"), 1.0).kept
+    assert not Verdict("rate", float("nan"), 1.0, at_least=True).kept
+
+
+def source_flock(nodes: int, reading: source_rules.Reading) -> Flock:
+    flock = Flock(
+        nodes,
+        node_class=source_rules.NODE_CLASSES[reading],
+        watch_class=source_rules.SourceWatch,
+    )
+    flock.run_until(130.0)
+    return flock
+
+
+def test_a_low_task_of_the_source_waits_for_its_window() -> None:
+    flock = source_flock(3, source_rules.Reading.WHEN_ASKED)
+    task = flock.submit("w", [Step(120.0, name=source_rules.LOW)])[0]
+    assert flock.run()
+    assert len(flock.times[task].started) == 1
+    assert flock.times[task].waited_s == pytest.approx(15.05, abs=0.01)
+
+
+def test_an_interactive_task_of_the_source_starts_at_once_where_it_was_asked_for() -> None:
+    flock = source_flock(3, source_rules.Reading.WHEN_ASKED)
+    task = flock.submit("w", [Step(120.0, name=source_rules.INTERACTIVE)], node=2)[0]
+    assert flock.run()
+    (started_s, host), *others = flock.times[task].started
+    assert not others
+    assert host == flock.simulation.machines[2].plan.name
+    assert started_s - 130.0 == pytest.approx(0.05, abs=0.001)
+
+
+def test_a_node_of_the_source_is_missed_after_a_minute_of_silence() -> None:
+    flock = source_flock(2, source_rules.Reading.WHEN_ASKED)
+    task = flock.submit("w", [Step(120.0, name=source_rules.INTERACTIVE)], node=0)[0]
+    flock.kill(0, at=190.0)
+    assert flock.run()
+    again_s, host = flock.times[task].started[-1]
+    assert host == flock.simulation.machines[1].plan.name
+    assert 190.0 + 60.0 - 15.0 <= again_s <= 190.0 + 60.0 + 60.0 + 60.0 + 15.1
