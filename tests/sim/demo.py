@@ -144,8 +144,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write(TITLE + "\n")
         demo = Demo(options.seed, _line)
         _play(demo, speed, lambda: None)
-        for row in _rows(demo):
-            _line("  ".join(row))
+        _line("Who ran import, georeferencing, segmentation and detection of each workflow:")
+        for name, ran, again, took in _rows(demo):
+            _line(f"  {name}: {ran}; started again: {again}; took {took}")
         _line(_verdict(demo))
     return 0 if demo.terminated == len(demo.tasks) else 1
 
