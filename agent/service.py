@@ -34,6 +34,7 @@ from typing import Any, TypeVar
 
 from agent import __version__, logs
 from agent.driver.ports import Told
+from agent.execution.child import GRACE_S
 from agent.net import certificates, identity
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
@@ -79,6 +80,8 @@ class Options:
     protocol: Settings = field(default_factory=Settings)
     stop_within_s: float = 10.0
     """How long handing back may take before the node ends all the same."""
+    grace_s: float = GRACE_S
+    """How long a program that is asked to stop may take."""
     log_to_files: bool = True
     log_to_terminal: bool = False
 
@@ -182,7 +185,10 @@ class Service:
 
     @property
     def table(self) -> Table:
-        """The table, to be read only, and only in the loop."""
+        """The table, to be read only, and only in the loop.
+
+        It is ahead of the notices: a change is told when it is on disk.
+        """
         return self._live.node.table
 
     def story(self, task: TaskId) -> list[str]:
@@ -349,7 +355,7 @@ class Service:
             undone.push_async_callback(asyncio.to_thread, journal.close)
             membership = await asyncio.to_thread(Membership.open, self._home.identity)
             me = await asyncio.to_thread(_node_id, self._home, membership)
-            self._live = LiveNode(me, self._home, self.settings, self._options.protocol, journal)
+            self._live = LiveNode(me, self._home, self.settings, self._options, journal)
             network = None if membership is None else self._office.network_of(membership)
             members = () if network is None else network.member_ids
             await self._live.start(members, self, self)

@@ -1,4 +1,4 @@
-"""Where members were last reached, kept on disk.
+"""Where members can be reached, by their own word or by that of others, kept on disk.
 
 Whoever joined with an invitation knows one address and no other way to it where multicast is
 blocked; after a restart it must still find its flock. It is a hint and not more: who answers there
@@ -50,10 +50,14 @@ class AddressBook:
         """Of one node, the last one first."""
         return self._known.get(node, ())
 
-    def note(self, node: NodeId, addresses: Sequence[Address]) -> bool:
-        """The node is there; whether that is news."""
-        merged = tuple(dict.fromkeys((*addresses, *self.of(node))))[:ADDRESSES_MAX]
-        if merged == self._known.get(node):
+    def note(self, node: NodeId, addresses: Sequence[Address], *, first_hand: bool) -> bool:
+        """Whether that is news. What a node says of itself comes first, and replaces the rest."""
+        known = self.of(node)
+        if first_hand:
+            merged = tuple(addresses)[:ADDRESSES_MAX]
+        else:
+            merged = tuple(dict.fromkeys((*known, *addresses)))[:ADDRESSES_MAX]
+        if merged == known:
             return False
         self._known.pop(node, None)
         self._known[node] = merged

@@ -11,14 +11,14 @@ does besides passing events on:
   that nobody takes a newcomer for a stranger;
 * renewal and the authority's key are seen to every hour and after each change of the roster, and
   sooner after a failure;
-* where peers were reached is kept, for the next start.
+* where members can be reached is told (``service_gossip``) and kept for the next start.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ from agent.protocol.messages import Message
 from agent.protocol.records import NodeId
 from agent.service_addresses import AddressBook
 from agent.service_facts import MembersMoved, PeersChanged, ServiceError
+from agent.service_gossip import gossip_of, own_places, read_gossip
 from agent.service_peers import PeerBook
 from agent.service_settings import NodeSettings
 
@@ -168,9 +169,9 @@ class FlockNetwork:
 
     def _linked(self, peer: NodeId) -> None:
         self.peers.linked(peer)
-        self.links.gossip(peer, self.membership.roster.to_bytes())
+        known = self._book.known() | {self.membership.node_id: self._own_places()}
+        self.links.gossip(peer, gossip_of(self.membership.roster.to_bytes(), known))
         self._tell(PeerLinked(peer))
-        self._remember_address(peer)
         self._due.set()
         self._notify(PeersChanged(peer, linked=True))
 
@@ -189,10 +190,17 @@ class FlockNetwork:
         self._tell(Dropped(peer))
 
     def _gossip(self, peer: NodeId, body: bytes) -> None:
-        """Of what one peer sends while it is being read, only the last counts: rosters grow."""
-        if peer not in self._gossiped:
-            self._begin(self._merge(peer))
-        self._gossiped[peer] = body
+        """Of rosters that come while one is being taken in, only the last counts: they grow."""
+        try:
+            roster, addresses = read_gossip(body)
+        except MembershipError as error:
+            self._send_away(peer, error)
+            return
+        if roster:
+            if peer not in self._gossiped:
+                self._begin(self._merge(peer))
+            self._gossiped[peer] = roster
+        self._learn_places(peer, addresses)
 
     async def _merge(self, peer: NodeId) -> None:
         body = b""
@@ -201,8 +209,7 @@ class FlockNetwork:
                 body = self._gossiped[peer]
                 await self.membership.merge_roster(body)
         except MembershipError as error:
-            log.warning("the roster of %s is not taken: %s", self.peers.name(peer) or peer, error)
-            self.links.unlink(peer, str(error))
+            self._send_away(peer, error)
         finally:
             del self._gossiped[peer]
 
@@ -210,7 +217,7 @@ class FlockNetwork:
 
     def _roster_changed(self) -> None:
         """Told first, then cut: whoever is expelled should hear why."""
-        data = self.membership.roster.to_bytes()
+        data = gossip_of(self.membership.roster.to_bytes())
         for peer in self.links.linked:
             self.links.gossip(peer, data)
         self._cut_refused()
@@ -273,10 +280,32 @@ class FlockNetwork:
             self.foreign[sighting.flock] = None
             log.info("another flock is on this network: %s", sighting.flock)
 
-    def _remember_address(self, peer: NodeId) -> None:
-        addresses = self.addresses_of(peer)
-        if addresses and self._book.note(peer, addresses):
+    def _own_places(self) -> tuple[Address, ...]:
+        return tuple(own_places(self._settings.listen, self.links.port))
+
+    def _learn_places(self, peer: NodeId, told: Mapping[NodeId, Sequence[Address]]) -> None:
+        """First hand is passed on; second hand is only dialled."""
+        news = [
+            node
+            for node, addresses in told.items()
+            if node != self.membership.node_id
+            and self.membership.roster.departure(node) is None
+            and addresses
+            and self._book.note(node, addresses, first_hand=node == peer)
+        ]
+        for node in news:
+            self.links.dialler.found(node, self._book.of(node))
+        if peer in news:
+            data = gossip_of(addresses={peer: self._book.of(peer)})
+            for other in self.links.linked:
+                if other != peer:
+                    self.links.gossip(other, data)
+        if news:
             self._begin(asyncio.to_thread(self._book.save))
+
+    def _send_away(self, peer: NodeId, error: MembershipError) -> None:
+        log.warning("what %s tells is not taken: %s", self.peers.name(peer) or peer, error)
+        self.links.unlink(peer, str(error))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

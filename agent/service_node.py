@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from agent import __version__
 from agent.driver.driver import Driver
@@ -28,12 +29,14 @@ from agent.protocol.events import (
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import NodeId
-from agent.protocol.settings import Settings
 from agent.service_facts import AlreadyRunningError, ServiceError
 from agent.service_settings import NodeSettings
 from agent.storage.errors import JournalError, JournalInUse
 from agent.storage.journal import Journal
 from agent.storage.reading import Remembered
+
+if TYPE_CHECKING:
+    from agent.service import Options
 
 log = logging.getLogger(__name__)
 
@@ -56,12 +59,19 @@ class LiveNode:
     """Built around an open journal, which it closes in the end."""
 
     def __init__(
-        self, me: NodeId, home: Home, settings: NodeSettings, protocol: Settings, journal: Journal
+        self, me: NodeId, home: Home, settings: NodeSettings, options: Options, journal: Journal
     ) -> None:
         self.node_id, self._home, self._settings = me, home, settings
-        self._protocol, self._journal = protocol, journal
+        self._protocol, self._journal = options.protocol, journal
         self.programs = Programs(home.programs)
-        self.children = Children(me, self.programs, home.scratch, home.log / "tasks", self.hand)
+        self.children = Children(
+            me,
+            self.programs,
+            home.scratch,
+            home.log / "tasks",
+            self.hand,
+            grace_s=options.grace_s,
+        )
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
         self.node: Node

@@ -1,0 +1,66 @@
+"""``python -m tests.driver.node_process HOME``: a node by itself, asked by lines of JSON.
+
+The first line that it prints tells its id, or why it cannot start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from agent.paths import Home
+from agent.protocol.events import InputsFetched
+from agent.service import Options, Service
+from agent.service_facts import ServiceError
+from agent.service_headless import run
+
+
+def say(**told: object) -> None:
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
+async def beside(service: Service) -> None:
+    """Answer questions for as long as the service runs."""
+    say(node=service.node_id)
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    _kept.append(asyncio.create_task(answer(service, reader)))
+
+
+_kept: list[asyncio.Task[None]] = []
+
+
+async def answer(service: Service, reader: asyncio.StreamReader) -> None:
+    while line := await reader.readline():
+        question = json.loads(line)
+        match question["ask"]:
+            case "join":
+                await service.join(question["text"])
+                say(joined=True)
+            case "stop":
+                await service.stop("asked to")
+            case "peers":
+                say(peers=[peer.node for peer in service.peers() if peer.version])
+            case "break":
+                service.live.hand(InputsFetched([], (1, 1, "", 1)))  # type: ignore[arg-type]
+            case _:
+                say(unknown=question)
+
+
+def main() -> int:
+    options = Options(discovery=False)
+    try:
+        reason = run(Home.at(Path(sys.argv[1])), options, beside)
+    except ServiceError as error:
+        say(error=str(error))
+        return 1
+    say(ended=reason)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

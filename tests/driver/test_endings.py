@@ -1,0 +1,112 @@
+"""How systems ask a process to end: Windows by a fake of its calls, so that it runs anywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from agent.service_ending_windows import (
+    WM_ENDSESSION,
+    WM_QUERYENDSESSION,
+    WindowsEnding,
+    native_api,
+)
+from tests.driver.worlds import eventually, in_loop
+
+CTRL_C, CTRL_CLOSE, CTRL_SHUTDOWN, CTRL_UNKNOWN = 0, 2, 6, 77
+WM_PAINT = 0x000F
+
+
+@dataclass
+class FakeWindows:
+    """Keeps the handlers, and runs a window until it is closed."""
+
+    console: bool = True
+    control: Callable[[int], bool] | None = None
+    window: Callable[[int, int], int | None] | None = None
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def handle_control_events(self, handler: Callable[[int], bool]) -> bool:
+        self.control = handler
+        return self.console
+
+    def show_hidden_window(self, handler: Callable[[int, int], int | None]) -> bool:
+        self.window = handler
+        return self.closed.wait(10.0)
+
+    def close_hidden_window(self) -> None:
+        self.closed.set()
+
+
+@pytest.mark.parametrize("event", [CTRL_CLOSE, CTRL_SHUTDOWN])
+def test_windows_waits_until_everything_is_handed_back(event: int) -> None:
+    async def test() -> None:
+        windows, asked = FakeWindows(), asyncio.Event()
+        ending = WindowsEnding(windows)
+        ending.watch(lambda _: asked.set())
+        assert windows.control is not None
+        answering = asyncio.create_task(asyncio.to_thread(windows.control, event))
+        await asked.wait()
+        assert not answering.done()
+        ending.ended()
+        assert await answering
+        assert windows.closed.is_set()
+
+    in_loop(test)
+
+
+def test_ctrl_c_is_answered_at_once() -> None:
+    async def test() -> None:
+        windows = FakeWindows()
+        reasons: list[str] = []
+        ending = WindowsEnding(windows)
+        ending.watch(reasons.append)
+        assert windows.control is not None
+        assert await asyncio.to_thread(windows.control, CTRL_C)
+        assert not await asyncio.to_thread(windows.control, CTRL_UNKNOWN)
+        await eventually(lambda: reasons == ["stopped from the terminal"])
+        ending.ended()
+
+    in_loop(test)
+
+
+def test_the_session_may_end_when_everything_is_handed_back() -> None:
+    async def test() -> None:
+        windows, asked = FakeWindows(console=False), asyncio.Event()
+        ending = WindowsEnding(windows)
+        ending.watch(lambda _: asked.set())
+        await eventually(lambda: windows.window is not None)
+        assert windows.window is not None
+        assert windows.window(WM_PAINT, 0) is None
+        assert windows.window(WM_QUERYENDSESSION, 0) == 1
+        assert windows.window(WM_ENDSESSION, 0) == 0
+        await asyncio.sleep(0)
+        assert not asked.is_set()
+        answering = asyncio.create_task(asyncio.to_thread(windows.window, WM_ENDSESSION, 1))
+        await asked.wait()
+        assert not answering.done()
+        ending.ended()
+        assert await answering == 0
+
+    in_loop(test)
+
+
+def test_windows_is_not_kept_waiting_for_ever() -> None:
+    async def test() -> None:
+        windows = FakeWindows()
+        ending = WindowsEnding(windows, wait_s=0.01)
+        ending.watch(lambda _: None)
+        assert windows.control is not None
+        assert await asyncio.to_thread(windows.control, CTRL_CLOSE)
+        ending.ended()
+
+    in_loop(test)
+
+
+def test_elsewhere_there_are_no_such_calls() -> None:
+    with pytest.raises(OSError, match="no such calls"):
+        native_api()

@@ -1,0 +1,136 @@
+"""Nodes as processes of their own: killed, ended by signals, started twice."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from agent.protocol.states import TaskState
+from agent.service import Service
+from tests.driver.nodes import Apart, apart, home_of, host_of, in_state, services, submit
+from tests.driver.worlds import eventually, in_loop
+from tests.execution.installed import processes, state_of
+
+
+async def joined(first: Service, *others: Apart) -> None:
+    """The others become members of the first one's flock."""
+    if first.flock is None:
+        await first.create_flock("office")
+    for other in others:
+        invitation = await first.invite()
+        assert await other.ask(ask="join", text=invitation.text) == {"joined": True}
+    wanted = {other.node for other in others}
+    await eventually(lambda: wanted <= {peer.node for peer in first.peers() if peer.willing})
+    for other in others:
+        while len((await other.ask(ask="peers"))["peers"]) < len(others):
+            continue
+
+
+def test_the_task_of_a_killed_agent_runs_elsewhere(tmp_path: Path) -> None:
+    """And its program ends with it, though nobody was there to end it."""
+
+    async def test() -> None:
+        async with (
+            services(tmp_path, "ant", volunteer="paused") as (ant,),
+            apart(tmp_path, "bee") as bee,
+            apart(tmp_path, "cat") as cat,
+        ):
+            await joined(ant, bee, cat)
+            pids, go = tmp_path / "pids", tmp_path / "go"
+            await submit(ant, f"wait {pids} {go}")
+            await eventually(lambda: bool(processes(pids)))
+            by_id = {bee.node: bee, cat.node: cat}
+            first, program = host_of(ant, "w.0"), processes(pids)[0]
+            by_id[first].process.send_signal(signal.SIGKILL)
+            killed_s = time.monotonic()
+            await eventually(lambda: processes(pids)[:1] != [program])
+            took_s = time.monotonic() - killed_s
+            await eventually(lambda: host_of(ant, "w.0") in set(by_id) - {first})
+            await eventually(lambda: not state_of(program))
+            go.touch()
+            await eventually(lambda: in_state([ant], "w.0", TaskState.TERMINATED))
+            assert took_s < 3.0
+
+    in_loop(test)
+
+
+def test_an_agent_that_was_killed_comes_back_as_the_same_node(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with services(tmp_path, "ant", volunteer="paused") as (ant,):
+            async with apart(tmp_path, "bee") as bee:
+                await joined(ant, bee)
+                node = bee.node
+                bee.process.send_signal(signal.SIGKILL)
+                await eventually(lambda: ant.peers() == [])
+            async with apart(tmp_path, "bee") as again:
+                assert again.node == node
+                await eventually(lambda: [peer.node for peer in ant.peers()] == [node])
+
+    in_loop(test)
+
+
+def test_signals_end_it_cleanly(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with services(tmp_path, "ant", volunteer="paused") as (ant,):
+            for number in (signal.SIGTERM, signal.SIGINT):
+                async with apart(tmp_path, "bee") as bee:
+                    if number is signal.SIGTERM:
+                        await joined(ant, bee)
+                    await eventually(lambda: len(ant.peers()) == 1)
+                    bee.process.send_signal(number)
+                    assert "ended" in await bee.hear()
+                    assert await bee.process.wait() == 0
+                    await eventually(lambda: ant.peers() == [])
+        told = (tmp_path / "bee" / "log" / "agent.log").read_text()
+        assert told.count("<info> stopped") == 2
+        assert "<error>" not in told
+
+    in_loop(test)
+
+
+def test_a_second_process_on_the_same_home_is_refused(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with apart(tmp_path, "ant") as ant:
+            second = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "tests.driver.node_process",
+                str(tmp_path / "ant"),
+                stdout=subprocess.PIPE,
+            )
+            told, _ = await second.communicate()
+            assert second.returncode == 1
+            assert f"as process {ant.process.pid}; use that one".encode() in told
+
+    in_loop(test)
+
+
+def test_a_fault_of_its_own_stops_it_in_an_orderly_way(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with apart(tmp_path, "ant") as ant:
+            assert "fault" in (await ant.ask(ask="break"))["ended"]
+            assert await ant.process.wait() == 0
+        told = (tmp_path / "ant" / "log" / "agent.log").read_text()
+        assert "<error> the node failed at InputsFetched" in told
+
+    in_loop(test)
+
+
+def test_a_process_starts_in_less_than_a_second(tmp_path: Path) -> None:
+    home_of(tmp_path, "ant")
+
+    async def test() -> None:
+        took_s: list[float] = []
+        for _ in range(2):
+            before_s = time.monotonic()
+            async with apart(tmp_path, "ant") as ant:
+                took_s.append(time.monotonic() - before_s)
+                assert "ended" in await ant.ask(ask="stop")
+                await ant.process.wait()
+        assert min(took_s) < 1.0
+
+    in_loop(test)
