@@ -4,92 +4,85 @@ Nothing is decided here. A command is a function from its own arguments to an ex
 them itself; this module reads only what stands before the command's name. Mistakes of the caller
 are answered with one sentence on standard error and exit code 2, not with a page of usage.
 
-`demo` shows the protocol in its simulator, because the nodes that will run it on a network do not
-exist yet. The simulator is a part of the tests and is not installed, so `demo` works in a clone.
+Commands lie under ``agent.commands``, a file each, and are loaded when they are named. `demo`
+still shows the protocol in its simulator, which is a part of the tests and is not installed, so
+it works in a clone.
 """
 
-import argparse
+import contextlib
 import importlib
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from agent import __version__
-
-EXIT_MISUSE = 2
-EXIT_INTERRUPTED = 130
+from agent.commands import exits
+from agent.commands.choosing import Command, choosing_parser, command_in, run_chosen
+from agent.commands.parsing import PROGRAM, misuse
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DEMO_MODULE = "tests.sim.demo"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What a command does in a few words, and the function that does it."""
-
-    summary: str
-    run: Callable[[list[str]], int]
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command named in the arguments (default: those of this process)."""
-    parser = _parser(COMMANDS)
-    options = parser.parse_args(arguments)
-    if options.command is None:
-        parser.print_help()
-        return 0
-    command = COMMANDS.get(options.command)
-    if command is None:
-        parser.error(f"there is no command '{options.command}'")
+    parser = choosing_parser(
+        PROGRAM,
+        "Turns the workstations of a LAN into one flock that executes workflows.",
+        COMMANDS,
+        "wingbeat agent",
+        "wingbeat flock create workshop",
+        "wingbeat submit survey.json",
+        "wingbeat submit --help",
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     try:
-        return command.run(options.arguments)
+        return run_chosen(parser, COMMANDS, arguments)
     except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+        return exits.INTERRUPTED
+    except BrokenPipeError:
+        return _unread()
 
 
 def demo(arguments: list[str]) -> int:
     """Run the simulated flock of this clone."""
     if not (CHECKOUT / "tests").is_dir():
-        return _refuse("demo runs the simulator, which is only in a clone of the repository")
+        return misuse("demo runs the simulator, which is only in a clone of the repository")
     path = Path(*DEMO_MODULE.split(".")).with_suffix(".py")
     if not (CHECKOUT / path).is_file():
-        return _refuse(f"demo needs {path.as_posix()}, which is missing from this clone")
+        return misuse(f"demo needs {path.as_posix()}, which is missing from this clone")
     code = importlib.import_module(DEMO_MODULE).main(arguments)
     return int(code)
 
 
 COMMANDS: Mapping[str, Command] = {
+    "agent": command_in("agent.commands.agent", "run the agent of this machine here"),
+    "stop": command_in("agent.commands.stop", "end the agent of this machine"),
+    "flock": command_in(
+        "agent.commands.flock", "make a flock, invite, join, see who belongs, expel, leave"
+    ),
+    "peers": command_in(
+        "agent.commands.peers", "show the machines of the flock as this one sees them"
+    ),
+    "doctor": command_in(
+        "agent.commands.doctor", "explain why a machine is not seen, and what to do"
+    ),
+    "submit": command_in("agent.commands.submit", "submit a workflow"),
+    "status": command_in(
+        "agent.commands.status", "show this machine and its workflows, or the tasks of one"
+    ),
+    "why": command_in("agent.commands.why", "tell why a task waits or moved"),
+    "cancel": command_in("agent.commands.cancel", "cancel a workflow, or some of its tasks"),
+    "retry": command_in("agent.commands.retry", "try again what failed or was cancelled"),
+    "priority": command_in("agent.commands.priority", "change the priority of a workflow"),
+    "done": command_in("agent.commands.done", "mark a gate done"),
     "demo": Command("show the protocol at work in a simulated flock", demo),
 }
 
 
-class _Parser(argparse.ArgumentParser):
-    """Answers a mistake with one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(_refuse(f"{message} (`{self.prog} --help` tells what there is)"))
-
-
-def _parser(commands: Mapping[str, Command]) -> argparse.ArgumentParser:
-    width = max(map(len, commands))
-    listing = "\n".join(
-        f"  {name:<{width}}  {command.summary}" for name, command in commands.items()
-    )
-    parser = _Parser(
-        prog="wingbeat",
-        description="Turns the workstations of a LAN into one flock that executes workflows.",
-        epilog=f"commands:\n{listing}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"wingbeat {__version__}")
-    parser.add_argument("command", nargs="?", help="one of the commands below")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the command is told")
-    return parser
-
-
-def _refuse(reason: str) -> int:
-    sys.stderr.write(f"wingbeat: {reason}.\n")
-    return EXIT_MISUSE
+def _unread() -> int:
+    """Whoever read the output has seen enough (`wingbeat status | head`)."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return exits.DONE

@@ -44,6 +44,10 @@ class BlockingClient:
         finally:
             self._runner.run(_closed(events))
 
+    def wait_ended(self, within_s: float) -> bool:
+        """As ``Client.wait_ended``."""
+        return self._runner.run(self._client.wait_ended(within_s))
+
     def close(self) -> None:
         """End the connection."""
         self._runner.run(self._client.close())

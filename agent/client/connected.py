@@ -90,6 +90,17 @@ class Client:
         """Who answered at the last greeting."""
         return self._link.welcome if self._link is not None else None
 
+    async def wait_ended(self, within_s: float) -> bool:
+        """Whether the agent ended the connection within that time, as it does when it stops."""
+        link = self._link
+        try:
+            async with asyncio.timeout(within_s):
+                if link is not None:
+                    await link.wait_ended()
+        except TimeoutError:
+            return False
+        return True
+
     async def close(self) -> None:
         """End the connection."""
         link, self._link = self._link, None

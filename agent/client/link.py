@@ -101,6 +101,10 @@ class Link:
         self._taken.set()
         return self._events.popleft()
 
+    async def wait_ended(self) -> None:
+        """Until the agent ends it."""
+        await asyncio.wait({self._reading})
+
     async def close(self) -> None:
         """End it; whoever waits for an answer is told."""
         self._reading.cancel()

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from agent import __version__, cli
+from agent.commands import exits
+from agent.commands.choosing import Command
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,7 +39,7 @@ def test_a_mistake_is_answered_with_one_sentence(
 ) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main(arguments)
-    assert stopped.value.code == cli.EXIT_MISUSE
+    assert stopped.value.code == exits.MISUSED
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("wingbeat: ")
@@ -49,7 +51,7 @@ def test_demo_outside_a_clone_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
-    assert cli.main(["demo"]) == cli.EXIT_MISUSE
+    assert cli.main(["demo"]) == exits.MISUSED
     assert "only in a clone" in capsys.readouterr().err
 
 
@@ -58,7 +60,7 @@ def test_demo_without_its_module_names_what_is_missing(
 ) -> None:
     (tmp_path / "tests").mkdir()
     monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
-    assert cli.main(["demo"]) == cli.EXIT_MISUSE
+    assert cli.main(["demo"]) == exits.MISUSED
     assert "tests/sim/demo.py" in capsys.readouterr().err
 
 
@@ -86,8 +88,8 @@ def test_an_interrupted_command_ends_without_a_traceback(
     def interrupted(arguments: list[str]) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "COMMANDS", {"wait": cli.Command("wait", interrupted)})
-    assert cli.main(["wait"]) == cli.EXIT_INTERRUPTED
+    monkeypatch.setattr(cli, "COMMANDS", {"wait": Command("wait", interrupted)})
+    assert cli.main(["wait"]) == exits.INTERRUPTED
 
 
 def test_the_module_is_the_command() -> None:

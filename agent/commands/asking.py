@@ -1,0 +1,69 @@
+"""How commands ask: a client for the time of one command, and an exit code for whatever happens."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from agent.api.methods import Method
+from agent.client import BlockingClient, ClientError, NoAgentError, RequestError
+from agent.commands import exits
+from agent.commands.parsing import PROGRAM
+from agent.commands.showing import plain, show_json
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+class _Failure(Struct, frozen=True):
+    """What `--json` shows when there is no answer."""
+
+    error: str
+    code: int | None = None
+
+
+def ask(
+    options: argparse.Namespace,
+    method: Method[P, R],
+    params: P,
+    show: Callable[[R], int | None],
+) -> int:
+    """One question; ``show`` is for people, and may have an exit code of its own."""
+
+    def asked(client: BlockingClient) -> int:
+        answer = client.call(method, params)
+        if options.json:
+            show_json(answer)
+            return exits.DONE
+        return show(answer) or exits.DONE
+
+    return with_client(options, asked)
+
+
+def with_client(options: argparse.Namespace, use: Callable[[BlockingClient], int]) -> int:
+    """A client for as long as ``use`` needs it; what goes wrong is one sentence."""
+    try:
+        with BlockingClient(name=f"{PROGRAM} command") as client:
+            return use(client)
+    except NoAgentError as error:
+        return fail(options, str(error), exits.NO_AGENT)
+    except RequestError as error:
+        return fail(options, str(error), exits.FAILED, error.code)
+    except ClientError as error:
+        return fail(options, str(error))
+
+
+def fail(
+    options: argparse.Namespace, sentence: str, code: int = exits.FAILED, kind: int | None = None
+) -> int:
+    """Say why it was not done; the exit code for it."""
+    if options.json:
+        sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind)).decode() + "\n")
+    else:
+        sys.stderr.write(f"{PROGRAM}: {plain(sentence).rstrip('.')}.\n")
+    return code

@@ -1,0 +1,66 @@
+"""Finds the command that was named and hands it the other arguments.
+
+A command is a function from its own arguments to an exit code, and reads them itself. It is loaded
+when it is run, so that `wingbeat --help` and each command start quickly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.commands import exits
+from agent.commands.parsing import CommandParser, epilog
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command does in a few words, and the function that does it."""
+
+    summary: str
+    run: Callable[[list[str]], int]
+
+
+def command_in(module: str, summary: str) -> Command:
+    """The command that is the function ``run`` of this module."""
+
+    def run(arguments: list[str]) -> int:
+        return int(importlib.import_module(module).run(arguments))
+
+    return Command(summary, run)
+
+
+def choosing_parser(
+    program: str, description: str, commands: Mapping[str, Command], *examples: str
+) -> CommandParser:
+    """A parser for what stands before the name of a command."""
+    width = max(map(len, commands))
+    listing = "\n".join(
+        f"  {name:<{width}}  {command.summary}" for name, command in commands.items()
+    )
+    parser = CommandParser(
+        prog=program,
+        description=description,
+        epilog=f"commands:\n{listing}\n\n{epilog(*examples)}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("command", nargs="?", help="one of the commands below")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the command is told")
+    return parser
+
+
+def run_chosen(
+    parser: CommandParser, commands: Mapping[str, Command], arguments: Sequence[str] | None
+) -> int:
+    """Run the command that is named; without one, tell what there is."""
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return exits.DONE
+    command = commands.get(options.command)
+    if command is None:
+        parser.error(f"there is no command '{options.command}'")
+    return command.run(options.arguments)

@@ -1,0 +1,48 @@
+"""`wingbeat doctor`: why a machine is not seen, and what to do."""
+
+from __future__ import annotations
+
+import argparse
+
+from agent.api.flock import Doctor, DoctorReply
+from agent.api.methods import DOCTOR
+from agent.client import BlockingClient
+from agent.commands import exits
+from agent.commands.asking import with_client
+from agent.commands.parsing import command_parser
+from agent.commands.showing import show_json, show_lines
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 1 when something is wrong, so that a script can watch."""
+    parser = command_parser(
+        "doctor",
+        "Explain why machines are not seen or this one does not work, each with what to do about\n"
+        "it. The exit code is 1 when something is wrong.",
+        "wingbeat doctor",
+        "wingbeat doctor --json",
+    )
+    options = parser.parse_args(arguments)
+    return with_client(options, lambda client: _examine(options, client))
+
+
+def _examine(options: argparse.Namespace, client: BlockingClient) -> int:
+    reply = client.call(DOCTOR, Doctor())
+    if options.json:
+        show_json(reply)
+    else:
+        _show(reply)
+    return exits.FAILED if reply.findings else exits.DONE
+
+
+def _show(reply: DoctorReply) -> None:
+    others = f"{reply.seen} of {reply.seen + reply.missing} other machines are linked"
+    if not reply.findings:
+        show_lines([f"Nothing is wrong here: {others}."])
+        return
+    show_lines(f"- {_sentence(finding.text)}" for finding in reply.findings)
+    show_lines([f"{others}."])
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,32 @@
+"""`wingbeat flock`: make one, invite, join, see who belongs, send away, leave; a file each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.commands.choosing import Command, choosing_parser, command_in, run_chosen
+
+COMMANDS: Mapping[str, Command] = {
+    name: command_in(f"agent.commands.flock.{name}", summary)
+    for name, summary in (
+        ("create", "make a flock with this machine as its first"),
+        ("invite", "let other machines join"),
+        ("join", "join the flock of an invitation"),
+        ("members", "show who belongs, and who did"),
+        ("expel", "send a machine away, for ever"),
+        ("leave", "leave the flock; what this machine runs is handed back"),
+    )
+}
+
+
+def run(arguments: list[str]) -> int:
+    """Do what is named."""
+    parser = choosing_parser(
+        "wingbeat flock",
+        "Make a flock of machines, or see to the one that this machine belongs to.",
+        COMMANDS,
+        "wingbeat flock create workshop",
+        "wingbeat flock invite",
+        "wingbeat flock join wingbeat-ahk7...",
+    )
+    return run_chosen(parser, COMMANDS, arguments)

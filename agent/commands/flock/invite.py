@@ -1,0 +1,64 @@
+"""`wingbeat flock invite`: a text, or a file, by which other machines join."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from agent.api.flock import Invitation, Invite
+from agent.api.methods import INVITE
+from agent.client import BlockingClient
+from agent.commands import exits
+from agent.commands.asking import fail, with_client
+from agent.commands.parsing import command_parser
+from agent.commands.showing import moment, show_json, show_lines
+
+
+def run(arguments: list[str]) -> int:
+    """Make an invitation and show it."""
+    parser = command_parser(
+        "flock invite",
+        "Make an invitation for other machines. Whoever reads it can join, so keep it to those\n"
+        "who shall.",
+        "wingbeat flock invite",
+        "wingbeat flock invite --uses 30 --hours 8 --file office.wingbeat-invitation",
+    )
+    parser.add_argument("--uses", type=int, default=1, metavar="N", help="for so many machines (1)")
+    parser.add_argument("--hours", type=float, default=24.0, metavar="H", help="for so long (24)")
+    parser.add_argument("--file", metavar="PATH", help="write it into a file to double-click")
+    options = parser.parse_args(arguments)
+    return with_client(options, lambda client: _invited(options, client))
+
+
+def _invited(options: argparse.Namespace, client: BlockingClient) -> int:
+    invitation = client.call(INVITE, Invite(options.uses, options.hours))
+    if options.file:
+        try:
+            _write_private(Path(options.file), invitation.file)
+        except OSError as error:
+            return fail(options, f"{options.file} cannot be written: {error.strerror}")
+    if options.json:
+        show_json(invitation)
+    else:
+        _show(invitation, options.file)
+    return exits.DONE
+
+
+def _show(invitation: Invitation, file: str | None) -> None:
+    machines = "one machine" if invitation.uses == 1 else f"{invitation.uses} machines"
+    until = moment(invitation.expires_ms)
+    show_lines(
+        [
+            f"for {machines} until {until}; on each of them:",
+            f"wingbeat flock join {file or invitation.text}",
+        ]
+    )
+
+
+def _write_private(path: Path, content: str) -> None:
+    """For its owner only from the first moment, also in the place of an earlier file."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(content)

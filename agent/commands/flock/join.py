@@ -1,0 +1,45 @@
+"""`wingbeat flock join`: this machine joins the flock that invites it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.api.flock import Join, Joined
+from agent.api.methods import JOIN
+from agent.commands.asking import ask, fail
+from agent.commands.parsing import command_parser
+from agent.commands.showing import show_lines
+
+INVITATION_LENGTH_MAX = 4_096
+
+
+def run(arguments: list[str]) -> int:
+    """Join it."""
+    parser = command_parser(
+        "flock join",
+        "Join the flock of an invitation. What this machine knows of workflows goes with it.",
+        "wingbeat flock join wingbeat-ahk7...",
+        "wingbeat flock join office.wingbeat-invitation",
+    )
+    parser.add_argument(
+        "invitation", nargs="+", metavar="TEXT|FILE", help="the text, spaces do no harm; or a file"
+    )
+    options = parser.parse_args(arguments)
+    text = " ".join(options.invitation)
+    try:
+        text = _content(text)
+    except OSError as error:
+        return fail(options, f"{text} cannot be read: {error.strerror}")
+    return ask(options, JOIN, Join(text[:INVITATION_LENGTH_MAX]), _show)
+
+
+def _content(text: str) -> str:
+    """What is in the file, if it is one."""
+    if len(text) > INVITATION_LENGTH_MAX or not Path(text).is_file():
+        return text
+    with Path(text).open(encoding="utf-8", errors="replace") as file:
+        return file.read(INVITATION_LENGTH_MAX)
+
+
+def _show(joined: Joined) -> None:
+    show_lines([f"{joined.name} belongs to the flock {joined.flock} now"])

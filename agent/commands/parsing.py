@@ -1,0 +1,48 @@
+"""What commands are told: argparse, with one sentence for a mistake instead of a page of usage."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from agent.commands import exits
+
+PROGRAM = "wingbeat"
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Answers a mistake with one sentence on standard error, and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(misuse(f"{message} (`{self.prog} --help` tells what there is)"))
+
+
+def misuse(reason: str) -> int:
+    """Say what makes no sense; the exit code for it."""
+    sys.stderr.write(f"{PROGRAM}: {reason}.\n")
+    return exits.MISUSED
+
+
+def command_parser(name: str, description: str, *examples: str) -> CommandParser:
+    """A parser for one command, with `--json` and its examples."""
+    parser = CommandParser(
+        prog=f"{PROGRAM} {name}",
+        description=description,
+        epilog=epilog(*examples),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_json(parser)
+    return parser
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Every command has it."""
+    parser.add_argument("--json", action="store_true", help="answer as JSON, for programs")
+
+
+def epilog(*examples: str) -> str:
+    """The end of a help text: examples, and what the exit codes say."""
+    shown = "\n".join(f"  {example}" for example in examples)
+    return f"examples:\n{shown}\n\n{exits.DESCRIPTION}" if examples else exits.DESCRIPTION

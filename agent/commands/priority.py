@@ -1,0 +1,26 @@
+"""`wingbeat priority`: a workflow is to go before others, or after them."""
+
+from __future__ import annotations
+
+from agent.api.methods import PRIORITY
+from agent.api.work import SetPriority
+from agent.commands.asking import ask
+from agent.commands.parsing import command_parser
+from agent.commands.submit import priority
+from agent.commands.wishes import show_wished
+
+
+def run(arguments: list[str]) -> int:
+    """Change it."""
+    parser = command_parser(
+        "priority",
+        "Change the priority of a workflow: low (50), interactive (100), or 0 to 100.",
+        "wingbeat priority survey interactive",
+        "wingbeat priority survey 10",
+    )
+    parser.add_argument("workflow", metavar="WORKFLOW")
+    parser.add_argument("priority", type=priority, metavar="PRIORITY")
+    options = parser.parse_args(arguments)
+    params = SetPriority(options.workflow, options.priority)
+    done = f"of priority {options.priority} now"
+    return ask(options, PRIORITY, params, lambda wished: show_wished(done, wished))

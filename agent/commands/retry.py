@@ -1,0 +1,25 @@
+"""`wingbeat retry`: what failed or was cancelled is tried again."""
+
+from __future__ import annotations
+
+from agent.api.methods import RETRY
+from agent.api.work import Retry
+from agent.commands.asking import ask
+from agent.commands.parsing import command_parser
+from agent.commands.wishes import show_wished
+
+
+def run(arguments: list[str]) -> int:
+    """Try it again."""
+    parser = command_parser(
+        "retry",
+        "Try failed and cancelled tasks again, with what they need of other such tasks. What "
+        "finished is kept.",
+        "wingbeat retry survey",
+        "wingbeat retry survey merge",
+    )
+    parser.add_argument("workflow", metavar="WORKFLOW")
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help="all of them if none is named")
+    options = parser.parse_args(arguments)
+    params = Retry(options.workflow, tuple(options.tasks))
+    return ask(options, RETRY, params, lambda wished: show_wished("tried again", wished))
