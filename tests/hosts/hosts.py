@@ -1,0 +1,199 @@
+"""N hosts on a LAN of their own, one agent each as a real process.
+
+    with Hosts(3) as hosts:
+        hosts.make_flock()
+        hosts[0].submit("w", [nap("a", 1.0)])
+        hosts.cut(2)
+
+Where namespaces cannot be made the hosts are loopback addresses that know each other by typed
+addresses; ``hosts.cables`` tells whether cables can be pulled. Whatever happens in the block,
+nothing is left behind: processes are ended by their ids, namespaces by their names.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from agent.api import flock, methods, work
+from tests.hosts.host import Host, Spot
+from tests.hosts.lan import Lan, why_no_namespaces
+from tests.hosts.programs import NAP, Trace
+from tests.hosts.waiting import wait_for
+
+LINK_S_MAX = 60.0
+T = TypeVar("T")
+
+
+def nap(
+    name: str, seconds: float, inputs: Sequence[str] = (), expected_s: float | None = None
+) -> work.Task:
+    """A task that sleeps and leaves evidence under a name."""
+    return work.Task(
+        name,
+        NAP,
+        inputs=tuple(work.Input(each) for each in inputs),
+        parameters=f"{name} {seconds}",
+        expected_s=max(seconds, 0.001) if expected_s is None else expected_s,
+    )
+
+
+class Hosts:
+    """From ``with`` to its end."""
+
+    def __init__(self, count: int, *, namespaces: bool | None = None) -> None:
+        self.why_no_cables = why_no_namespaces() if namespaces is not False else "asked for"
+        if namespaces and self.why_no_cables:
+            raise RuntimeError(self.why_no_cables)
+        self.cables = not self.why_no_cables
+        self._folder = Path(tempfile.mkdtemp(prefix="wingbeat-hosts-"))
+        self._lan = Lan(count) if self.cables else None
+        self._hosts: list[Host] = []
+        try:
+            for number in range(count):
+                self._hosts.append(Host(number, self._folder, self._spot(number, count)))
+        except BaseException:
+            self.close()
+            raise
+        self._pool = ThreadPoolExecutor(max(1, count), "hosts")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            for host in self._hosts:
+                error.add_note(host.last_words())
+        self.close()
+
+    def __getitem__(self, number: int) -> Host:
+        return self._hosts[number]
+
+    def __iter__(self) -> Iterator[Host]:
+        return iter(self._hosts)
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    @property
+    def lan(self) -> Lan:
+        """The cables, where there are any."""
+        assert self._lan is not None, self.why_no_cables
+        return self._lan
+
+    def close(self) -> None:
+        """End everything. Can be called again."""
+        for host in self._hosts:
+            host.close()
+        if self._lan is not None:
+            self._lan.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    # -- together --------------------------------------------------------------------------
+
+    def each(self, do: Callable[[Host], T], hosts: Sequence[Host] | None = None) -> list[T]:
+        """Of all hosts (or these), at the same time; in their order."""
+        return list(self._pool.map(do, self._hosts if hosts is None else hosts))
+
+    def make_flock(self) -> None:
+        """Start all agents and make one flock of them, as people do."""
+        for host in self:
+            host.start()
+        self.each(Host.up)
+        first = self[0]
+        first.call(methods.FLOCK_CREATE, flock.FlockCreate("live"))
+        invitation = first.call(methods.INVITE, flock.Invite(uses=len(self)))
+        for host in self._hosts[1:]:
+            host.call(methods.JOIN, flock.Join(invitation.text))
+        self.wait_linked()
+
+    def restart(self, hosts: Sequence[Host] | None = None) -> None:
+        """Start these again and wait until they answer."""
+        chosen = self._hosts if hosts is None else hosts
+        for host in chosen:
+            host.start()
+        self.each(Host.up, chosen)
+
+    def wait_linked(
+        self, hosts: Sequence[Host] | None = None, limit_s: float = LINK_S_MAX
+    ) -> float:
+        """Until each of these is linked with exactly the others of these."""
+        chosen = list(self._hosts if hosts is None else hosts)
+        names = {host.name for host in chosen}
+
+        def linked() -> bool:
+            return all(
+                found == names - {host.name}
+                for host, found in zip(chosen, self.each(Host.linked, chosen), strict=True)
+            )
+
+        return wait_for(linked, limit_s, f"{sorted(names)} know each other", self._who_sees_whom)
+
+    def wait_equal(self, hosts: Sequence[Host] | None = None, limit_s: float = 30.0) -> float:
+        """Until these say the same of every task."""
+        chosen = list(self._hosts if hosts is None else hosts)
+
+        def equal() -> bool:
+            tables = self.each(Host.table, chosen)
+            return all(table == tables[0] for table in tables)
+
+        return wait_for(equal, limit_s, "the tables are equal")
+
+    def wait_finished(self, host: Host, workflow: str, limit_s: float) -> None:
+        """Until this host says that the workflow is finished."""
+
+        def finished() -> bool:
+            return host.call(methods.SHOW, work.Show(workflow, 0, 1)).workflow.state == "finished"
+
+        def counts() -> str:
+            return str(host.call(methods.SHOW, work.Show(workflow, 0, 1)).workflow.counts)
+
+        wait_for(finished, limit_s, f"{workflow} is finished", counts, poll_s=0.05)
+
+    # -- the network -----------------------------------------------------------------------
+
+    def cut(self, *hosts: Host) -> float:
+        """Pull their cables; when that was, by the wall clock."""
+        at_s = time.time()
+        self.lan.cut(*(host.number for host in hosts))
+        return at_s
+
+    def mend(self, *hosts: Host) -> float:
+        """Plug them in again; when that was."""
+        self.lan.mend(*(host.number for host in hosts))
+        return time.time()
+
+    def partition(self, apart: Sequence[Host]) -> float:
+        """Two networks; nobody apart heals it."""
+        self.lan.partition([host.number for host in apart])
+        return time.time()
+
+    # -- what they have left ---------------------------------------------------------------
+
+    def traces(self) -> list[Trace]:
+        """What all programs wrote, the earliest first."""
+        return sorted((trace for host in self for trace in host.traces()), key=lambda t: t.at_s)
+
+    def _who_sees_whom(self) -> str:
+        return "; ".join(
+            f"{host.name}: {sorted(found)}"
+            for host, found in zip(self, self.each(Host.linked), strict=True)
+        )
+
+    def _spot(self, number: int, count: int) -> Spot:
+        if self._lan is not None:
+            return Spot(self._lan.namespace(number), self._lan.address(number))
+        addresses = [f"127.0.1.{each + 1}" for each in range(count)]
+        others = (*addresses[:number], *addresses[number + 1 :])
+        return Spot(None, addresses[number], others)

@@ -1,0 +1,28 @@
+"""Waiting for a condition, with a limit: what takes real time is never waited for by the clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+POLL_S = 0.02
+
+
+class TookTooLongError(AssertionError):
+    """A condition did not come true in time."""
+
+
+def wait_for(
+    condition: Callable[[], bool],
+    limit_s: float,
+    what: str,
+    explain: Callable[[], str] = str,
+    poll_s: float = POLL_S,
+) -> float:
+    """Until it is true; how long that took. Raises with what ``explain`` tells then."""
+    began_s = time.monotonic()
+    while not condition():
+        if time.monotonic() - began_s > limit_s:
+            raise TookTooLongError(f"after {limit_s:g} s not yet: {what}. {explain()}")
+        time.sleep(poll_s)
+    return time.monotonic() - began_s

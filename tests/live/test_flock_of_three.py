@@ -1,0 +1,151 @@
+"""Three real agents on three hosts: they find each other, share work, and survive what happens.
+
+One flock serves all scenarios of a kind, because starting it is what takes time; each scenario
+leaves it whole. ``pytest -m "not live"`` leaves them out. Waiting is for conditions; the limits
+are generous, because a shared machine may stall. How fast it is, the benchmarks say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from agent.api import flock, methods, session
+from agent.api.values import TaskState
+from tests.hosts.hosts import Hosts, nap
+from tests.hosts.lan import processes_in
+from tests.hosts.waiting import wait_for
+
+pytestmark = [
+    pytest.mark.live,
+    pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
+    pytest.mark.xdist_group("live"),
+]
+LIMIT_S = 40.0
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with Hosts(3) as made:
+        made.make_flock()
+        yield made
+
+
+def test_they_find_each_other(hosts: Hosts) -> None:
+    """The invitation names one address; the third pair can only have found itself."""
+    assert [host.linked() for host in hosts] == [
+        {other.name for other in hosts if other is not host} for host in hosts
+    ]
+
+
+def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
+    hosts[0].submit("shared", [nap(f"shared{number}", 0.5) for number in range(6)])
+    hosts.wait_finished(hosts[1], "shared", LIMIT_S)
+    hosts.wait_equal()
+    started = [trace for trace in hosts.traces() if trace.word == "start"]
+    assert len(started) == 6
+    assert {trace.host for trace in started} == {0, 1, 2}
+
+
+def test_the_task_of_a_killed_agent_runs_elsewhere(hosts: Hosts) -> None:
+    hosts[0].submit("killed", [nap("long", 2.0)])
+    owner = _owner_of(hosts, "long")
+    victim, others = hosts[owner], [host for host in hosts if host.number != owner]
+    victim.kill()
+    hosts.wait_finished(others[0], "killed", LIMIT_S)
+    again = [number for number in _starts(hosts, "long") if number != owner]
+    assert len(again) == 1
+    hosts.restart([victim])
+    hosts.wait_linked()
+    hosts.wait_equal()
+
+
+def test_both_sides_of_a_cut_agree_after_healing(hosts: Hosts) -> None:
+    if not hosts.cables:
+        pytest.skip(f"cables cannot be pulled: {hosts.why_no_cables}")
+    lonely, others = hosts[2], [hosts[0], hosts[1]]
+    hosts.cut(lonely)
+    wait_for(lambda: not lonely.linked(), LIMIT_S, "the cut is noticed")
+    lonely.submit("alone", [nap("alone", 0.2)])
+    others[0].submit("together", [nap("together", 0.2)])
+    hosts.wait_finished(lonely, "alone", LIMIT_S)
+    hosts.wait_finished(others[1], "together", LIMIT_S)
+    hosts.mend(lonely)
+    hosts.wait_linked()
+    hosts.wait_equal()
+    assert {view.workflow for view in lonely.workflows()} >= {"alone", "together"}
+
+
+def test_all_killed_and_restarted_finish_the_workflow(hosts: Hosts) -> None:
+    chain = [nap(f"step{n}", 0.3, inputs=[f"step{n - 1}"] if n else []) for n in range(6)]
+    hosts[1].submit("outage", chain)
+    finished = _finished_in(hosts, "outage", 2)
+    for host in hosts:
+        host.kill()
+    before = {trace.name for trace in hosts.traces() if trace.word == "start"}
+    hosts.restart()
+    hosts.wait_finished(hosts[0], "outage", LIMIT_S)
+    hosts.wait_linked()
+    hosts.wait_equal()
+    assert finished <= before
+    assert [len(_starts(hosts, name)) for name in sorted(finished)] == [1] * len(finished)
+
+
+def test_who_is_expelled_is_cut_off_and_stays_out(hosts: Hosts) -> None:
+    """The last scenario: nothing brings this host back."""
+    expelled, others = hosts[2], [hosts[0], hosts[1]]
+    hosts[0].call(methods.EXPEL, flock.Expel(expelled.name))
+    wait_for(lambda: not expelled.linked(), LIMIT_S, "it is cut off")
+    hosts.wait_linked(others)
+    expelled.stop()
+    hosts.restart([expelled])
+    hosts[1].submit("without", [nap("without", 0.2)])
+    hosts.wait_finished(hosts[0], "without", LIMIT_S)
+    assert expelled.linked() == set()
+    assert "without" not in {view.workflow for view in expelled.workflows()}
+
+
+def test_nothing_is_left_behind() -> None:
+    """Whatever a scenario did, its processes and namespaces are gone."""
+    with Hosts(1) as made:
+        made[0].start()
+        made[0].up()
+        process = made[0].process_id
+        namespace = made[0].spot.namespace
+        with pytest.raises(AssertionError):
+            made[0].start()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+    assert namespace is None or not processes_in(namespace)
+
+
+def _owner_of(hosts: Hosts, name: str) -> int:
+    def started() -> bool:
+        return bool(_starts(hosts, name))
+
+    wait_for(started, LIMIT_S, f"{name} runs")
+    return _starts(hosts, name)[0]
+
+
+def _starts(hosts: Hosts, name: str) -> list[int]:
+    return [trace.host for trace in hosts.traces() if trace.name == name and trace.word == "start"]
+
+
+def _finished_in(hosts: Hosts, workflow: str, at_least: int) -> set[str]:
+    """The tasks that all hosts have seen finished, once there are so many."""
+
+    def finished() -> set[str]:
+        seen = [
+            {
+                moved.name
+                for _, moved in host.happenings(session.TaskMoved)
+                if moved.workflow == workflow and moved.after is TaskState.TERMINATED
+            }
+            for host in hosts
+        ]
+        return set.intersection(*seen)
+
+    wait_for(lambda: len(finished()) >= at_least, LIMIT_S, f"{at_least} tasks are finished")
+    return finished()
