@@ -108,7 +108,8 @@ class FlockNetwork:
         self._unwatch = self.membership.roster.watch(self._roster_changed)
         await asyncio.to_thread(self._book.load)
         for peer, addresses in self._book.known().items():
-            self.links.dialler.found(peer, addresses)
+            if self.membership.roster.departure(peer) is None:
+                self.links.dialler.found(peer, addresses)
         if discover:
             self._begin(self._discover())
         else:
@@ -236,6 +237,8 @@ class FlockNetwork:
                 reason = roster.accepts(member.certificate)
                 if reason is not None:
                     self.links.expel(peer, reason)
+        for departed in roster.departures():
+            self.links.dialler.gone(departed.node_id)
 
     async def _keep_up(self) -> None:
         """Now and then, and whenever something has changed."""

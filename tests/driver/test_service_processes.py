@@ -44,6 +44,7 @@ def test_the_task_of_a_killed_agent_runs_elsewhere(tmp_path: Path) -> None:
             await submit(ant, f"wait {pids} {go}")
             await eventually(lambda: bool(processes(pids)))
             by_id = {bee.node: bee, cat.node: cat}
+            await eventually(lambda: host_of(ant, "w.0") in by_id)
             first, program = host_of(ant, "w.0"), processes(pids)[0]
             by_id[first].process.send_signal(signal.SIGKILL)
             killed_s = time.monotonic()
