@@ -10,6 +10,7 @@ import asyncio
 import secrets
 import ssl
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -106,9 +107,19 @@ class Reception:
             greeting.refuse(Cause.CLOSED, "It is not wanted any more.")
             raise
 
-    def close(self) -> None:
-        """Nobody comes in any more, and nobody waits."""
+    async def close(self) -> None:
+        """Nobody comes in any more, and nobody waits.
+
+        A connection that the loop has accepted already must be taken on before its server is
+        closed, or the server finds itself closed under it and leaves the socket open.
+        """
         self._stopping = True
+        loop = asyncio.get_running_loop()
+        for opened in [each for server in self._servers for each in server.sockets]:
+            with suppress(NotImplementedError):  # Windows: accepting ends with the server
+                loop.remove_reader(opened.fileno())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
         for server in self._servers:
             server.close()
         for greeting in list(self._greetings):

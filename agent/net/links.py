@@ -109,7 +109,7 @@ class Links:
     async def stop(self) -> None:
         """Send what the pipes take, end everything, listen no more. Nothing is reported."""
         self._stopping = True
-        self._reception.close()
+        await self._reception.close()
         await self.dialler.stop()
         for link in self._links.values():
             link.close(Cause.CLOSED, "the agent there is stopping")
