@@ -100,8 +100,13 @@ class Host:
             self._process.kill()
             self._process.wait()
 
+    def terminate(self) -> None:
+        """Ask it to end, as the system does."""
+        assert self._process is not None
+        self._process.terminate()
+
     def stop(self) -> int:
-        """Ask it to end, as the system does, and wait for it; its exit code."""
+        """The same, and wait for it; its exit code."""
         assert self._process is not None
         self._process.terminate()
         return self._process.wait(STOP_S_MAX)
@@ -113,6 +118,11 @@ class Host:
     def thaw(self) -> None:
         """It goes on as if nothing had been."""
         os.kill(self.process_id, signal.SIGCONT)
+
+    def memory_mb(self) -> float:
+        """What its agent has in memory now."""
+        status = Path(f"/proc/{self.process_id}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
     @property
     def listening_s(self) -> float:

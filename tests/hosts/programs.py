@@ -17,10 +17,14 @@ _SCRIPT = """#!/bin/sh
 for last; do :; done
 set -- $last
 echo "start $1 $(date +%s%N)" >> "{evidence}"
-sleep "$2"
+word=$(timeout --foreground "$2" head -n 1)
+code=$?
+[ -n "$word" ] && echo CANCELLED && exit
+[ $code = 124 ] || exit 1
 echo "end $1 $(date +%s%N)" >> "{evidence}"
 echo "TERMINATED out-$1"
 """
+# head waits for CANCEL; the end of its input is the end of the agent, and no end of the nap.
 
 
 @dataclass(frozen=True, slots=True)

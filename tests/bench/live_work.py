@@ -1,0 +1,183 @@
+"""Work on nine real hosts: a partition, an outage of all, and a thousand dispatches.
+
+The second half of ``live_flock``. What ran is read from the evidence of the programs, what
+counts from the tables, when from the nodes' events.
+"""
+
+from __future__ import annotations
+
+import time
+
+from agent.api import session, work
+from agent.api.values import TaskState
+from tests.bench.report import Figures, quantile
+from tests.hosts.host import Host
+from tests.hosts.hosts import Hosts, nap
+from tests.hosts.programs import NOTHING
+from tests.hosts.waiting import wait_for
+
+LIMIT_S = 120.0
+DISPATCHES = 1_000
+SMALLER_SIDE = 4
+LIMITS: list[tuple[str, str, float, str]] = [
+    ("partition", "tasks with more than one outcome", 0, ""),
+    ("partition", "tasks lost", 0, ""),
+    ("partition", "s from all linked until the tables are equal", 2.0, "s"),
+    ("outage", "finished tasks that ran again", 0, ""),
+    ("outage", "tasks lost", 0, ""),
+    ("dispatch", "median ms", 10.0, "ms"),
+    ("dispatch", "p99 ms", 100.0, "ms"),
+]
+
+
+def partition(hosts: Hosts, quick: bool) -> Figures:
+    """Four against five, work on both sides, some of it the same; then one network again."""
+    mark = f"split-{time.time_ns()}"
+    small, large = list(hosts)[:SMALLER_SIDE], list(hosts)[SMALLER_SIDE:]
+    small[0].submit(f"{mark}-both", [nap(f"{mark}-b{n}", 1.0) for n in range(27)])
+    hosts.partition(small)
+    small[1].submit(f"{mark}-small", [nap(f"{mark}-s{n}", 0.5) for n in range(12)])
+    large[1].submit(f"{mark}-large", [nap(f"{mark}-l{n}", 0.5) for n in range(15)])
+    hosts.wait_finished(small[0], f"{mark}-both", LIMIT_S)
+    hosts.wait_finished(large[0], f"{mark}-both", LIMIT_S)
+    hosts.wait_finished(small[0], f"{mark}-small", LIMIT_S)
+    hosts.wait_finished(large[0], f"{mark}-large", LIMIT_S)
+    hosts.partition([])
+    hosts.wait_linked()
+    linked_s = time.time()
+    hosts.wait_equal()
+    equal_s = time.time()
+    names = [f"{mark}-{which}" for which in ("both", "small", "large")]
+    outcomes = [_outcomes(host, names) for host in hosts]
+    tasks = {name for each in outcomes for name in each}
+    both = [name for name, starts in _starts(hosts, mark).items() if starts > 1]
+    return {
+        "s from all linked until the tables are equal": equal_s - linked_s,
+        "tasks with more than one outcome": sum(
+            len({each.get(name) for each in outcomes}) > 1 for name in tasks
+        ),
+        "tasks lost": 27 + 12 + 15 - len(outcomes[0]),
+        "tasks that ran on both sides": len(both),
+    }
+
+
+def outage(hosts: Hosts, quick: bool) -> Figures:
+    """All agents are killed in the middle of a workflow, and started again."""
+    mark = f"outage-{time.time_ns()}"
+    chains, length = 18, 4
+    tasks = [
+        nap(f"{mark}-{chain}-{n}", 0.5, inputs=[f"{mark}-{chain}-{n - 1}"] if n else [])
+        for chain in range(chains)
+        for n in range(length)
+    ]
+    hosts[3].submit(mark, tasks)
+    wait_for(lambda: len(_seen_finished(hosts, mark)) >= len(tasks) // 3, LIMIT_S, "a third")
+    for host in hosts:
+        host.kill()
+    finished = _seen_finished(hosts, mark)
+    hosts.restart()
+    began_s = time.time()
+    hosts.wait_finished(hosts[0], mark, LIMIT_S)
+    ended_s = time.time()
+    hosts.wait_linked()
+    hosts.wait_equal()
+    starts = _starts(hosts, mark)
+    return {
+        "tasks": len(tasks),
+        "finished before": len(finished),
+        "finished tasks that ran again": sum(starts[name] > 1 for name in finished),
+        "tasks lost": len(tasks) - len(_outcomes(hosts[0], [mark])),
+        "other tasks that ran again": sum(
+            starts[name] > 1 for name in starts if name not in finished
+        ),
+        "s from the restart to the end": ended_s - began_s,
+    }
+
+
+def dispatch(hosts: Hosts, quick: bool) -> Figures:
+    """One task at a time for idle hosts, submitted on each host in turn.
+
+    Ready is the first moment at which any node told that the task is ready; Running is when the
+    node that runs it told so, after the program was started and that was on its disk.
+    """
+    mark = f"dispatch-{time.time_ns()}"
+    count = 50 if quick else DISPATCHES
+    for number in range(count):
+        host = hosts[number % len(hosts)]
+        name = f"{mark}-{number}"
+        host.submit(name, [work.Task(name, NOTHING, expected_s=1.0)])
+        seen = _Ended(host, name)
+        wait_for(seen.check, LIMIT_S, f"{name} ends", poll_s=0.003)
+    hosts.wait_equal()
+    ready, running = _moments(hosts, mark)
+    waits = [1000 * (running[name] - ready[name]) for name in ready]
+    assert len(waits) == count
+    return {
+        "dispatches": count,
+        "median ms": quantile(waits, 0.5),
+        "p90 ms": quantile(waits, 0.9),
+        "p99 ms": quantile(waits, 0.99),
+        "worst ms": max(waits),
+    }
+
+
+class _Ended:
+    """Whether a host has told that a task ended; reads each event once."""
+
+    def __init__(self, host: Host, name: str) -> None:
+        self._host, self._name = host, name
+        self._at = max(0, len(host.client.noticed) - 50)
+
+    def check(self) -> bool:
+        noticed = self._host.client.noticed
+        while self._at < len(noticed):
+            happening = noticed[self._at].event.happening
+            self._at += 1
+            if (
+                isinstance(happening, session.TaskMoved)
+                and happening.name == self._name
+                and happening.after is TaskState.TERMINATED
+            ):
+                return True
+        return False
+
+
+def _moments(hosts: Hosts, mark: str) -> tuple[dict[str, float], dict[str, float]]:
+    ready: dict[str, float] = {}
+    running: dict[str, float] = {}
+    for host in hosts:
+        for at_s, moved in host.happenings(session.TaskMoved):
+            if not moved.workflow.startswith(mark):
+                continue
+            if moved.after is TaskState.READY:
+                ready[moved.name] = min(at_s, ready.get(moved.name, at_s))
+            elif moved.after is TaskState.RUNNING and moved.host == host.name:
+                running[moved.name] = min(at_s, running.get(moved.name, at_s))
+    return ready, running
+
+
+def _outcomes(host: Host, workflows: list[str]) -> dict[str, tuple[object, ...]]:
+    return {
+        task.name: (task.host, task.attempt, task.outputs)
+        for workflow in workflows
+        for task in host.tasks(workflow)
+        if task.state is TaskState.TERMINATED
+    }
+
+
+def _starts(hosts: Hosts, mark: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for trace in hosts.traces():
+        if trace.word == "start" and trace.name.startswith(mark):
+            found[trace.name] = found.get(trace.name, 0) + 1
+    return found
+
+
+def _seen_finished(hosts: Hosts, workflow: str) -> set[str]:
+    """Finished, as at least one node has told."""
+    return {
+        moved.name
+        for host in hosts
+        for _, moved in host.happenings(session.TaskMoved)
+        if moved.workflow == workflow and moved.after is TaskState.TERMINATED
+    }
