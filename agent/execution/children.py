@@ -12,6 +12,7 @@ input is not to be had, the outputs are here only.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import shutil
@@ -29,6 +30,7 @@ from agent.execution.words import arguments
 from agent.protocol.effects import CopyOutputs, Fetch, StartChild
 from agent.protocol.events import (
     ChildFailed,
+    ChildNotStarted,
     ChildProgressed,
     ChildStarted,
     ChildStopped,
@@ -41,6 +43,8 @@ from agent.protocol.records import Dataset, NodeId, RunName, TaskId, TaskSpec, s
 
 KILL_ALL_S = 5.0
 TAIL_BYTES = 2_000
+LACKING = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
+"""What this machine runs out of; another one, or this one later, may well start the program."""
 
 log = logging.getLogger(__name__)
 
@@ -149,15 +153,20 @@ class Children:
 
     async def _execute(self, run: Run, effect: StartChild) -> None:
         key = (effect.task, effect.run)
+        event: Event
         try:
             event = await self._outcome(run, effect)
-        except (ProgramError, OSError, ValueError) as error:
+        except OSError as error:
+            reason = short_text(f"could not be started: {error}")
+            lacking = error.errno in LACKING
+            event = ChildNotStarted(*key, reason) if lacking else ChildFailed(*key, reason)
+        except (ProgramError, ValueError) as error:
             event = ChildFailed(*key, short_text(f"could not be started: {error}"))
         except Exception as error:
             log.exception("the program of %s cannot be followed", effect.task)
             event = ChildFailed(*key, short_text(f"could not be followed: {error!r}"))
         del self._runs[key]
-        if run.stopping and isinstance(event, ChildFailed):
+        if run.stopping and isinstance(event, ChildFailed | ChildNotStarted):
             event = ChildStopped(*key)
         log.info("task %s: %s", effect.task, _in_words(event))
         self._tell(event)
@@ -251,5 +260,7 @@ def _in_words(event: Event) -> str:
             return "succeeded"
         case ChildFailed():
             return event.error
+        case ChildNotStarted():
+            return event.reason
         case _:
             return "stopped"

@@ -47,6 +47,8 @@ class Claimability:
             return f"it is {reading.state.value}"
         if task in self._runs.mine:
             return "an earlier run of it is still here"
+        if task in self._runs.resting:
+            return "it could not be started here lately"
         if not reading.supplied or reading.inputs is None or spec.gate:
             return reading.reason or "what it needs is not finished"
         unfit = misfit(spec, core.capabilities)

@@ -123,6 +123,15 @@ class ChildStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ChildNotStarted:
+    """This machine lacked what it takes to start a program (disk, memory, handles) just now."""
+
+    task: TaskId
+    run: RunName
+    reason: ShortText
+
+
+@dataclass(frozen=True, slots=True)
 class ChildProgressed:
     """The program told how far it is."""
 
@@ -245,6 +254,7 @@ Event = (
     | InputsFetched
     | FetchFailed
     | ChildStarted
+    | ChildNotStarted
     | ChildProgressed
     | ChildSucceeded
     | ChildFailed

@@ -44,6 +44,7 @@ from agent.protocol.effects import (
 from agent.protocol.errors import LocalProtocolError
 from agent.protocol.events import (
     ChildFailed,
+    ChildNotStarted,
     ChildProgressed,
     ChildStarted,
     ChildStopped,
@@ -79,6 +80,10 @@ from agent.protocol.timers import TimerKind
 
 PROGRESS_REPEAT_S = 15.0
 """Unchanged progress is told again this often: it is also the heartbeat of a running task."""
+
+
+RESTING_S = 5.0
+RESTING_S_MAX = 600.0
 
 
 class Stage(Enum):
@@ -118,6 +123,7 @@ Word = (
     InputsFetched
     | FetchFailed
     | ChildStarted
+    | ChildNotStarted
     | ChildProgressed
     | ChildSucceeded
     | ChildFailed
@@ -132,6 +138,8 @@ class Runs(Part):
     def __init__(self, core: Core, datasets: Datasets, promised: Callable[[TaskId], bool]) -> None:
         super().__init__(core)
         self.mine: dict[TaskId, OwnRun] = {}
+        self.resting: dict[TaskId, float] = {}
+        """Tasks that could not be started here, and until when this node leaves them alone."""
         self._datasets = datasets
         self._promised = promised
         self._said_goodbye = False
@@ -142,6 +150,7 @@ class Runs(Part):
             InputsFetched,
             FetchFailed,
             ChildStarted,
+            ChildNotStarted,
             ChildProgressed,
             ChildSucceeded,
             ChildFailed,
@@ -155,6 +164,9 @@ class Runs(Part):
             (Stage.FETCHING, InputsFetched): self._fetched,
             (Stage.FETCHING, FetchFailed): self._fetch_failed,
             (Stage.STARTING, ChildStarted): self._started,
+            (Stage.STARTING, ChildNotStarted): self._not_started,
+            (Stage.SUSPENDED, ChildNotStarted): self._not_started,
+            (Stage.STOPPING, ChildNotStarted): self._not_started,
             (Stage.RUNNING, ChildProgressed): self._progressed,
             (Stage.STARTING, ChildSucceeded): self._succeeded,
             (Stage.RUNNING, ChildSucceeded): self._succeeded,
@@ -215,6 +227,13 @@ class Runs(Part):
 
     def _started(self, own: OwnRun, word: ChildStarted) -> None:
         own.stage = Stage.RUNNING
+
+    def _not_started(self, own: OwnRun, word: ChildNotStarted) -> None:
+        """No failure of the task: it is given back, and this node rests before it tries again."""
+        times = evictions(self.core.table.life(own.task), self.core.me)
+        rest_s = min(RESTING_S * 2.0 ** min(times, 10), RESTING_S_MAX)
+        self.resting[own.task] = self.core.now_s + rest_s
+        self._end(own, own.then or Evicted(short_text(word.reason)))
 
     def _progressed(self, own: OwnRun, word: ChildProgressed) -> None:
         own.permille = min(max(word.permille, 0), 1000)
@@ -407,6 +426,9 @@ class Runs(Part):
 
     def on_tick(self) -> None:
         core = self.core
+        for task in [task for task, until_s in self.resting.items() if until_s <= core.now_s]:
+            del self.resting[task]
+            core.wake = True
         items: list[ProgressItem] = []
         for own in self.mine.values():
             since_s = core.now_s - own.told_s
