@@ -54,11 +54,12 @@ Key = tuple[TaskId, RunName]
 class Run:
     """A run that was asked for: its task on the loop, and its child once there is one."""
 
-    __slots__ = ("child", "stopping", "suspended", "task")
+    __slots__ = ("child", "started", "stopping", "suspended", "task")
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         self.child: Child | None = None
+        self.started = False
         self.stopping = False
         self.suspended = False
 
@@ -186,7 +187,7 @@ class Children:
         folder = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
         try:
             command = program.command_line(arguments(effect.spec, effect.inputs))
-            child = Child(output, self._progress(effect), self._grace_s)
+            child = Child(output, self._progress(run, effect), self._grace_s)
             process = await self._groups.start(
                 command, folder, _environment(effect.spec), child.hear
             )
@@ -194,7 +195,7 @@ class Children:
             run.child = child
             log.info("task %s runs %s", effect.task, program.name)
             self._catch_up(run, child)
-            self._tell(ChildStarted(effect.task, effect.run))
+            self._tell_started(run, effect)
             return await child.run()
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -206,8 +207,14 @@ class Children:
         elif run.suspended:
             child.suspend()
 
-    def _progress(self, effect: StartChild) -> Callable[[int, int], None]:
+    def _tell_started(self, run: Run, effect: StartChild) -> None:
+        if not run.started:
+            run.started = True
+            self._tell(ChildStarted(effect.task, effect.run))
+
+    def _progress(self, run: Run, effect: StartChild) -> Callable[[int, int], None]:
         def progressed(permille: int, left_ms: int) -> None:
+            self._tell_started(run, effect)  # a quick program speaks before its start returns
             self._tell(ChildProgressed(effect.task, effect.run, permille, left_ms))
 
         return progressed
