@@ -221,9 +221,9 @@ class Host:
         return f"{self.name} printed: {printed}\nlog: {self.log()[-2_000:]}"
 
     def _command(self) -> list[str]:
-        command = [sys.executable, "-m", "tests.hosts.agent_process"]
+        command = [sys.executable, "-m", "agent", "agent"]
         if self.spot.namespace is None:
-            return [*command, "--no-discovery"]
+            return command
         return ["ip", "netns", "exec", self.spot.namespace, *command]
 
     def _write_settings(self) -> None:
