@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from typing import Self, TypeVar
 
 from msgspec import Struct
@@ -35,14 +35,14 @@ class BlockingClient:
 
     def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """As ``Client.events``; to be closed or exhausted before the next call."""
         events = self._client.events(after, patience_s)
         try:
             while (event := self._runner.run(_next(events))) is not None:
                 yield event
         finally:
-            self._runner.run(_closed(events))
+            self._runner.run(events.aclose())
 
     def wait_ended(self, within_s: float) -> bool:
         """As ``Client.wait_ended``."""
@@ -60,10 +60,5 @@ class BlockingClient:
         self.close()
 
 
-async def _next(events: AsyncIterator[Event]) -> Event | None:
+async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
     return await anext(events, None)
-
-
-async def _closed(events: AsyncIterator[Event]) -> None:
-    if isinstance(events, AsyncGenerator):
-        await events.aclose()

@@ -8,7 +8,7 @@ Events are followed on a connection of their own, from where the last one ended.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Self, TypeVar
 
 from msgspec import Struct
@@ -64,7 +64,7 @@ class Client:
 
     async def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """All that happens from now on, or after a position; each once, none left out.
 
         Raises ``EventsLostError`` when that cannot be held, ``NoAgentError`` when the agent went

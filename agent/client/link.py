@@ -128,6 +128,7 @@ class Link:
             self._reason = "what it said is not understood"
         finally:
             self.ended = True
+            self._writer.close()
             self._arrived.set()
             for answer in self._asked.values():
                 if not answer.done():

@@ -38,11 +38,7 @@ def _examine(options: argparse.Namespace, client: BlockingClient) -> int:
 def _show(reply: DoctorReply) -> None:
     others = f"{reply.seen} of {reply.seen + reply.missing} other machines are linked"
     if not reply.findings:
-        show_lines([f"Nothing is wrong here: {others}."])
+        show_lines([f"nothing is wrong here: {others}"])
         return
-    show_lines(f"- {_sentence(finding.text)}" for finding in reply.findings)
-    show_lines([f"{others}."])
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    show_lines(f"- {finding.text}" for finding in reply.findings)
+    show_lines([others])

@@ -44,17 +44,22 @@ def show_json(answer: Struct) -> None:
 def show_lines(lines: Iterable[str]) -> None:
     """Sentences."""
     for line in lines:
-        _console().print(Text(plain(line)), soft_wrap=True)
+        sys.stdout.write(plain(line) + "\n")
 
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
     """Columns under their names; words that tell a state have its colour."""
+    wide = sys.stdout.isatty()
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for name in header:
-        table.add_column(name, no_wrap=True, overflow="ignore" if not _wide() else "ellipsis")
+        table.add_column(name, no_wrap=True, overflow="ellipsis" if wide else "ignore")
     for row in rows:
         table.add_row(*(Text(plain(cell), STYLES.get(cell, "")) for cell in row))
-    _console().print(table)
+    width = None if wide else UNLIMITED_WIDTH
+    console = Console(file=sys.stdout, width=width, highlight=False, emoji=False, markup=False)
+    with console.capture() as drawn:
+        console.print(table)
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
 
 
 def plain(text: str) -> str:
@@ -66,27 +71,19 @@ def ago(then_ms: int, now_s: float | None = None) -> str:
     """How long ago a moment was, in its largest unit."""
     if not then_ms:
         return ""
-    return f"{duration((time.time() if now_s is None else now_s) - then_ms / 1000)} ago"
+    passed_s = (time.time() if now_s is None else now_s) - then_ms / 1000
+    return f"{duration(passed_s)} ago" if passed_s >= 1 else "just now"
 
 
 def duration(seconds: float) -> str:
-    """A duration in its largest unit that fits at least twice, or once where it is exact enough."""
+    """A duration in the largest unit that fits at least twice, so that it is not too coarse."""
     for unit, length_s in UNITS_S:
         count = int(seconds // length_s)
-        if count >= 2 or (count and unit in {"minute", "second"}):
-            return f"{count} {unit}{'s' * (count > 1)}"
-    return "less than a second"
+        if count >= 2:
+            return f"{count} {unit}s"
+    return "a second" if seconds >= 1 else "less than a second"
 
 
 def moment(then_ms: int) -> str:
     """A moment in the time of this machine."""
     return datetime.fromtimestamp(then_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-def _wide() -> bool:
-    return sys.stdout.isatty()
-
-
-def _console() -> Console:
-    width = None if _wide() else UNLIMITED_WIDTH
-    return Console(file=sys.stdout, width=width, highlight=False, emoji=False, markup=False)

@@ -39,12 +39,13 @@ def run(arguments: list[str]) -> int:
     parser.add_argument("--name", help="submit it under this name instead of its own")
     parser.add_argument("--priority", type=priority, help="low, interactive, or 0 to 100")
     options = parser.parse_args(arguments)
+    source = "what was read" if options.file == "-" else options.file
     try:
         workflow = _read(options)
     except OSError as error:
-        return fail(options, f"{options.file} cannot be read: {error.strerror}")
-    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
-        return fail(options, f"{options.file} is no workflow: {error}")
+        return fail(options, f"{source} cannot be read: {error.strerror}")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return fail(options, f"{source} is no workflow: {error}")
     return ask(options, SUBMIT, workflow, _show)
 
 

@@ -90,6 +90,8 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
         yield Finding("no flock", HOW_TO_JOIN)
         return
     yield from _own_membership(facts, clock_s)
+    if facts.flock.expelled:
+        return
     yield from _own_network(facts)
     for member in missing_members(facts):
         yield _missing(member, facts)

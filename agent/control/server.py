@@ -38,6 +38,7 @@ class ControlServer:
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
         self._unsubscribe: Callable[[], None] = _nothing
+        self._stopped_for = ""
 
     async def start(self) -> None:
         """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
@@ -62,6 +63,7 @@ class ControlServer:
 
     async def stop(self, reason: str = "the agent is stopping") -> None:
         """Let nobody in any more, end every connection with a last word. Can be called again."""
+        self._stopped_for = reason
         self._listening.close()
         self._unsubscribe()
         self._unsubscribe = _nothing
@@ -76,7 +78,9 @@ class ControlServer:
     async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(reader, writer, self._call, self._limits)
         strangers = [each for each in self._connections if not (each.greeted or each.over)]
-        if self.clients >= self._limits.connections_max:
+        if self._stopped_for:
+            connection.end(self._stopped_for)
+        elif self.clients >= self._limits.connections_max:
             sentence = f"{self.clients} clients are connected, which is all there may be"
             writer.write(failure_line(None, Problem(ErrorCode.TOO_MANY, sentence)))
             connection.end()

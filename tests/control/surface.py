@@ -126,6 +126,8 @@ class FakeNode:
         self.held = asyncio.Event()
         self.held.set()
         """Wishes are answered while this is set."""
+        self.wished = asyncio.Event()
+        """A wish has come."""
         self.broken = False
         self._elapsed_s = 0.0
         self._answers: dict[str, Answer] = {}
@@ -195,6 +197,7 @@ class FakeNode:
         return self.known.flock
 
     async def request(self, event: Wish) -> Answer:
+        self.wished.set()
         await self.held.wait()
         self.handle(replace(event, request="1"))
         return self._answers.pop("1")

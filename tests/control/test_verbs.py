@@ -124,6 +124,9 @@ def test_why_tells_what_a_task_waits_for_and_how_it_came_there(tmp_path: Path) -
         assert ready["now"] == (
             "copy has all that it needs; 2 of 2 machines help now, none has taken it yet"
         )
+        there.node.known = replace(there.node.known, programs=())
+        lacking = await client.result("why", {"task": "copy"})
+        assert lacking["now"].endswith("none has taken it yet; copy is not installed here")
         there.node.known = replace(there.node.known, peers=(), volunteering=False)
         alone = await client.result("why", {"task": "copy"})
         assert alone["now"] == "copy has all that it needs; no machine helps now (this one: idle)"

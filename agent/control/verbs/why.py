@@ -42,7 +42,7 @@ def _now(task: TaskView, surface: Surface) -> str:
         case TaskState.SUBMITTED:
             return f"{task.name} {task.reason or 'waits for what it needs'}"
         case TaskState.READY:
-            return f"{task.name} has all that it needs; {_helpers(surface)}"
+            return f"{task.name} has all that it needs; {_helpers(task, surface)}"
         case TaskState.WAITING:
             return (
                 f"{task.name} waits until a person marks it done: {task.asks or 'no reason given'}"
@@ -61,11 +61,12 @@ def _now(task: TaskView, surface: Surface) -> str:
             assert_never(task.state)
 
 
-def _helpers(surface: Surface) -> str:
+def _helpers(task: TaskView, surface: Surface) -> str:
     facts = surface.facts()
     willing = facts.volunteering + sum(peer.willing for peer in facts.peers)
     if willing:
-        return f"{willing} of {1 + len(facts.peers)} machines help now, none has taken it yet"
+        here = "" if task.program in facts.programs else f"; {task.program} is not installed here"
+        return f"{willing} of {1 + len(facts.peers)} machines help now, none has taken it yet{here}"
     return f"no machine helps now (this one: {facts.presence_reason or 'paused'})"
 
 

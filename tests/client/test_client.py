@@ -1,0 +1,304 @@
+"""The client library against a real server: what it finds, asks, follows, and how it comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agent.api.flock import Invite, Peers
+from agent.api.methods import CANCEL, INVITE, PEERS, SHOW, STATUS, STOP, SUBMIT
+from agent.api.rpc import ErrorCode
+from agent.api.session import Stop
+from agent.api.session import WorkflowSafe as SafeEvent
+from agent.api.values import Position, TaskState
+from agent.api.work import Cancel, Show, Status, Submit, Task
+from agent.client import (
+    BlockingClient,
+    Client,
+    DisconnectedError,
+    EventsLostError,
+    NoAgentError,
+    NotUnderstoodError,
+    RequestError,
+    link,
+)
+from agent.paths import Home
+from agent.protocol.effects import WorkflowSafe
+from tests.control.serving import WITHIN_S, Serving, serving
+
+SURVEY = Submit("survey", (Task("copy", "copy"),))
+SAFE = WorkflowSafe("survey")
+Scene = Callable[[Serving, Client], Awaitable[None]]
+
+
+def play(home: Home, scene: Scene) -> None:
+    """A scene with a server and a client of it."""
+
+    async def run() -> None:
+        async with (
+            asyncio.timeout(4 * WITHIN_S),
+            agent_at(home) as there,
+            await Client.connect(home) as client,
+        ):
+            await scene(there, client)
+
+    asyncio.run(run())
+
+
+@asynccontextmanager
+async def agent_at(home: Home) -> AsyncIterator[Serving]:
+    """What a client takes for an agent."""
+    await asyncio.to_thread(home.prepare)
+    async with serving(home.data) as there:
+        yield there
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home.at(tmp_path)
+
+
+def cut(there: Serving) -> None:
+    """All connections end, the server goes on."""
+    for connection in there.server._connections:
+        connection.end("the cable was pulled")
+
+
+def test_without_an_agent_it_says_how_to_start_one(home: Home) -> None:
+    with pytest.raises(
+        NoAgentError, match=r"^no agent runs here: start one with `wingbeat agent`$"
+    ):
+        asyncio.run(Client.connect(home))
+
+
+def test_the_control_file_of_a_killed_agent_misleads_nobody(home: Home) -> None:
+    async def scene() -> bytes:
+        async with agent_at(home) as there:
+            return json.dumps(there.control).encode()
+
+    written = asyncio.run(scene())
+    (home.data / "control.json").write_bytes(written)
+    with pytest.raises(NoAgentError, match="no agent runs here"):
+        asyncio.run(Client.connect(home))
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"port":0,"token":"x"}', b"\xff"])
+def test_a_control_file_of_another_kind_is_not_understood(home: Home, content: bytes) -> None:
+    home.prepare()
+    (home.data / "control.json").write_bytes(content)
+    with pytest.raises(NotUnderstoodError, match="is not what an agent of this version writes"):
+        asyncio.run(Client.connect(home))
+
+
+@pytest.mark.parametrize("said", [b"", b"220 mail\r\n", b'{"id":1,"result":{"protocol":"?"}}\n'])
+def test_something_else_on_the_port_is_no_agent(
+    home: Home, said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "GREETING_S_MAX", 0.1)
+
+    async def stranger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        await reader.read(-1)
+        writer.close()
+
+    async def scene() -> None:
+        await asyncio.to_thread(home.prepare)
+        async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            control = {"port": port, "token": "x" * 16, "process": 1}
+            (home.data / "control.json").write_text(json.dumps(control))
+            await Client.connect(home)
+
+    with pytest.raises((NotUnderstoodError, DisconnectedError)):
+        asyncio.run(scene())
+
+
+def test_questions_and_answers_are_typed(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        submitted = await client.call(SUBMIT, SURVEY)
+        assert (submitted.workflow, submitted.known) == ("survey", False)
+        shown = await client.call(SHOW, Show("survey"))
+        assert shown.tasks[0].state is TaskState.READY
+        status = await client.call(STATUS, Status())
+        assert status.workflows[0].counts == {TaskState.READY: 1}
+        assert client.welcome is not None
+        assert client.welcome.name == "birch"
+
+    play(home, scene)
+
+
+def test_what_the_agent_refuses_is_an_error_with_its_code(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        with pytest.raises(RequestError, match=r'^no workflow is called "x"$') as refused:
+            await client.call(SHOW, Show("x"))
+        assert refused.value.code == ErrorCode.UNKNOWN
+        with pytest.raises(RequestError, match=r"^invite: uses must be a whole number of at most"):
+            await client.call(INVITE, Invite(uses=5_000))
+
+    play(home, scene)
+
+
+def test_many_questions_at_once_get_their_own_answers(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        names = [f"survey-{number}" for number in range(200)]
+        asked = [client.call(SUBMIT, Submit(name, SURVEY.tasks)) for name in names]
+        assert [each.workflow for each in await asyncio.gather(*asked)] == names
+
+    play(home, scene)
+
+
+def test_a_question_without_harm_is_asked_again_after_a_cut(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        there.node.held.clear()
+        submitting = asyncio.create_task(client.call(SUBMIT, SURVEY))
+        await there.node.wished.wait()
+        there.node.held.set()
+        cut(there)
+        assert (await submitting).workflow == "survey"
+        cut(there)
+        assert (await client.call(PEERS, Peers())).node.name == "birch"
+
+    play(home, scene)
+
+
+def test_a_wish_that_may_have_been_done_is_not_repeated(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        await client.call(SUBMIT, SURVEY)
+        there.node.held.clear()
+        there.node.wished.clear()
+        cancelling = asyncio.create_task(client.call(CANCEL, Cancel("survey")))
+        await there.node.wished.wait()
+        cut(there)
+        with pytest.raises(DisconnectedError) as lost:
+            await cancelling
+        assert str(lost.value) == (
+            "the agent ended the connection (the cable was pulled); whether cancel was done is "
+            "not known, so look before you ask again"
+        )
+
+    play(home, scene)
+
+
+def test_events_go_on_after_a_cut_without_gap_or_repetition(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        start = (await client.call(STATUS, Status())).position
+        seen: list[int] = []
+        async with aclosing(client.events(start)) as events:
+            for turn in range(5):
+                for _ in range(30):
+                    there.node.tell(SAFE)
+                while len(seen) < 30 * turn + 15:
+                    seen.append((await anext(events)).sequence)
+                cut(there)
+            while len(seen) < 150:
+                seen.append((await anext(events)).sequence)
+        assert seen == list(range(start.sequence + 1, start.sequence + 151))
+
+    play(home, scene)
+
+
+def test_events_from_now_on_begin_with_the_next_one(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        there.node.tell(SAFE)
+        async with aclosing(client.events()) as events:
+            first = asyncio.ensure_future(anext(events))
+            while not any(each._telling for each in there.server._connections):
+                await client.call(STATUS, Status())
+            there.node.tell(SAFE)
+            event = await first
+            assert event.sequence == 2
+            assert event.happening == SafeEvent("survey")
+
+    play(home, scene)
+
+
+def test_who_does_not_take_its_events_can_still_ask(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        start = (await client.call(STATUS, Status())).position
+        async with aclosing(client.events(start)) as events:
+            for _ in range(5_000):
+                there.node.tell(SAFE)
+            assert (await anext(events)).sequence == start.sequence + 1
+            for _ in range(10):
+                await client.call(STATUS, Status())
+            for number in range(2, 5_001):
+                assert (await anext(events)).sequence == start.sequence + number
+
+    play(home, scene)
+
+
+def test_after_a_restart_of_the_agent_events_are_said_to_be_lost(home: Home) -> None:
+    async def scene() -> None:
+        async with agent_at(home) as there:
+            client = await Client.connect(home)
+            start = (await client.call(STATUS, Status())).position
+            events = client.events(start)
+            there.node.tell(SAFE)
+            assert (await anext(events)).sequence == 1
+        async with agent_at(home):
+            with pytest.raises(EventsLostError, match="started anew"):
+                await anext(events)
+            assert (await client.call(PEERS, Peers())).node.name == "birch"
+            await client.close()
+
+    asyncio.run(scene())
+
+
+def test_events_end_when_the_agent_stays_away(home: Home) -> None:
+    async def scene() -> None:
+        async with agent_at(home) as there:
+            client = await Client.connect(home)
+            start = (await client.call(STATUS, Status())).position
+            there.node.tell(SAFE)
+            events = client.events(start, patience_s=0.1)
+            assert (await anext(events)).sequence == 1
+        with pytest.raises(NoAgentError, match="did not come back"):
+            await anext(events)
+        await client.close()
+
+    asyncio.run(scene())
+
+
+def test_events_of_a_position_that_never_was(home: Home) -> None:
+    async def scene(there: Serving, client: Client) -> None:
+        with pytest.raises(EventsLostError):
+            await anext(client.events(Position("elsewhere", 7)))
+
+    play(home, scene)
+
+
+def test_programs_without_a_loop_have_the_same(home: Home) -> None:
+    ready = threading.Event()
+
+    def use() -> None:
+        with BlockingClient(home) as client:
+            start = client.call(STATUS, Status()).position
+            client.call(SUBMIT, SURVEY)
+            events = client.events(start)
+            assert next(events).sequence == start.sequence + 1
+            events.close()
+            assert not client.wait_ended(0.01)
+            assert client.call(STOP, Stop("enough")).node == "birchnode"
+            ready.set()
+            assert client.wait_ended(WITHIN_S)
+
+    async def scene() -> None:
+        async with agent_at(home) as there:
+            using = asyncio.create_task(asyncio.to_thread(use))
+            assert await asyncio.to_thread(ready.wait, WITHIN_S)
+            assert there.stopped == ["enough"]
+            await there.server.stop()
+            await using
+
+    asyncio.run(scene())
+
+
+def test_without_a_loop_there_is_no_agent_either(home: Home) -> None:
+    with pytest.raises(NoAgentError):
+        BlockingClient(home)
