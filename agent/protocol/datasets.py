@@ -34,7 +34,7 @@ from agent.protocol.states import ENDED
 REFUSED_S = 5.0
 """A holder that could not deliver a dataset is not asked again for this long, at first."""
 REFUSED_S_MAX = 600.0
-SEARCHED_S = 2.0
+SEARCHED_S = 3.0
 """An input is missed for this long before it counts as lost: news of it may be under way."""
 SEARCHES_PER_TICK_MAX = 1_000
 
@@ -178,7 +178,8 @@ class Datasets(Part):
             return True
         peer = core.peers.get(host)
         if peer is not None and peer.greeted:
-            return peer.holdings_complete and dataset not in peer.holdings
+            told = peer.holdings_complete and not peer.suspected
+            return told and dataset not in peer.holdings
         waited_s = self._liveness.down_for_s(host)
         return core.presence.volunteering and waited_s >= core.settings.outputs_lost_after_s
 

@@ -3,7 +3,7 @@
 A link lives only when both directions do: every heartbeat echoes the last word heard, and
 silence is counted from the older of what was heard and what was echoed. Then, by duration:
 
-* *suspected* after 2 s of silence: not asked, not waited for, not down;
+* *suspected* when 2 s late with a word that was due: not asked, not waited for, not down;
 * the link is closed after 5 s of silence, or when it was reset;
 * *down for me*: no link of mine, and no peer that I reach reports a live link to it. One broken
   cable between two healthy machines therefore downs nobody. Statuses carry neighbours with
@@ -49,6 +49,9 @@ from agent.protocol.sanity import sane_incarnation
 from agent.protocol.settings import Settings
 
 LOAD_STEP_PERCENT = 10
+LATE_BEATS = 1.2
+"""Silence begins when a word was due: a peer that stalls for less than the time to suspicion is
+then never suspected, whenever in its beat the stall began."""
 
 
 class Liveness(Part):
@@ -257,15 +260,16 @@ class Liveness(Part):
     def _watch(self, peer: Peer) -> None:
         settings = self.core.settings
         silence_s = self._silence_s(peer, settings)
+        suspect_s = settings.suspect_after_s + LATE_BEATS * settings.heartbeat_s
         if silence_s >= settings.down_after_s:
             self.core.emit(Unlink(peer.node, f"silent for {silence_s:.1f} s"))
             self._lose(peer)
-        elif silence_s >= settings.suspect_after_s and not peer.suspected:
+        elif silence_s >= suspect_s and not peer.suspected:
             peer.suspected = True
             self.core.liveness_changed = True
             for part in self._parts():
                 part.on_suspected(peer)
-        elif peer.suspected and silence_s < settings.suspect_after_s:
+        elif peer.suspected and silence_s < suspect_s:
             self._trust(peer)
 
     def forgive(self) -> None:

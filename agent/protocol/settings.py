@@ -16,7 +16,7 @@ class Settings:
     heartbeat_s: float = 0.5
     """A word on each link this often; every periodic duty hangs on the same tick."""
     suspect_after_s: float = 2.0
-    """Silence after which a peer is not asked and not waited for any more."""
+    """A peer that is so late with its word is not asked and not waited for any more."""
     down_after_s: float = 5.0
     """Silence after which a link counts as gone."""
     start_wait_s: float = 5.0
