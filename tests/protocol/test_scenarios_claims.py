@@ -92,7 +92,7 @@ def late_pato() -> Stage:
 
 def scene_late_claim_3_arrives_while_it_runs() -> Stage:
     stage = late_pato()
-    stage.play(2.3)
+    stage.play(3.2)
     stage.say("silence was no consent, so the others waited until they suspected pato")
     assert stage.starters("T1") == ["grifo"]
     assert stage.starters("T2") == ["acor"]

@@ -66,7 +66,7 @@ def scene_submission_with_silent_peer() -> Stage:
     stage.play(0.1)
     stage.hold(*both_ways("acor", "pato"))
     stage.submit("acor", "bread", task("T1"))
-    stage.play(2.5)
+    stage.play(3.2)
     assert verdicts(stage) == [(Verdict.ACCEPTED, 1)]
     stage.deliver(*both_ways("acor", "pato"))
     stage.play(1)
