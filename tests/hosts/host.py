@@ -145,6 +145,15 @@ class Host:
         self.kill()
         self.client.close()
 
+    def inside(self) -> list[str]:
+        """What goes before a command that is to run on this host."""
+        return ["ip", "netns", "exec", self.spot.namespace] if self.spot.namespace else []
+
+    def type_addresses(self, addresses: list[str]) -> None:
+        """Where others are, as a person types it in; read at the next start."""
+        with self.home.settings_file.open("a") as file:
+            file.write(f"addresses = {json.dumps(addresses)}\n")
+
     # -- what it is asked ------------------------------------------------------------------
 
     def call(self, method: Method[P, R], params: P) -> R:
@@ -221,10 +230,7 @@ class Host:
         return f"{self.name} printed: {printed}\nlog: {self.log()[-2_000:]}"
 
     def _command(self) -> list[str]:
-        command = [sys.executable, "-m", "agent", "agent"]
-        if self.spot.namespace is None:
-            return command
-        return ["ip", "netns", "exec", self.spot.namespace, *command]
+        return [*self.inside(), sys.executable, "-m", "agent", "agent"]
 
     def _write_settings(self) -> None:
         lines = [f'name = "{self.name}"']

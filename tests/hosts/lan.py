@@ -112,10 +112,16 @@ class Lan:
         return [process for host in self._hosts for process in processes_in(self.namespace(host))]
 
     def sent(self, host: int) -> tuple[int, int]:
-        """Bytes and packets that a host has sent through its cable so far."""
+        """Bytes and packets that a host has sent through its cable: the port received them."""
+        return self._counted(host, "RX:")
+
+    def received(self, host: int) -> tuple[int, int]:
+        """Bytes and packets that have come to a host through its cable."""
+        return self._counted(host, "TX:")
+
+    def _counted(self, host: int, direction: str) -> tuple[int, int]:
         words = ip("-n", self._switch, "-s", "link", "show", f"port{host}").split()
-        at = words.index("RX:")  # what the port received is what the host sent
-        numbers = [word for word in words[at:] if word.isdigit()]
+        numbers = [word for word in words[words.index(direction) :] if word.isdigit()]
         return int(numbers[0]), int(numbers[1])
 
     def close(self) -> None:
