@@ -106,17 +106,16 @@ class Hosts:
         """Of all hosts (or these), at the same time; in their order."""
         return list(self._pool.map(do, self._hosts if hosts is None else hosts))
 
-    def make_flock(self) -> None:
-        """Start all agents and make one flock of them, as people do."""
-        for host in self:
-            host.start()
-        self.each(Host.up)
-        first = self[0]
+    def make_flock(self, hosts: Sequence[Host] | None = None) -> None:
+        """Start these agents (all) and make one flock of them, as people do."""
+        chosen = list(self._hosts if hosts is None else hosts)
+        self.restart(chosen)
+        first = chosen[0]
         first.call(methods.FLOCK_CREATE, flock.FlockCreate("live"))
-        invitation = first.call(methods.INVITE, flock.Invite(uses=len(self)))
-        for host in self._hosts[1:]:
+        invitation = first.call(methods.INVITE, flock.Invite(uses=len(chosen)))
+        for host in chosen[1:]:
             host.call(methods.JOIN, flock.Join(invitation.text))
-        self.wait_linked()
+        self.wait_linked(chosen)
 
     def restart(self, hosts: Sequence[Host] | None = None) -> None:
         """Start these again and wait until they answer."""
@@ -186,9 +185,10 @@ class Hosts:
         return sorted((trace for host in self for trace in host.traces()), key=lambda t: t.at_s)
 
     def _who_sees_whom(self) -> str:
+        alive = [host for host in self if host.alive]
         return "; ".join(
             f"{host.name}: {sorted(found)}"
-            for host, found in zip(self, self.each(Host.linked), strict=True)
+            for host, found in zip(alive, self.each(Host.linked, alive), strict=True)
         )
 
     def _spot(self, number: int, count: int) -> Spot:

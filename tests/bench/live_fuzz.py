@@ -1,0 +1,131 @@
+"""One real agent against whoever reaches its port: garbage, mutants, strangers, replays.
+
+``python -m tests.bench.live_fuzz [--frames 1000000] [--seed N] [--json] [--quick]``. The agent
+has a peer, finished work in its table, and must not notice: it lives, its table stays, its memory
+does not grow, it logs no fault, whoever sends what is no message loses its link, and no connection
+without a valid certificate gets as far as a greeting. Afterwards it still works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random, SystemRandom
+from tempfile import TemporaryDirectory
+
+from tests.bench import live_attacks
+from tests.bench.live_attacks import Target
+from tests.bench.report import Figures, Sheet, Verdict, hand_over
+from tests.hosts.host import Host
+from tests.hosts.hosts import Hosts, nap
+from tests.hosts.stranger import run_in
+
+WHAT = "one real agent against garbage, mutants, strangers and replays"
+FRAMES = 1_000_000
+SLICES, WARM_UP_SLICES = 10, 2
+GROWTH_MB_MAX = 4.0
+FAULT_WORDS = ("the node failed at", "Traceback", "fault of", "could not be carried out")
+
+
+@dataclass
+class Attack:
+    """The state of a run."""
+
+    hosts: Hosts
+    target: Target
+    figures: Figures = field(default_factory=dict)
+
+    @property
+    def agent(self) -> Host:
+        """The one that is attacked."""
+        return self.hosts[0]
+
+    def run(self, frames: int) -> None:
+        """All attacks, a tenth at a time; memory counts from when everything was met twice."""
+        table = self.agent.table()
+        memory_mb = []
+        for _ in range(SLICES):
+            self._attack(frames // SLICES)
+            memory_mb.append(round(self.agent.memory_mb(), 1))
+        self.figures["MB after each tenth"] = memory_mb
+        self.figures["MB grown"] = memory_mb[-1] - memory_mb[WARM_UP_SLICES - 1]
+        self.figures["crashes"] = int(not self.agent.alive)
+        self.figures["changes of the table"] = int(self.agent.table() != table)
+        log = self.agent.log()
+        self.figures["faults in the log"] = sum(log.count(words) for words in FAULT_WORDS)
+
+    def _attack(self, frames: int) -> None:
+        outside = self.hosts[2].spot.namespace
+        for name, attack in live_attacks.ATTACKS.items():
+            sys.stderr.write(f"{name} …\n")
+            found = run_in(outside, attack(self.target, frames))
+            for key, value in found.items():
+                self.figures[key] = self.figures.get(key, 0) + value
+
+
+def measure(*, quick: bool, frames: int = FRAMES, seed: int = 1) -> Figures:
+    """The whole run."""
+    with TemporaryDirectory() as folder, Hosts(3, namespaces=True) as hosts:
+        agent, peer = hosts[0], hosts[1]
+        hosts.make_flock([agent, peer])
+        agent.submit("before", [nap(f"before{n}", 0.2) for n in range(20)])
+        hosts.wait_finished(peer, "before", 60.0)
+        target = Target(agent, hosts.lan.address(0), Path(folder), Random(seed))
+        run_in(hosts[2].spot.namespace, live_attacks.record(target, peer))
+        hosts.wait_equal([agent, peer])
+        attack = Attack(hosts, target, {"seed": seed, "load": os.getloadavg()[0]})
+        attack.run(20_000 if quick else frames)
+        peer.submit("after", [nap(f"after{n}", 0.5) for n in range(6)])
+        hosts.wait_finished(agent, "after", 60.0)
+        attack.figures["hosts that worked afterwards"] = len(
+            {trace.host for trace in hosts.traces() if trace.name.startswith("after")}
+        )
+    return attack.figures
+
+
+def judge(figures: Figures) -> list[Verdict]:
+    """Nothing happens."""
+    found = [
+        Verdict(name, float(figures[name]), 0)
+        for name in (
+            "crashes",
+            "changes of the table",
+            "faults in the log",
+            "malformed frames that cost no link",
+            "strangers let in",
+        )
+    ]
+    found.append(Verdict("memory grown", float(figures["MB grown"]), GROWTH_MB_MAX, "MB"))
+    worked = float(figures["hosts that worked afterwards"])
+    found.append(Verdict("hosts that worked afterwards", worked, 2, at_least=True))
+    return found
+
+
+def sheets(figures: Figures) -> list[Sheet]:
+    """What was sent and what came of it."""
+    rows: list[list[str | int | float | None]] = [
+        [key, value if isinstance(value, int | float) else str(value)]
+        for key, value in figures.items()
+    ]
+    return [Sheet(WHAT, ["figure", "measured"], rows)]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code: 0 when nothing happened."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_fuzz", description=__doc__)
+    parser.add_argument("--frames", type=int, default=FRAMES)
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9))
+    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
+    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
+    chosen = parser.parse_args(argv)
+    sys.stderr.write(f"seed {chosen.seed}\n")
+    figures = measure(quick=chosen.quick, frames=chosen.frames, seed=chosen.seed)
+    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
