@@ -6,6 +6,7 @@ The one command that is no client: it starts what clients talk to (``agent.headl
 from __future__ import annotations
 
 import argparse
+import sys
 
 from agent.commands import exits
 from agent.commands.asking import fail
@@ -43,6 +44,7 @@ def _run(options: argparse.Namespace) -> int:
         else:
             flock = f"in flock {running.flock}" if running.flock else "in no flock"
             show_lines([f"{running.name} runs {flock}; its log is in {running.log_folder}"])
+        sys.stdout.flush()
 
     try:
         reason = headless.run(options.name, options.port, started)

@@ -27,7 +27,7 @@ class EventLog:
         self._limits = limits
         self._wall = wall
         self._name = secrets.token_hex(8)
-        self._lines: deque[bytes] = deque()
+        self._lines: deque[tuple[int, bytes]] = deque()
         self._bytes = 0
         self._last = 0
         self._news = asyncio.Event()
@@ -40,14 +40,20 @@ class EventLog:
     def record(self, happening: Happening) -> None:
         """Something happened."""
         self._last += 1
-        line = event_line(Event(self._last, int(self._wall() * 1000), happening))
-        self._lines.append(line)
+        at_ms = int(self._wall() * 1000)
+        line = event_line(Event(self._last, at_ms, happening))
+        self._lines.append((at_ms, line))
         self._bytes += len(line)
-        while len(self._lines) > self._limits.events_max or (
-            self._bytes > self._limits.events_bytes_max
-        ):
-            self._bytes -= len(self._lines.popleft())
+        self._forget(at_ms - self._limits.events_recent_s * 1000)
         self._news.set()
+
+    def _forget(self, recent_ms: float) -> None:
+        lines, limits = self._lines, self._limits
+        while self._bytes > limits.events_bytes_max or (
+            len(lines) > limits.events_max and lines[0][0] <= recent_ms
+        ):
+            _, line = lines.popleft()
+            self._bytes -= len(line)
 
     def check(self, position: Position) -> None:
         """Refuse a place from which the events cannot be told without a gap."""
@@ -71,7 +77,7 @@ class EventLog:
         self.check(Position(self._name, sequence))
         start = sequence - self._first + 1
         end = min(len(self._lines), start + self._limits.events_per_turn_max)
-        return [self._lines[place] for place in range(start, end)]
+        return [self._lines[place][1] for place in range(start, end)]
 
     async def wait_after(self, sequence: int) -> None:
         """Until there is an event after this one."""

@@ -29,7 +29,10 @@ class Limits:
     """How long the last words may take to be read."""
     events_max: int = 10_000
     """How many events are remembered for clients that come back."""
-    events_bytes_max: int = 8 * 1024 * 1024
-    """The same, in bytes."""
+    events_recent_s: float = 30.0
+    """Events are remembered for so long even if there are more: one submission may move 100,000
+    tasks at once, and those who follow need a moment to hear of them."""
+    events_bytes_max: int = 64 * 1024 * 1024
+    """More than this is not remembered in any case."""
     events_per_turn_max: int = 200
     """A client that catches up lets others speak after so many."""

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from agent import __version__, cli
-from agent.commands import exits
+from agent.commands import exits, flock
 from agent.commands.choosing import Command
 
 
@@ -32,6 +32,18 @@ def test_without_a_command_it_tells_what_there_is(capsys: pytest.CaptureFixture[
         (["--loud"], "--loud"),
         (["--loud", "demo"], "--loud"),
         (["--vers"], "--vers"),
+        (["flock", "crate"], "there is no command 'crate'"),
+        (["flock", "create"], "NAME"),
+        (["flock", "create", "a", "b"], "unrecognized arguments: b"),
+        (["flock", "invite", "--uses", "many"], "--uses"),
+        (["submit"], "FILE.json"),
+        (["submit", "a.json", "--priority", "high"], "'high' is not low, interactive, or a number"),
+        (["submit", "a.json", "--priority", "101"], "'101' is not low, interactive"),
+        (["why"], "TASK"),
+        (["priority", "w", "-1"], "-1"),
+        (["peers", "--jsn"], "--jsn"),
+        (["agent", "--port", "70000"], "'70000' is no port from 0 to 65535"),
+        (["agent", "--name", " "], "a name has 1 to 60 letters"),
     ],
 )
 def test_a_mistake_is_answered_with_one_sentence(
@@ -45,6 +57,29 @@ def test_a_mistake_is_answered_with_one_sentence(
     assert said.err.startswith("wingbeat: ")
     assert named in said.err
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", [name for name in cli.COMMANDS if name != "demo"])
+def test_every_command_has_help_with_examples_and_exit_codes(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([name, "--help"])
+    assert stopped.value.code == exits.DONE
+    said = capsys.readouterr().out
+    assert f"wingbeat {name}" in said
+    assert "examples:" in said
+    assert "3  no agent runs here" in said
+    assert "--json" in said or name == "flock"
+
+
+@pytest.mark.parametrize("name", list(flock.COMMANDS))
+def test_every_command_of_the_flock_has_too(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["flock", name, "--help"])
+    said = capsys.readouterr().out
+    assert f"wingbeat flock {name}" in said
+    assert "--json" in said
 
 
 def test_demo_outside_a_clone_is_refused(

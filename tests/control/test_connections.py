@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 
 from agent.api.rpc import ErrorCode
+from agent.api.session import WorkflowSafe as SafeEvent
+from agent.control.event_log import EventLog
 from agent.control.limits import Limits
+from agent.control.refusal import RefusedError
 from agent.protocol.effects import WorkflowSafe
 from tests.control.serving import (
     WITHIN_S,
@@ -38,6 +41,7 @@ TIGHT = Limits(
     unread_s_max=0.2,
     closing_s_max=0.2,
     events_max=50,
+    events_recent_s=0,
     events_bytes_max=100_000,
 )
 SAFE = WorkflowSafe("w" * 100)
@@ -314,6 +318,24 @@ def test_events_that_are_lost_are_said_to_be(tmp_path: Path) -> None:
             kept = {**position, "sequence": start + 10}
             await client.result("events", {"after": kept})
             assert (await client.heard())["params"]["sequence"] == start + 11
+
+    asyncio.run(scene())
+
+
+def test_a_burst_of_events_is_remembered_for_a_moment() -> None:
+    async def scene() -> None:
+        wall_s = [100.0]
+        log = EventLog(
+            replace(TIGHT, events_recent_s=30, events_bytes_max=2**30), lambda: wall_s[0]
+        )
+        for _ in range(1_000):
+            log.record(SafeEvent("w"))
+        assert len(log.lines_after(0)) == TIGHT.events_per_turn_max
+        wall_s[0] += 30
+        log.record(SafeEvent("w"))
+        assert len(log.lines_after(951)) == 50
+        with pytest.raises(RefusedError):
+            log.lines_after(950)
 
     asyncio.run(scene())
 

@@ -1,0 +1,99 @@
+"""The command line as people run it: processes, one home for each agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent.paths import Home
+from tests.style.source import REPOSITORY
+
+WITHIN_S = 30.0
+COMMAND = [sys.executable, "-m", "agent"]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command said and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A home, and the commands that are run on it."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Home:
+        return Home.at(self.folder)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "WINGBEAT_HOME": str(self.folder), "PYTHONWARNINGS": "error"}
+
+    def run(self, *arguments: str, told: str = "") -> Ran:
+        """A command to its end."""
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=REPOSITORY,
+            env=self.environment,
+            input=told,
+            capture_output=True,
+            text=True,
+            timeout=WITHIN_S,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def said(self, *arguments: str, told: str = "") -> str:
+        """What a command says that does what it is told."""
+        ran = self.run(*arguments, told=told)
+        assert (ran.code, ran.err) == (0, ""), ran
+        return ran.out
+
+    def answer(self, *arguments: str) -> dict[str, Any]:
+        """The same, for programs."""
+        return dict(json.loads(self.said(*arguments, "--json")))
+
+    def install(self, name: str, lines: str) -> None:
+        """A program that this machine can run, a few lines of Python."""
+        folder = self.home.programs / name
+        folder.mkdir(parents=True)
+        script = folder / "program.py"
+        script.write_text(lines)
+        command = [sys.executable, str(script)]
+        (folder / "program.json").write_text(json.dumps({"name": name, "command": command}))
+
+    @contextmanager
+    def agent(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """`wingbeat agent`, from its first line on; killed if it is still there at the end."""
+        process = subprocess.Popen(
+            [*COMMAND, "agent", *arguments],
+            cwd=REPOSITORY,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        watchdog = threading.Timer(2 * WITHIN_S, process.kill)
+        watchdog.start()
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline(), process.communicate()
+            yield process
+        finally:
+            watchdog.cancel()
+            process.kill()
+            process.communicate()

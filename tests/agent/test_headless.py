@@ -1,0 +1,33 @@
+"""What `wingbeat agent` keeps of its arguments."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agent.headless import keep_settings
+from agent.paths import Home
+
+TOLD = 'laptop "seven" \\ ü'
+
+
+@pytest.mark.parametrize("before", ["", "# mine\nslots = 2\n", 'name = "old"\nport=1 # why\n'])
+def test_name_and_port_are_kept_and_nothing_else_is_touched(tmp_path: Path, before: str) -> None:
+    home = Home.at(tmp_path)
+    home.prepare()
+    home.settings_file.write_text(before)
+    for _ in range(2):
+        keep_settings(home, {"name": TOLD, "port": 0})
+    after = home.settings_file.read_text("utf-8")
+    assert tomllib.loads(after) == {**tomllib.loads(before), "name": TOLD, "port": 0}
+    assert ("# mine" in before) == ("# mine" in after)
+
+
+def test_what_is_not_told_is_left_as_it_is(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    keep_settings(home, {"name": None, "port": None})
+    assert not home.settings_file.exists()
+    keep_settings(home, {"name": None, "port": 7})
+    assert home.settings_file.read_text() == "port = 7\n"
