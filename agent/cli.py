@@ -38,7 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     try:
-        return run_chosen(parser, COMMANDS, arguments)
+        try:
+            return run_chosen(parser, COMMANDS, arguments)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except BrokenPipeError:
