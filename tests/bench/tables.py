@@ -5,8 +5,9 @@ nothing to guess but the network, so they are repeated here with the real protoc
 LAN (0.2 to 1 ms of delay, 50 ms to start a process). The optimum knows no overhead at all.
 
 Outputs are, as in the source, identifiers in somebody's database, which cost nothing to bring
-somewhere. Another run of every cell brings them from disk to disk (2 to 50 ms each), and counts
-towards the same limits.
+somewhere. As many runs again bring them from disk to disk (2 to 50 ms each), and count towards the
+same limits. They are the kinder ones: without copies, tasks that started together end within less
+than a message takes, and every node has to choose before it knows what the others chose.
 
 Waiting is the time from ready to running. Whoever schedules, each process takes 50 ms to start, and
 a task waits for its own start and for that of each task before it on the same place. So two figures
@@ -39,7 +40,7 @@ from tests.sim.lan import Flock, Step, chain
 WHAT: Final = "tables 5.3, 5.4 and 5.5 of the source: source, optimum, ours, the source's rules"
 
 SEEDS: Final = (1, 2, 3)
-SEED_WITH_COPIES: Final = 4
+SEEDS_WITH_COPIES: Final = (4, 5, 6)
 SOURCE_SEEDS: Final = 10
 START_S: Final = 0.05
 DISPATCH_S: Final = 0.01
@@ -75,6 +76,7 @@ class Size:
     cells: tuple[tuple[int, int], ...]
     failed: tuple[int, ...]
     seeds: tuple[int, ...]
+    copies_seeds: tuple[int, ...]
     source_seeds: int
 
 
@@ -82,9 +84,10 @@ FULL: Final = Size(
     tuple((nodes, workflows) for workflows in optimum.WORKFLOWS for nodes in optimum.NODES),
     (0, *optimum.NODES_FAILED),
     SEEDS,
+    SEEDS_WITH_COPIES,
     SOURCE_SEEDS,
 )
-QUICK: Final = Size(((2, 5),), (2,), (1,), 1)
+QUICK: Final = Size(((2, 5),), (2,), (1,), (4,), 1)
 
 
 def measure(*, quick: bool) -> Figures:
@@ -92,7 +95,7 @@ def measure(*, quick: bool) -> Figures:
     size = QUICK if quick else FULL
     source = optimum.figures()
     return {
-        "seeds": list(size.seeds),
+        "seeds": [*size.seeds, *size.copies_seeds],
         "source_runs": size.source_seeds,
         "cells": [_cell(source, *each, size) for each in size.cells],
         "failures": [_failure(source, failed, size) for failed in size.failed],
@@ -204,7 +207,7 @@ def _kill_running(flock: Flock, failed: int, draw: Random) -> dict[str, float]:
 def _cell(source: Figures, nodes: int, workflows: int, size: Size) -> Figures:
     best = optimum.of_cell(nodes, workflows)
     runs = [ours(nodes, workflows, seed, IDENTIFIERS_S) for seed in size.seeds]
-    copied = ours(nodes, workflows, SEED_WITH_COPIES, COPIES_S)
+    copied = [ours(nodes, workflows, seed, COPIES_S) for seed in size.copies_seeds]
     tasks = workflows * optimum.CHAIN_TASKS
     waiting_s = max(each.waiting_s for each in runs)
     with_starts_s = _waiting_with(nodes, workflows, START_S)
@@ -218,8 +221,8 @@ def _cell(source: Figures, nodes: int, workflows: int, size: Size) -> Figures:
         "ours_min": max(each.average_s for each in runs) / MINUTE_S,
         "average_ratio": max(each.average_s for each in runs) / best.average_s,
         "last_ratio": max(each.last_s for each in runs) / best.last_s,
-        "average_ratio_copies": copied.average_s / best.average_s,
-        "last_ratio_copies": copied.last_s / best.last_s,
+        "average_ratio_copies": max(each.average_s for each in copied) / best.average_s,
+        "last_ratio_copies": max(each.last_s for each in copied) / best.last_s,
         "waiting_source_min": source["table_5_4_avg_task_waiting_min"][f"{tasks}_tasks"][nodes - 1],
         "waiting_optimum_s": optimum.waiting_s(nodes, workflows),
         "waiting_with_starts_s": with_starts_s,
