@@ -26,7 +26,7 @@ from agent.api import flock, methods
 from tests.bench.report import Figures, Sheet, Verdict, hand_over
 from tests.hosts.host import REPOSITORY, Host
 from tests.hosts.hosts import Hosts
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import let_pass, wait_for
 
 WHAT = "an idle agent: processor, memory, network"
 HOSTS, PEERS, FIRST_PORT = 9, 29, 31_000
@@ -112,9 +112,9 @@ def _differences(now: tuple[int, int], before: tuple[int, int]) -> tuple[int, in
 def _flock_of_nine(seconds: float) -> Figures:
     with Hosts(HOSTS, namespaces=True) as hosts:
         hosts.make_flock()
-        time.sleep(SETTLE_S)
+        let_pass(SETTLE_S)
         meters = [Meter(hosts, host) for host in hosts]
-        time.sleep(seconds)
+        let_pass(seconds)
         found = [meter.read() for meter in meters]
     dearest = max(found, key=lambda each: float(each["% of a core"]))
     shares = sorted(float(each["% of a core"]) for each in found)
@@ -136,9 +136,9 @@ def _flock_of_thirty(seconds: float) -> Figures:
         crowd = _start_crowd(elsewhere, folder, address, text)
         try:
             wait_for(lambda: len(agent.linked()) == PEERS, 120.0, "all are linked", poll_s=0.5)
-            time.sleep(SETTLE_S)
+            let_pass(SETTLE_S)
             before, meter = _asked(crowd, agent.node), Meter(hosts, agent)
-            time.sleep(seconds)
+            let_pass(seconds)
             found, after = meter.read(), _asked(crowd, agent.node)
         finally:
             assert crowd.stdin is not None

@@ -25,7 +25,7 @@ from tests.bench.live_promises import Books, Fault, check
 from tests.bench.report import Figures, Sheet, Verdict, hand_over
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import let_pass, wait_for
 
 WHAT = "nine real hosts under random faults, with work all the time"
 HOSTS = 9
@@ -193,7 +193,7 @@ class Soak:
             if time.time() >= submit_s:
                 self.submit()
                 submit_s = time.time() + self.random.uniform(0.2, 1.8)
-            time.sleep(STEP_S)
+            let_pass(STEP_S)
         self.mend_due(everything=True)
         self._become_whole()
 

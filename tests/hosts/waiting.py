@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -10,6 +11,11 @@ POLL_S = 0.02
 
 class TookTooLongError(AssertionError):
     """A condition did not come true in time."""
+
+
+def let_pass(seconds: float) -> None:
+    """Let real time pass: between two looks, or because what happens meanwhile is measured."""
+    threading.Event().wait(seconds)
 
 
 def wait_for(
@@ -24,5 +30,5 @@ def wait_for(
     while not condition():
         if time.monotonic() - began_s > limit_s:
             raise TookTooLongError(f"after {limit_s:g} s not yet: {what}. {explain()}")
-        time.sleep(poll_s)
+        let_pass(poll_s)
     return time.monotonic() - began_s
