@@ -1,0 +1,116 @@
+"""The checks of the soak see what they are for: a check that finds nothing has to be able to."""
+
+from types import SimpleNamespace
+from typing import cast
+
+from agent.api import session
+from agent.api.values import TaskState
+from agent.protocol.records import (
+    Claim,
+    Life,
+    PriorityWish,
+    Run,
+    Running,
+    TaskLife,
+    TaskSpec,
+    Terminated,
+    Workflow,
+    WorkflowSpec,
+)
+from agent.storage.reading import Remembered
+from tests.bench import live_promises as promises
+from tests.bench.live_promises import Books, Fault
+from tests.hosts.hosts import Hosts
+from tests.hosts.programs import Trace
+
+NOW_S = 1_000.0
+
+
+def test_a_second_start_without_a_fault_is_seen() -> None:
+    traces = [_start("w1-0", 0, NOW_S), _start("w1-0", 1, NOW_S + 1)]
+    assert len(list(promises._repeated(traces, {}, Books()))) == 1
+
+
+def test_a_fault_of_its_owner_excuses_a_second_start_and_no_third() -> None:
+    books = Books(faults=[Fault("kill", (0,), NOW_S + 0.5, NOW_S + 3)])
+    traces = [_start("w1-0", 0, NOW_S), _start("w1-0", 1, NOW_S + 1)]
+    assert not list(promises._repeated(traces, {}, books))
+    traces.append(_start("w1-0", 2, NOW_S + 2))
+    assert len(list(promises._repeated(traces, {}, books))) == 1
+
+
+def test_a_fault_elsewhere_or_long_ago_excuses_nothing() -> None:
+    traces = [_start("w1-0", 0, NOW_S), _start("w1-0", 1, NOW_S + 1)]
+    for fault in (
+        Fault("kill", (5,), NOW_S, NOW_S + 3),
+        Fault("kill", (0,), NOW_S - 90, NOW_S - 60),
+        Fault("kill", (0,), NOW_S + 50, NOW_S + 60),
+    ):
+        assert list(promises._repeated(traces, {}, Books(faults=[fault])))
+
+
+def test_a_start_before_its_inputs_is_seen() -> None:
+    books = Books(needs={"w1-1": ["w1-0"]})
+    end = Trace(0, "end", "w1-0", NOW_S)
+    assert not list(promises._early([end, _start("w1-1", 1, NOW_S + 1)], books))
+    assert list(promises._early([_start("w1-1", 1, NOW_S - 1), end], books))
+
+
+def test_a_low_task_that_overtakes_is_seen_unless_a_fault_is_near() -> None:
+    hosts = _hosts_that_told(
+        _moved("w2-i", TaskState.READY), (3.0, _moved("w1-0", TaskState.RUNNING, "host0"))
+    )
+    books = Books(interactive={"w2-i"})
+    assert list(promises._overtaken(hosts, books))
+    books.faults.append(Fault("cut", (3,), NOW_S - 5, NOW_S - 1))
+    assert not list(promises._overtaken(hosts, books))
+
+
+def test_a_success_that_is_taken_back_is_seen() -> None:
+    task = promises._task("w1-0")
+    hosts = _hosts_that_told(_moved("w1-0", TaskState.TERMINATED))
+    assert not list(promises._unmade(hosts, {task: Life(runs=(_run(Terminated()),))}))
+    assert list(promises._unmade(hosts, {task: Life(runs=(_run(Running()),))}))
+
+
+def test_journals_that_differ_and_work_that_is_missing_are_seen() -> None:
+    books = Books(accepted={"w1": ("w1-0",)})
+    whole = _journal(Terminated())
+    assert not list(promises._unequal([whole, _journal(Terminated())]))
+    assert list(promises._unequal([whole, _journal(Running())]))
+    assert not list(promises._lost([whole], books))
+    assert list(promises._lost([Remembered()], books))
+    assert not list(promises._unfinished({whole.lives[0].task: whole.lives[0].life}, books))
+    assert list(promises._unfinished({}, books))
+
+
+def _start(name: str, host: int, at_s: float) -> Trace:
+    return Trace(host, "start", name, at_s)
+
+
+def _run(phase: Running | Terminated) -> Run:
+    return Run(1, 1, "node", 1, Claim(1, (1, 0), "node"), 1_000, phase=phase)
+
+
+def _journal(phase: Running | Terminated) -> Remembered:
+    task = promises._task("w1-0")
+    spec = WorkflowSpec("w1", "w1", (1, 0), "node", "me", (TaskSpec(task, "w1-0", "nap"),))
+    return Remembered(
+        workflows=(Workflow(spec, PriorityWish(1, "node", 50)),),
+        lives=(TaskLife(task, Life(runs=(_run(phase),))),),
+    )
+
+
+def _moved(name: str, after: TaskState, host: str = "") -> session.TaskMoved:
+    workflow = name.partition("-")[0]
+    return session.TaskMoved(promises._task(name), name, workflow, None, after, host, "test")
+
+
+def _hosts_that_told(*told: session.TaskMoved | tuple[float, session.TaskMoved]) -> Hosts:
+    moments = [each if isinstance(each, tuple) else (0.0, each) for each in told]
+    happenings = [(NOW_S + after_s, moved) for after_s, moved in moments]
+    host = SimpleNamespace(
+        name="host0",
+        happenings=lambda kind: (each for each in happenings if isinstance(each[1], kind)),
+    )
+    return cast("Hosts", [host])
