@@ -26,7 +26,7 @@ from tests.hosts.stranger import run_in
 
 WHAT = "one real agent against garbage, mutants, strangers and replays"
 FRAMES = 1_000_000
-SLICES, WARM_UP_SLICES = 10, 2
+SLICES, WARM_UP_SLICES = 10, 5
 GROWTH_MB_MAX = 4.0
 FAULT_WORDS = ("the node failed at", "Traceback", "fault of", "could not be carried out")
 
@@ -45,14 +45,15 @@ class Attack:
         return self.hosts[0]
 
     def run(self, frames: int) -> None:
-        """All attacks, a tenth at a time; memory counts from when everything was met twice."""
+        """All attacks, a tenth at a time. What is bounded fills up in the first half (members,
+        refusals, parts of unknown lives); what still grows in the second half is not bounded."""
         table = self.agent.table()
         memory_mb = []
         for _ in range(SLICES):
             self._attack(frames // SLICES)
             memory_mb.append(round(self.agent.memory_mb(), 1))
         self.figures["MB after each tenth"] = memory_mb
-        self.figures["MB grown"] = memory_mb[-1] - memory_mb[WARM_UP_SLICES - 1]
+        self.figures["MB grown in the second half"] = memory_mb[-1] - memory_mb[WARM_UP_SLICES - 1]
         self.figures["crashes"] = int(not self.agent.alive)
         self.figures["changes of the table"] = int(self.agent.table() != table)
         log = self.agent.log()
@@ -99,7 +100,14 @@ def judge(figures: Figures) -> list[Verdict]:
             "strangers let in",
         )
     ]
-    found.append(Verdict("memory grown", float(figures["MB grown"]), GROWTH_MB_MAX, "MB"))
+    found.append(
+        Verdict(
+            "memory grown in the second half",
+            float(figures["MB grown in the second half"]),
+            GROWTH_MB_MAX,
+            "MB",
+        )
+    )
     worked = float(figures["hosts that worked afterwards"])
     found.append(Verdict("hosts that worked afterwards", worked, 2, at_least=True))
     return found
