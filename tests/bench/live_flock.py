@@ -3,7 +3,8 @@
 ``python -m tests.bench.live_flock [--json] [--quick] [SCENARIO…]``. The agents are real processes
 on hosts of their own (``tests.hosts``) on one machine, whose cores they share with whatever else
 runs there: the load is stated beside the figures. Moments are those that the nodes themselves
-noted in their events and the programs in their evidence; all read the same clock.
+noted in their events and the programs in their evidence; all read the same clock. All hosts share
+one disk, which real ones do not: ``TMPDIR=/dev/shm`` tells what remains without it.
 
 A start is counted from the moment when the last agent listens; what the process needed before
 that is stated beside it, because nine processes on the cores of one machine start later than nine

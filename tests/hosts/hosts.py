@@ -52,12 +52,12 @@ class Hosts:
         if namespaces and self.why_no_cables:
             raise RuntimeError(self.why_no_cables)
         self.cables = not self.why_no_cables
-        self._folder = Path(tempfile.mkdtemp(prefix="wingbeat-hosts-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="wingbeat-hosts-"))
         self._lan = Lan(count) if self.cables else None
         self._hosts: list[Host] = []
         try:
             for number in range(count):
-                self._hosts.append(Host(number, self._folder, self._spot(number, count)))
+                self._hosts.append(Host(number, self.folder, self._spot(number, count)))
         except BaseException:
             self.close()
             raise
@@ -98,7 +98,7 @@ class Hosts:
             host.close()
         if self._lan is not None:
             self._lan.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     # -- together --------------------------------------------------------------------------
 
