@@ -195,6 +195,10 @@ class Host:
             if not reply.workflows or len(found) >= reply.total:
                 return found
 
+    def counts(self) -> list[tuple[str, object]]:
+        """What the host says of each workflow as a whole."""
+        return [(each.workflow, each.counts) for each in self.workflows()]
+
     def table(self) -> list[tuple[object, ...]]:
         """What the host says of every task, comparable with what others say."""
         rows: list[tuple[object, ...]] = []
