@@ -26,7 +26,9 @@ from agent.protocol.records import (
     TaskLife,
 )
 from agent.protocol.table import News
+from agent.protocol.timers import TimerKind
 
+REBUFFED_S = 0.03
 CONTESTED_S = 2.0
 """A task whose better claimant was seen is left to that claimant for this long."""
 
@@ -54,6 +56,7 @@ class Claims(Part):
         super().__init__(core)
         self.open: dict[TaskId, OpenClaim] = {}
         self.contested: dict[TaskId, tuple[NodeId, float]] = {}
+        self._rebuffs: dict[TaskId, int] = {}
         self._obstacle = obstacle
         self._begin = begin
 
@@ -65,9 +68,29 @@ class Claims(Part):
         claim = self.open.get(task)
         return None if claim is None else claim.claim
 
-    def contest(self, task: TaskId, rival: NodeId) -> None:
+    def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
         """Leave the task to somebody for a while; the end of the while wakes this node."""
-        self.contested[task] = (rival, self.core.now_s + CONTESTED_S)
+        core = self.core
+        self.contested[task] = (rival, core.now_s + for_s)
+        soonest_s = min(until_s for _, until_s in self.contested.values())
+        core.timers.arm(TimerKind.CONTEST, soonest_s)
+
+    def end_contests(self) -> None:
+        """What was left to others long enough may be claimed again."""
+        core = self.core
+        for task in [t for t, (_, until_s) in self.contested.items() if until_s <= core.now_s]:
+            del self.contested[task]
+            core.wake = True
+        if self.contested:
+            soonest_s = min(until_s for _, until_s in self.contested.values())
+            core.timers.arm(TimerKind.CONTEST, soonest_s)
+
+    def _rebuff(self, task: TaskId, peer: NodeId) -> None:
+        """A peer objected and had nothing new to tell: its view lags behind, or reaches further.
+        Ask again soon, then ever later."""
+        times = self._rebuffs.get(task, 0)
+        self._rebuffs[task] = times + 1
+        self.contest(task, peer, min(REBUFFED_S * 2.0**times, CONTESTED_S))
 
     def _rival_released(self, peer: Peer, message: Release) -> None:
         for name in message.claims:
@@ -83,6 +106,7 @@ class Claims(Part):
             claim = Claim(score, core.stamp(), core.me)
             self.open[task] = OpenClaim(claim, core.now_s, core.now_s, dict(voters), dict(voters))
             core.note(task, f"claimed by {core.me}")
+        core.tell_own()  # a peer that hears of the claim must know by then which seat is free
         self._ask(voters, [task for task, _ in tasks])
         self._win_granted()
 
@@ -109,7 +133,7 @@ class Claims(Part):
             for known in message.known:
                 if self.own_claim(known.task) == known.against:
                     if not news.lives:
-                        self.contest(known.task, peer.node)
+                        self._rebuff(known.task, peer.node)
                     self.withdraw([known.task], f"{peer.node} knows better")
         self._win_granted()
 
@@ -209,6 +233,8 @@ class Claims(Part):
         self._win_granted()
 
     def on_news(self, news: News) -> None:
+        for part in news.lives:
+            self._rebuffs.pop(part.task, None)
         if not self.open:
             return
         for part in news.lives:
@@ -226,9 +252,6 @@ class Claims(Part):
 
     def on_tick(self) -> None:
         core, settings = self.core, self.core.settings
-        for task in [t for t, (_, until_s) in self.contested.items() if until_s <= core.now_s]:
-            del self.contested[task]
-            core.wake = True
         given_up = [
             task
             for task, claim in self.open.items()

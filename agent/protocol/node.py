@@ -85,6 +85,7 @@ class Node:
             self._prunings,
         ]
         self._handlers = self._collect_handlers()
+        self._deadlines = self._collect_deadlines()
         self._slept = False
         self._withheld: list[Answer] = []
 
@@ -179,19 +180,24 @@ class Node:
         if not core.timers.armed(TimerKind.TICK):
             core.timers.arm(TimerKind.TICK, core.now_s)
         for kind, subject in core.timers.take_due(core.now_s):
-            match kind:
-                case TimerKind.TICK:
-                    core.arm_tick()
-                    for part in self._parts:
-                        part.on_tick()
-                case TimerKind.OVERDUE:
-                    self._planning.look_for_overdue()
-                case TimerKind.ELECTION:
-                    self._election.close()
-                case TimerKind.HAND_BACK:
-                    self._runs.hand_back(subject)
-                case TimerKind.UNKNOWN:
-                    self._unknown.due(subject)
+            self._deadlines[kind](subject)
+
+    def _collect_deadlines(self) -> dict[TimerKind, Callable[[TaskId], None]]:
+        """What is done when a timer is due."""
+        return {
+            TimerKind.TICK: lambda _: self._tick(),
+            TimerKind.PLAN: lambda _: self._planning.settled(),
+            TimerKind.OVERDUE: lambda _: self._planning.look_for_overdue(),
+            TimerKind.CONTEST: lambda _: self.claims.end_contests(),
+            TimerKind.ELECTION: lambda _: self._election.close(),
+            TimerKind.HAND_BACK: self._runs.hand_back,
+            TimerKind.UNKNOWN: self._unknown.due,
+        }
+
+    def _tick(self) -> None:
+        self._core.arm_tick()
+        for part in self._parts:
+            part.on_tick()
 
     def _persist_failed(self, event: PersistFailed) -> None:
         """New work is not begun; everything else that was to be done is done all the same."""
@@ -232,8 +238,8 @@ class Node:
             self._runs.reconcile()
             self.claims.withdraw_hindered()
             if not self._slept:
-                self._planning.plan()
                 self._runs.start_queued(self._planning.interactive_waits)
+                self._planning.plan()
             self._settle()
         if core.timers.next is None:
             core.arm_tick()

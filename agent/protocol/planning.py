@@ -28,6 +28,7 @@ from agent.protocol.timers import TimerKind
 SCORE = 500_000
 SCORE_AT_HOME = 1_000_000
 SHORT_TASKS_PER_SLOT = 16
+SETTLE_S = 0.004
 
 
 @dataclass(slots=True)
@@ -71,15 +72,20 @@ class Planning(Part):
         self._runs = runs
         self._planned: dict[TaskId, tuple[NodeId, float]] = {}
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
+        self._settled = False
 
     def plan(self) -> None:
         """Lay the plan anew and go for what it gives this node."""
         core = self.core
         if not core.joined or not core.able:
             return
-        self._give_way_to_interactive()
         seats = self._seats()
         mine = seats[0]
+        if not self._queue.has_interactive() and self._has_nothing_to_do(mine):
+            return
+        if self._give_way_to_interactive():
+            seats = self._seats()
+            mine = seats[0]
         chosen: list[tuple[TaskId, int]] = []
         planned: dict[TaskId, tuple[NodeId, float]] = {}
         for task, taker in self._deal(seats):
@@ -93,15 +99,42 @@ class Planning(Part):
         if chosen:
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
 
-    def _give_way_to_interactive(self) -> None:
+    def _has_nothing_to_do(self, mine: Seats) -> bool:
+        """No room for low work, or work that is better dealt out in a moment.
+
+        Where many tasks of one length end together, whoever deals at the first end does not know
+        yet what the others make ready. A few milliseconds later everybody knows the same.
+        """
+        core = self.core
+        if not (mine.willing and self._may_have_room(mine)):
+            return True
+        if self._settled:
+            self._settled = False
+            return False
+        if core.timers.armed(TimerKind.PLAN):
+            return True
+        if self._queue.ends_are_near():
+            core.timers.arm(TimerKind.PLAN, core.now_s + SETTLE_S)
+            return True
+        return False
+
+    def settled(self) -> None:
+        """What was about to end has ended, or is later than a moment."""
+        self._settled = self.core.wake = True
+
+    def _give_way_to_interactive(self) -> bool:
         """A low claim that is not won yet must not keep interactive work from this node."""
         table = self.core.table
         low = [task for task in self._claims.open if not table.interactive(task)]
         if low and self._wanted_interactive() is not None:
             self._claims.withdraw(low, "interactive work came")
+            return True
+        return False
 
     def _wanted_interactive(self) -> TaskId | None:
         """The first interactive task in the queue that this node could run."""
+        if not self._queue.has_interactive():
+            return None
         for task in self._queue.in_order():
             if not self.core.table.interactive(task):
                 return None

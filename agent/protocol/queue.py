@@ -13,13 +13,16 @@ from itertools import chain
 
 from agent.protocol.core import Core, Part
 from agent.protocol.policy import FlockView, OrderPolicy, Stage, TaskView, WorkflowView
-from agent.protocol.records import TaskId, WorkflowId
-from agent.protocol.specs import producers_of
+from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, WorkflowId
 from agent.protocol.states import TaskState
 from agent.protocol.table import News
 
 FRESH_TASKS = 200
 """Up to so many unfinished tasks the policy is asked every time."""
+LONGER_TASK_MS = 1_000
+SOON_S = 0.02
+LATE_END_S = 0.25
+"""Starting and ending a program takes a while that no expectation holds."""
 STALE_S_PER_TASK = 0.0002
 """Beyond that, an answer is kept this long per unfinished task."""
 
@@ -42,6 +45,11 @@ class Queue(Part):
         self._added: dict[TaskId, None] = {}
         self._asked_s = -1e9
         self._ask_anew = True
+        self._interactive: dict[WorkflowId, None] = {
+            name: None
+            for name, workflow in core.table.workflows.items()
+            if workflow.priority.value >= PRIORITY_INTERACTIVE
+        }
         self.has_short = False
         """Some claimable task may be a short one, of which a busy node claims more."""
         self.running_since_s: dict[TaskId, float] = {}
@@ -84,8 +92,14 @@ class Queue(Part):
                 self._forget(task)
         for task in news.forgotten_tasks:
             self._forget(task)
-        if news.workflows:
+        for workflow in news.workflows:
             self._ask_anew = True
+            if workflow.priority.value >= PRIORITY_INTERACTIVE:
+                self._interactive[workflow.spec.workflow] = None
+            else:
+                self._interactive.pop(workflow.spec.workflow, None)
+        for forgotten in news.forgotten_workflows:
+            self._interactive.pop(forgotten, None)
 
     def _short(self, task: TaskId) -> bool:
         return self.core.table.specs[task].expected_ms < self.core.settings.short_task_ms
@@ -137,8 +151,8 @@ class Queue(Part):
         if task in table.owned:
             if not self._taken(task):
                 return TaskView(task, expected_s, (), Stage.READY)
-            return TaskView(task, self._left_s(task, expected_s), (), Stage.RUNNING)
-        open_needs = tuple(need for need in producers_of(spec) if self._unfinished(need))
+            return TaskView(task, max(0.0, self._left_s(task, expected_s)), (), Stage.RUNNING)
+        open_needs = tuple(need for need in table.producers[task] if self._unfinished(need))
         return TaskView(task, expected_s, open_needs, Stage.WAITING)
 
     def _unfinished(self, task: TaskId) -> bool:
@@ -146,10 +160,25 @@ class Queue(Part):
         return reading is None or reading.outcome is None
 
     def _left_s(self, task: TaskId, expected_s: float) -> float:
-        """What is left by this node's own clock; told progress counts more than expectation."""
+        """What is left by this node's own clock; told progress counts more than expectation.
+        Below zero: so much later than expected."""
         told = self.left_s.get(task)
         if told is not None:
             left_s, at_s = told
-            return max(0.0, left_s - (self.core.now_s - at_s))
+            return left_s - (self.core.now_s - at_s)
         since_s = self.running_since_s.get(task)
-        return expected_s if since_s is None else max(0.0, expected_s - (self.core.now_s - since_s))
+        return expected_s if since_s is None else expected_s - (self.core.now_s - since_s)
+
+    def ends_are_near(self) -> bool:
+        """Some run of a longer task is about to end, as far as expectations go."""
+        for task, run in self.core.table.owned.items():
+            if run.expected_ms >= LONGER_TASK_MS:
+                left_s = self._left_s(task, run.expected_ms / 1000)
+                if -LATE_END_S <= left_s <= SOON_S:
+                    return True
+        return False
+
+    def has_interactive(self) -> bool:
+        """Some interactive work is unfinished."""
+        unfinished = self.core.table.unfinished
+        return any(unfinished.get(workflow) for workflow in self._interactive)

@@ -39,7 +39,6 @@ from agent.protocol.records import (
     WorkflowId,
     WorkflowSpec,
 )
-from agent.protocol.specs import producers_of
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import News
 
@@ -303,10 +302,7 @@ class Requests(Part):
         found = dict.fromkeys(tasks)
         queue = list(found)
         for task in queue:
-            spec = table.specs.get(task)
-            if spec is None:
-                continue
-            for producer in producers_of(spec):
+            for producer in table.producers.get(task, ()):
                 if producer not in found:
                     found[producer] = None
                     queue.append(producer)

@@ -378,7 +378,7 @@ class Runs(Part):
             if self._fetch_missing(own):
                 continue  # it was here when it was claimed, and is not any more
             free -= 1
-            own.stage = Stage.STARTING
+            own.stage, own.left_said_s = Stage.STARTING, core.now_s
             self._write(own, Running())
             core.emit(StartChild(own.task, run_name(own.run), own.spec, own.run.inputs))
 
@@ -440,7 +440,9 @@ class Runs(Part):
             core.broadcast(Progress(tuple(items)))
 
     def _progress(self, own: OwnRun) -> ProgressItem:
-        left_ms = own.run.expected_ms if own.left_ms is None else own.left_ms
+        said_ms = own.run.expected_ms if own.left_ms is None else own.left_ms
+        since_ms = int((self.core.now_s - own.left_said_s) * 1000)
+        left_ms = max(0, said_ms - since_ms)
         return ProgressItem(own.task, own.run.attempt, own.permille, left_ms)
 
 

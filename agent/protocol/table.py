@@ -78,6 +78,7 @@ class Table:
         self.prunings: dict[WorkflowId, Pruning] = {}
         self.specs: dict[TaskId, TaskSpec] = {}
         self.workflow_of: dict[TaskId, WorkflowId] = {}
+        self.producers: dict[TaskId, list[TaskId]] = {}
         self.ready: dict[TaskId, None] = {}
         self.owned: dict[TaskId, Run] = {}
         self.unfinished: dict[WorkflowId, dict[TaskId, None]] = {}
@@ -232,9 +233,10 @@ class Table:
                 self._unlist_task(self.specs[task], news, dirty)
             self.specs[task] = spec
             self.workflow_of[task] = workflow_id
+            self.producers[task] = producers_of(spec)
             self._pruned_tasks.pop(task, None)
             open_tasks[task] = None
-            for producer in producers_of(spec):
+            for producer in self.producers[task]:
                 self._dependants.setdefault(producer, {})[task] = None
             dirty[task] = None
             orphan = self._orphans.pop(task, None)
@@ -256,7 +258,7 @@ class Table:
         deepest = len(self.specs)
         while queue:
             task = queue.popleft()
-            producers = producers_of(self.specs[task])
+            producers = self.producers[task]
             depth = 1 + max((self._depths.get(producer, 0) for producer in producers), default=0)
             if depth <= self._depths.get(task, 0) or depth > deepest:
                 continue
@@ -271,7 +273,7 @@ class Table:
 
     def _unlist_task(self, spec: TaskSpec, news: News, dirty: dict[TaskId, None]) -> None:
         task = spec.task
-        for producer in producers_of(spec):
+        for producer in self.producers.pop(task):
             self._dependants.get(producer, {}).pop(task, None)
         self.unfinished.get(self.workflow_of[task], {}).pop(task, None)
         for index in (self.specs, self.workflow_of, self.ready, self.owned, self._depths):
