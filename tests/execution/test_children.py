@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -149,7 +148,7 @@ def test_it_works_in_a_folder_of_its_own_with_low_priority(tmp_path: Path) -> No
             folder = Path(ended.outputs[0].dataset)
             assert folder.parent == tmp_path / "scratch"
         lines = (tmp_path / "logs" / "task-t" / "1.1.log").read_text().split()
-        assert lines[1] == str(os.nice(0) + 10)
+        assert int(lines[1]) >= 10, "lowered a moment after the process is made"
 
     in_loop(test)
 
