@@ -6,9 +6,10 @@ others evenly, the task with the longest remaining path first; which m depends o
 places and on what is left. So each m is played through with the expected lengths. Least average end
 wins, then least last end, then the larger m, which is nearer to turn by turn.
 
-The first are meant by rank. Where that costs more than `MARGIN` of the average, first are within a
-band those with the least left to start: when nodes die and the survivors sit on workflows far down
-the rank, finishing what is well advanced is worth more than returning to the lost beginnings.
+The first are meant by rank. Where that costs more than `MARGIN` of the average, or makes the last
+end later at the same average, first are within a band those with the least left to start: when
+nodes die and the survivors sit on workflows far down the rank, finishing what is well advanced is
+worth more than returning to the lost beginnings.
 
 The question is put anew at every decision, on every node, with pictures that differ by
 milliseconds. So differences below `TOLERANCE` count as none, and what is left of running tasks
@@ -78,10 +79,18 @@ def _best_order(work: Work, workflows: list[WorkflowView], slots: int) -> list[i
     best = _best(_survey(work, _orders(work, band_of, by_rank), slots))
     least_left = _least_left_first(work, band_of)
     if least_left != by_rank:
-        target = Outlook(best.outlook.ends_sum_s * (1 - MARGIN), 0.0, best.outlook.ended)
-        better = _survey(work, _orders(work, band_of, least_left), slots, target)
+        target = Outlook(best.outlook.ends_sum_s, 0.0, best.outlook.ended)
+        rivals = _survey(work, _orders(work, band_of, least_left), slots, target)
+        better = [rival for rival in rivals if _is_worth_it(rival.outlook, best.outlook)]
         best = _best(better) if better else best
     return best.order
+
+
+def _is_worth_it(rival: Outlook, ranked_best: Outlook) -> bool:
+    """Whether leaving the rank gains enough of the average, or costs none and ends sooner."""
+    gained = rival.ends_sum_s <= ranked_best.ends_sum_s * (1 - MARGIN)
+    sooner = rival.last_end_s < ranked_best.last_end_s * (1 - TOLERANCE)
+    return gained or (sooner and rival.ends_sum_s <= ranked_best.ends_sum_s * (1 + TOLERANCE))
 
 
 def _survey(
