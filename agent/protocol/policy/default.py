@@ -41,7 +41,7 @@ CANDIDATES_MAX: Final = 24
 TOLERANCE: Final = 0.001
 """Relative difference of ends that counts as none."""
 
-MARGIN: Final = 0.01
+MARGIN: Final = 0.005
 """Share of the average end that must be gained before workflows of one band leave their rank."""
 
 
