@@ -12,6 +12,7 @@ nothing is left behind: processes are ended by their ids, namespaces by their na
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -28,6 +29,7 @@ from tests.hosts.programs import NAP, Trace
 from tests.hosts.waiting import wait_for
 
 LINK_S_MAX = 60.0
+FOLDER = "wingbeat-hosts-"
 T = TypeVar("T")
 
 
@@ -52,7 +54,8 @@ class Hosts:
         if namespaces and self.why_no_cables:
             raise RuntimeError(self.why_no_cables)
         self.cables = not self.why_no_cables
-        self.folder = Path(tempfile.mkdtemp(prefix="wingbeat-hosts-"))
+        _sweep_folders()
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
         self._lan = Lan(count) if self.cables else None
         self._hosts: list[Host] = []
         try:
@@ -203,3 +206,11 @@ class Hosts:
         addresses = [f"127.0.1.{each + 1}" for each in range(count)]
         others = (*addresses[:number], *addresses[number + 1 :])
         return Spot(None, addresses[number], others)
+
+
+def _sweep_folders() -> None:
+    """Delete what a run that was killed has left behind."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
+        process = folder.name.removeprefix(FOLDER).partition("-")[0]
+        if process.isdigit() and not Path(f"/proc/{process}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
