@@ -54,9 +54,9 @@ class Hosts:
         if namespaces and self.why_no_cables:
             raise RuntimeError(self.why_no_cables)
         self.cables = not self.why_no_cables
+        self._lan = Lan(count) if self.cables else None
         _sweep_folders()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
-        self._lan = Lan(count) if self.cables else None
         self._hosts: list[Host] = []
         try:
             for number in range(count):
