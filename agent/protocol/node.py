@@ -68,7 +68,15 @@ class Node:
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
-        self._parts: list[Part] = [
+        self._parts = self._in_order()
+        self._handlers = self._collect_handlers()
+        self._deadlines = self._collect_deadlines()
+        self._slept = False
+        self._withheld: list[Answer] = []
+
+    def _in_order(self) -> list[Part]:
+        """The parts, as they are told of happenings one after the other."""
+        return [
             self._liveness,
             self._datasets,
             self._lost,
@@ -84,10 +92,6 @@ class Node:
             self._requests,
             self._prunings,
         ]
-        self._handlers = self._collect_handlers()
-        self._deadlines = self._collect_deadlines()
-        self._slept = False
-        self._withheld: list[Answer] = []
 
     def _collect_handlers(self) -> dict[type, tuple[Callable[..., None], ...]]:
         handlers: dict[type, tuple[Callable[..., None], ...]] = {
