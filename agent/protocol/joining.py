@@ -25,6 +25,11 @@ from agent.protocol.messages import Records, TasksTransfer
 from agent.protocol.records import NodeId
 
 
+INCARNATION_STEPS = 1_009
+"""With its clock set back and its disk restored to an older image, a host would count the same
+incarnations again that it had before; steps of uneven length keep the two apart."""
+
+
 class Joining(Part):
     """Decides when this node has joined, and hands its table to those that have not."""
 
@@ -50,7 +55,7 @@ class Joining(Part):
 
     def _started(self, event: Started) -> None:
         core = self.core
-        core.incarnation = max(core.incarnation, core.wall_ms)
+        core.incarnation = max(core.incarnation + core.wall_ms % INCARNATION_STEPS, core.wall_ms)
         core.save_identity()
         self._liveness.started_s = core.now_s
         self._begin()
