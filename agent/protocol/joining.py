@@ -24,7 +24,6 @@ from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Records, TasksTransfer
 from agent.protocol.records import NodeId
 
-
 INCARNATION_STEPS = 1_009
 """With its clock set back and its disk restored to an older image, a host would count the same
 incarnations again that it had before; steps of uneven length keep the two apart."""
