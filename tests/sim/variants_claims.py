@@ -1,0 +1,268 @@
+"""Broken variants of the claims (DESIGN 3.2) and of a node's start (the hazard of its own there).
+
+Two are mistakes that were once made in earnest and are kept for that: a release that does not name
+its claim, and a consent given to a waiting claim of a dead claimant. That a consent also runs out
+after 15 s makes up for several of these rules, at the price of a wait; where that hides the loss of
+a rule, it is switched off beneath it. In the same way whoever looks after a host's neighbours before
+it calls the host down, hides that a consenter did not object with what it knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from agent.protocol.claims import Claims
+from agent.protocol.core import Peer
+from agent.protocol.joining import Joining
+from agent.protocol.messages import ClaimAnswers, ClaimName, Release
+from agent.protocol.node import Node
+from agent.protocol.planning import Planning
+from agent.protocol.promises import Promises
+from agent.protocol.records import Claim, NodeId, TaskId
+from agent.protocol.runs import Runs
+from tests.sim.variants_nodes import NOBODY_ASKED
+from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, always, never, nothing
+
+SHORT_WINDOW_S = 0.2
+
+
+def silence_is_consent(right: Wrong, claims: Claims) -> None:
+    """Who has not answered after a short window is not waited for."""
+    for claim in claims.open.values():
+        if claims.core.now_s - claim.since_s >= SHORT_WINDOW_S:
+            claim.waiting.clear()
+    claims._win_granted()
+    right(claims)
+
+
+def any_answer_is_consent(right: Wrong, claims: Claims, peer: Peer, said: ClaimAnswers) -> None:
+    """A better claim of another is no objection."""
+    for objection in said.better:
+        claims._consented(peer, ClaimName(objection.task, objection.against))
+    right(claims, peer, msgspec.structs.replace(said, better=()))
+
+
+def consent_to_everybody(
+    right: Wrong, promises: Promises, claimant: NodeId, task: TaskId, claim: Claim
+) -> None:
+    """A consent given does not stand in the way of another."""
+    promise = promises.by_task.get(task)
+    if promise is None or promise.claimant == claimant:
+        right(promises, claimant, task, claim)
+    else:
+        promises._answers_to(claimant).consents.append(ClaimName(task, claim))
+
+
+def _taken_by_nobody(_task: TaskId) -> bool:
+    return False
+
+
+def _claimed_by_nobody(_task: TaskId) -> Claim | None:
+    return None
+
+
+def consent_whatever_is_known(right: Wrong, promises: Promises, *offered: Any) -> None:
+    """That the task has ended, or has an owner alive, is no objection."""
+    taken, promises._taken = promises._taken, _taken_by_nobody
+    right(promises, *offered)
+    promises._taken = taken
+
+
+def own_claim_not_compared(right: Wrong, promises: Promises, *offered: Any) -> None:
+    """Who claims himself consents to others nevertheless, and goes on claiming."""
+    own_claim, promises._own_claim = promises._own_claim, _claimed_by_nobody
+    right(promises, *offered)
+    promises._own_claim = own_claim
+
+
+def own_promise_not_binding(_right: Wrong, node: Node, task: TaskId) -> str:
+    """A task promised to another may be won here."""
+    return node._can.obstacle(task)
+
+
+def release_without_claim(_right: Wrong, promises: Promises, _peer: Peer, said: Release) -> None:
+    """A release frees whatever promise there is for the task by now."""
+    for name in said.claims:
+        if name.task in promises.by_task:
+            promises._end(name.task)
+    promises._send_answers()
+
+
+def the_dead_still_wait(_right: Wrong, promises: Promises, peer: Peer) -> None:
+    """With a link goes what was promised to the peer, but not what it waits for."""
+    for task, promise in list(promises.by_task.items()):
+        if promise.claimant == peer.node:
+            promises._end(task)
+    promises._send_answers()
+
+
+def promises_do_not_run_out(_right: Wrong, promises: Promises) -> None:
+    """A consent is kept however long it takes."""
+    promises._send_answers()
+
+
+def nobody_is_waited_for(right: Wrong, joining: Joining) -> None:
+    """A starting node believes that its wait is over."""
+    liveness = joining._liveness
+    started_s, liveness.started_s = liveness.started_s, -1e9
+    right(joining)
+    liveness.started_s = started_s
+
+
+NO_RUNNING_OUT = (Rewrite(Promises.on_tick, promises_do_not_run_out),)
+TWICE = ("starts have reasons",)
+
+CONSENT = (
+    Variant(
+        "silence is consent",
+        "silence is never consent, however long it lasts",
+        "3.2.4",
+        (Rewrite(Claims.on_tick, silence_is_consent),),
+        ("strangers-meet",),
+        TWICE,
+        15,
+    ),
+    Variant(
+        "any answer is consent",
+        "every peer believed alive has consented before a claim is won",
+        "3.2.4",
+        (Rewrite(Claims._answered, any_answer_is_consent),),
+        ("strangers-race",),
+        TWICE,
+        12,
+    ),
+    Variant(
+        "consent to everybody",
+        "consent is a promise to one claimant",
+        "3.2.3",
+        (Rewrite(Promises._promise, consent_to_everybody),),
+        ("calm",),
+        TWICE,
+        30,
+    ),
+    Variant(
+        "consent whatever is known",
+        "a peer objects with the task's life when it has ended or its owner is alive",
+        "3.2.2",
+        (Rewrite(Promises._answer, consent_whatever_is_known),),
+        ("missing-link",),
+        TWICE,
+        10,
+        beneath=NOBODY_ASKED,
+    ),
+    Variant(
+        "the worse claim does not yield",
+        "of two claimants the worse always yields",
+        "3.2.3",
+        (
+            Rewrite(Promises._answer, own_claim_not_compared),
+            Rewrite(Node._obstacle, own_promise_not_binding),
+        ),
+        ("strangers-meet",),
+        TWICE,
+        5,
+    ),
+    Variant(
+        "who links up is not asked",
+        "peers that link up during a claim are asked too",
+        "3.2.4",
+        (Rewrite(Claims._ask_too, nothing),),
+        ("strangers-meet",),
+        TWICE,
+        5,
+    ),
+    Variant(
+        "consents outlast a sleep",
+        "a timer handled late voids a node's own open claims and promises",
+        "3.2.4",
+        (Rewrite(Claims.void, nothing), Rewrite(Promises.void, nothing)),
+        ("claimant-sleeps",),
+        TWICE,
+        45,
+    ),
+)
+
+PROMISES = (
+    Variant(
+        "a release does not name its claim",
+        "a release names the claim; else it frees the next promise (a mistake to keep)",
+        "3.2.3",
+        (Rewrite(Promises._released, release_without_claim),),
+        ("strangers-race",),
+        TWICE,
+        30,
+    ),
+    Variant(
+        "the dead still wait",
+        "waiting claims of a link that goes down go too (a mistake to keep)",
+        "3.2.3",
+        (Rewrite(Promises.on_gone, the_dead_still_wait),),
+        ("strangers-die",),
+        ("promises end",),
+        30,
+        beneath=NO_RUNNING_OUT,
+    ),
+    Variant(
+        "a promise outlives the link",
+        "consent ends by the claimant's link going down",
+        "3.2.3",
+        (Rewrite(Promises.on_gone, nothing),),
+        ("strangers-die",),
+        ("promises end",),
+        10,
+        beneath=NO_RUNNING_OUT,
+    ),
+    Variant(
+        "a promise outlives the record",
+        "consent ends by the claimant's record",
+        "3.2.3",
+        (Rewrite(Promises.on_news, nothing),),
+        ("calm",),
+        ("promises end",),
+        5,
+        beneath=NO_RUNNING_OUT,
+    ),
+)
+
+START = (
+    Variant(
+        "a start waits for nobody",
+        "a starting node claims nothing until each member is linked or 5 s have passed",
+        "3.2, Starting up",
+        (Rewrite(Joining._join_if_ready, nobody_is_waited_for),),
+        ("crashes",),
+        TWICE,
+        30,
+    ),
+    Variant(
+        "claims before the table is there",
+        "a starting node claims nothing before it holds the table of one peer",
+        "3.2, Starting up",
+        (Rewrite(Joining._holds_table, always),),
+        ("power-on",),
+        TWICE,
+        300,
+    ),
+    Variant(
+        "a run that the disk refused is kept",
+        "if persisting the attempt fails, the claim is withdrawn",
+        "3.2.5",
+        (Rewrite(Runs.withdraw, nothing),),
+        ("claim-in-flight",),
+        ("everything ends",),
+        75,
+    ),
+    Variant(
+        "low before interactive",
+        "no low task starts on a node that could start an interactive one",
+        "6.4, 3.4",
+        (Rewrite(Planning._could_take, never), Rewrite(Planning.interactive_waits, never)),
+        ("home-stands-still",),
+        ("interactive first",),
+        30,
+    ),
+)
+
+VARIANTS = CONSENT + PROMISES + START
