@@ -73,11 +73,6 @@ class Home:
         """What a person sets."""
         return self.config / "settings.toml"
 
-    @property
-    def client_token(self) -> Path:
-        """What opens the client protocol to this user."""
-        return self.data / "client.token"
-
     def prepare(self) -> None:
         """Make the folders that are missing, for their owner alone. Raises ``OSError``."""
         for folder in (self.data, self.config, self.log, self.cache, self.programs, self.scratch):

@@ -235,6 +235,8 @@ class Claims(Part):
     def on_news(self, news: News) -> None:
         for part in news.lives:
             self._rebuffs.pop(part.task, None)
+        for task in news.forgotten_tasks:
+            self._rebuffs.pop(task, None)
         if not self.open:
             return
         for part in news.lives:
