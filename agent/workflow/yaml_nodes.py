@@ -1,0 +1,280 @@
+"""YAML as a tree of what was written and where, and nothing guessed.
+
+The reader of a field knows whether it wants a text or a number, so no scalar has a type here: a
+task called ``no`` and a version called ``1.10`` stay what their author wrote. Every node keeps its
+line and column. Aliases and merge keys (``<<``) work; what could make a small file huge or a
+reader dizzy is bounded: bytes, depth, and nodes with all aliases written out.
+
+    faults = Faults("survey.wingbeat.yaml")
+    node = read_yaml(data, faults)        # None when there is nothing to read
+    node = read_yaml_file(path, faults)   # the same for a file, a missing one is a fault
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from agent.workflow.faults import WHOLE_FILE, Faults, Place, shown
+from agent.workflow.yaml_syntax import syntax_fault
+
+FILE_BYTES_MAX = 16 * 1024 * 1024
+DEPTH_MAX = 40
+NODES_MAX = 2_000_000
+
+_UNPRINTABLE = re.compile(
+    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_MERGE = "<<"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A single value. ``plain``: without quotes and no block of text, so it may be a number."""
+
+    place: Place
+    text: str
+    plain: bool = True
+    size = 1
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was given: ``key:`` or ``key: ~`` or ``key: null``."""
+        return self.plain and self.text in {"", "~", "null", "Null", "NULL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    place: Place
+    items: tuple[Node, ...]
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key and its value."""
+
+    key: Scalar
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys and values in the order in which they were written; no key twice."""
+
+    place: Place
+    entries: tuple[Entry, ...]
+    size: int = 1
+
+    def entry(self, name: str) -> Entry | None:
+        """The entry of that key."""
+        return next((entry for entry in self.entries if entry.key.text == name), None)
+
+    def get(self, name: str) -> Node | None:
+        """The value of that key."""
+        entry = self.entry(name)
+        return None if entry is None else entry.value
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+def kind_of(node: Node) -> str:
+    """What a node is, in words."""
+    match node:
+        case Scalar():
+            return "nothing" if node.empty else shown(node.text)
+        case Sequence():
+            return "a list"
+        case Mapping():
+            return "a mapping"
+
+
+def read_yaml_file(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
+    """The document in a file."""
+    data = read_bytes(path, faults, bytes_max)
+    return None if data is None else read_yaml(data, faults, bytes_max)
+
+
+def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> bytes | None:
+    """What is in a file, one byte more than allowed at the most."""
+    try:
+        with path.open("rb") as file:
+            return file.read(bytes_max + 1)
+    except OSError as error:
+        faults.add(WHOLE_FILE, f"cannot be read: {error.strerror or 'it is not there'}")
+    except ValueError:
+        faults.add(WHOLE_FILE, "cannot be read: its name is none that a file can have")
+    return None
+
+
+def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
+    """The one document in these bytes; None, and at least one fault, when there is none."""
+    if len(data) > bytes_max:
+        faults.add(WHOLE_FILE, f"is larger than {bytes_max // 1024} kB, so it is not read")
+        return None
+    text = decode(data, faults)
+    if text is None:
+        return None
+    try:
+        return _Composer(text, faults).document()
+    except yaml.YAMLError as error:
+        syntax_fault(text, error, faults)
+    except _StopError:
+        pass
+    return None
+
+
+def decode(data: bytes, faults: Faults) -> str | None:
+    """The text of a file; Windows writes UTF-16 with a mark, everybody else UTF-8."""
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        good = data[: error.start].decode(encoding, "ignore")
+        faults.add(place_at(good, len(good)), "is not UTF-8 text from here on: save it as UTF-8")
+        return None
+    strange = _UNPRINTABLE.search(text)
+    if strange:
+        code = ord(strange[0])
+        faults.add(place_at(text, strange.start()), f"the character U+{code:04X} has no place here")
+        return None
+    return text
+
+
+def place_at(text: str, index: int) -> Place:
+    """The place of a character of a text."""
+    lines = text[:index].splitlines() or [""]
+    if text[:index].endswith(("\n", "\r")):
+        lines.append("")
+    return Place(len(lines), len(lines[-1]) + 1)
+
+
+class _StopError(Exception):
+    """There is no use in going on; the fault is told."""
+
+
+class _Composer:
+    """Builds the tree from events, because the library's own composer has no bounds."""
+
+    def __init__(self, text: str, faults: Faults) -> None:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        self._events: Iterator[Any] = _events(loader(text))
+        self._faults = faults
+        self._anchors: dict[str, Node | None] = {}
+        self._depth = self._nodes = 0
+
+    def document(self) -> Node | None:
+        """The only document."""
+        found: Node | None = None
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if found is not None:
+                    place = _place(event)
+                    self._faults.add(place, "a second document starts here: make it a file")
+                    return None
+                found = self._node(next(self._events))
+        if found is None or (isinstance(found, Scalar) and found.empty):
+            self._faults.add(Place(1, 1), "there is nothing in this file")
+            return None
+        return found
+
+    def _node(self, event: Any) -> Node:
+        if isinstance(event, yaml.AliasEvent):
+            return self._aliased(event)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        node = self._written(event)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return node
+
+    def _written(self, event: Any) -> Node:
+        self._count(event, 1)
+        place = _place(event)
+        if event.tag is not None and event.tag not in ("!", _TEXT_TAG):
+            self._faults.add(place, f"the tag {shown(event.tag)} means nothing here: leave it away")
+        if isinstance(event, yaml.ScalarEvent):
+            return Scalar(place, event.value, event.style in (None, "") and event.tag is None)
+        self._depth += 1
+        if self._depth > DEPTH_MAX:
+            self._faults.add(place, f"is nested more than {DEPTH_MAX} levels deep")
+            raise _StopError
+        sequence = isinstance(event, yaml.SequenceStartEvent)
+        node = self._sequence(place) if sequence else self._mapping(place)
+        self._depth -= 1
+        return node
+
+    def _count(self, event: Any, nodes: int) -> None:
+        self._nodes += nodes
+        if self._nodes > NODES_MAX:
+            self._faults.add(_place(event), f"more than {NODES_MAX:,} values, all aliases counted")
+            raise _StopError
+
+    def _aliased(self, event: Any) -> Node:
+        node = self._anchors.get(event.anchor)
+        if node is None:
+            inside = event.anchor in self._anchors
+            why = "contains itself" if inside else "is defined nowhere above"
+            self._faults.add(_place(event), f"*{event.anchor} {why}")
+            raise _StopError
+        self._count(event, node.size)
+        return node
+
+    def _sequence(self, place: Place) -> Sequence:
+        before = self._nodes
+        items: list[Node] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            items.append(self._node(event))
+        return Sequence(place, tuple(items), self._nodes - before + 1)
+
+    def _mapping(self, place: Place) -> Mapping:
+        before = self._nodes
+        entries: dict[str, Entry] = {}
+        merged: list[Node] = []
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key = self._node(event)
+            value = self._node(next(self._events))
+            if isinstance(key, Scalar) and key.plain and key.text == _MERGE:
+                merged += value.items if isinstance(value, Sequence) else [value]
+            elif isinstance(key, Scalar):
+                self._enter(entries, Entry(key, value))
+            else:
+                self._faults.add(key.place, f"a key must be a single word, not {kind_of(key)}")
+        for each in merged:
+            self._merge(entries, each)
+        return Mapping(place, tuple(entries.values()), self._nodes - before + 1)
+
+    def _enter(self, entries: dict[str, Entry], entry: Entry) -> None:
+        key = entry.key
+        first = entries.setdefault(key.text, entry)
+        if first is not entry:
+            before = f"the first time in line {first.key.place.line}"
+            self._faults.add(key.place, f"{shown(key.text)} is given twice, {before}")
+
+    def _merge(self, entries: dict[str, Entry], node: Node) -> None:
+        if not isinstance(node, Mapping):
+            self._faults.add(node.place, f"<< takes a mapping, not {kind_of(node)}")
+            return
+        for entry in node.entries:
+            entries.setdefault(entry.key.text, entry)
+
+
+def _events(loader: Any) -> Iterator[Any]:
+    try:
+        while loader.check_event():
+            yield loader.get_event()
+    finally:
+        loader.dispose()
+
+
+def _place(event: Any) -> Place:
+    return Place(event.start_mark.line + 1, event.start_mark.column + 1)
