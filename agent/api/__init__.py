@@ -7,6 +7,34 @@ that a node does not know is refused, for it may be a typing error in a wish; a 
 what it does not know, so that it may be older than the node.
 """
 
-from agent.api import flock, methods, rpc, session, values, work
+from agent.api import (
+    datasets,
+    flock,
+    history,
+    logs,
+    methods,
+    plan,
+    programs,
+    rpc,
+    session,
+    settings,
+    values,
+    volunteering,
+    work,
+)
 
-__all__ = ["flock", "methods", "rpc", "session", "values", "work"]
+__all__ = [
+    "datasets",
+    "flock",
+    "history",
+    "logs",
+    "methods",
+    "plan",
+    "programs",
+    "rpc",
+    "session",
+    "settings",
+    "values",
+    "volunteering",
+    "work",
+]

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from agent.api.values import Count, Millis, Reference
-from agent.api.work import NodeView
+from agent.api.values import Capabilities, Count, Millis, Reference
+from agent.api.work import CurrentTask, NodeView
 
+Traffic = Annotated[int, Meta(ge=0, le=2**60)]
 InvitationText = Annotated[str, Meta(min_length=1, max_length=4_096)]
 
 
@@ -21,7 +22,10 @@ PeerState = Literal["linked", "away"]
 
 
 class PeerView(Struct, frozen=True):
-    """Another machine, as this node sees it. ``reason``: why it does not help, or is not there."""
+    """Another machine, as this node sees it. ``reason``: why it does not help, or is not there.
+
+    ``running`` of its ``slots`` are taken, by ``tasks``.
+    """
 
     node: str
     name: str
@@ -34,6 +38,14 @@ class PeerView(Struct, frozen=True):
     owner_present: bool = False
     load_percent: Count = 0
     reason: str = ""
+    slots: Count = 0
+    running: Count = 0
+    tasks: tuple[CurrentTask, ...] = ()
+    capabilities: Capabilities = Capabilities()
+    master: bool = False
+    linked_since_ms: Millis = 0
+    bytes_in: Traffic = 0
+    bytes_out: Traffic = 0
 
 
 class PeersReply(Struct, frozen=True):

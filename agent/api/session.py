@@ -12,7 +12,15 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from agent.api.values import Count, Millis, Position, ShortText, TaskState, WorkflowId
+from agent.api.values import (
+    Count,
+    Millis,
+    Position,
+    ShortText,
+    TaskState,
+    WorkflowId,
+    WorkflowState,
+)
 
 CONTROL_FILE = "control.json"
 """In the data folder of a node while its agent runs; only its owner can read it."""
@@ -28,10 +36,15 @@ class ControlFile(Struct, frozen=True):
 
 
 class Hello(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The first word: proof that the client may read the owner's files. ``client``: for the log."""
+    """The first word: proof that the client may read the owner's files. ``client``: for the log.
+
+    With ``node``, the name of another member, all that follows is passed on to that one, and it
+    answers, the greeting too.
+    """
 
     token: Annotated[str, Meta(max_length=256)]
     client: ShortText = ""
+    node: ShortText = ""
 
 
 class Welcome(Struct, frozen=True):
@@ -80,6 +93,17 @@ class TaskMoved(Struct, frozen=True, tag="task moved"):
     cause: str
 
 
+class TaskProgressed(Struct, frozen=True, tag="task progressed"):
+    """How far a running task is, by its own word; a hint, at most one a second for each task."""
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    host: str
+    permille: Count
+    left_ms: Millis
+
+
 class OutcomeChanged(Struct, frozen=True, tag="outcome changed"):
     """Another success of a task counts now; both sides of a partition had finished it."""
 
@@ -117,7 +141,52 @@ class FlockChanged(Struct, frozen=True, tag="flock changed"):
     flock: str
 
 
-Happening = TaskMoved | OutcomeChanged | WorkflowSafe | CancelFinished | PeerChanged | FlockChanged
+class GateWaiting(Struct, frozen=True, tag="gate waiting"):
+    """A person is asked to do a step; the method ``gate`` marks it done."""
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    asks: str
+
+
+class WorkflowEnded(Struct, frozen=True, tag="workflow ended"):
+    """Nothing of it goes on any more; after a retry it may end again."""
+
+    workflow: WorkflowId
+    state: WorkflowState
+    counts: dict[TaskState, Count]
+
+
+class VolunteeringChanged(Struct, frozen=True, tag="volunteering changed"):
+    """This machine helps or does not, for this reason; ``volunteering`` tells the rest."""
+
+    volunteering: bool
+    owner_present: bool
+    reason: str
+    paused: bool
+
+
+class ProgramWaiting(Struct, frozen=True, tag="program waiting"):
+    """Somebody published a program, and the owner of this machine is to say whether it may run."""
+
+    program: str
+    publisher: str
+
+
+Happening = (
+    TaskMoved
+    | TaskProgressed
+    | OutcomeChanged
+    | WorkflowSafe
+    | CancelFinished
+    | PeerChanged
+    | FlockChanged
+    | GateWaiting
+    | WorkflowEnded
+    | VolunteeringChanged
+    | ProgramWaiting
+)
 
 
 class Event(Struct, frozen=True):

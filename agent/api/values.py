@@ -16,8 +16,10 @@ from agent.protocol.states import TaskState
 __all__ = [
     "CLIENT_PROTOCOL",
     "PRIORITY_NAMES",
+    "Capabilities",
     "Count",
     "Dataset",
+    "Limits",
     "LongText",
     "Millis",
     "NamedPriority",
@@ -71,6 +73,31 @@ class Requirements(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     disk_mb: Count = 0
     cores: Count = 0
     tags: tuple[ShortText, ...] = ()
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a task may take before it is ended; zero means what its program or the machine says.
+
+    ``silent_s``: without any progress or output for so long.
+    """
+
+    memory_mb: Count = 0
+    wall_s: Annotated[float, Meta(ge=0, le=31_536_000)] = 0.0
+    silent_s: Annotated[float, Meta(ge=0, le=31_536_000)] = 0.0
+    disk_mb: Count = 0
+
+
+class Capabilities(Struct, frozen=True):
+    """What a machine has. ``takes_published``: it runs programs that others publish."""
+
+    system: str = ""
+    architecture: str = ""
+    memory_mb: Count = 0
+    disk_mb: Count = 0
+    cores: Count = 0
+    programs: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    takes_published: bool = False
 
 
 class Position(Struct, frozen=True):

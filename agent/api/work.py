@@ -12,8 +12,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from agent.api.values import (
+    Capabilities,
     Count,
     Dataset,
+    Limits,
     LongText,
     Millis,
     NamedPriority,
@@ -32,6 +34,9 @@ TaskName = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[^/]+$")]
 """What the author of a workflow calls a task; without a slash, which parts it from the workflow."""
 
 
+Permille = Annotated[int, Meta(ge=0, le=1_000)]
+
+
 class Input(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The n-th output (from 0) of another task; of this workflow, if none is named."""
 
@@ -44,7 +49,8 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One execution of a program, or a gate: a step that a person does, told by ``asks``.
 
     ``raw`` are datasets given now, ``inputs`` outputs of other tasks, ``after`` tasks of this
-    workflow that only have to be finished first.
+    workflow that only have to be finished first. ``published`` is the folder of the program, where
+    it comes with the workflow instead of being installed.
     """
 
     id: TaskName
@@ -58,6 +64,8 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     failures_max: Annotated[int, Meta(ge=1, le=100)] = 3
     gate: bool = False
     asks: ShortText = ""
+    limits: Limits = Limits()
+    published: Dataset | None = None
 
 
 class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -121,8 +129,24 @@ class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     limit: Page = 200
 
 
+class CurrentTask(Struct, frozen=True):
+    """A task that a machine has in hand; ``permille`` is how far it is, as it says itself."""
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    program: str
+    state: TaskState
+    permille: Permille = 0
+    left_ms: Millis = 0
+    begun_ms: Millis = 0
+
+
 class NodeView(Struct, frozen=True):
-    """The node that answers. ``flock`` is empty while it belongs to none."""
+    """The node that answers. ``flock`` is empty while it belongs to none.
+
+    ``running`` of its ``slots`` are taken, by ``tasks``.
+    """
 
     node: str
     name: str
@@ -130,10 +154,20 @@ class NodeView(Struct, frozen=True):
     flock: str = ""
     volunteering: bool = False
     reason: str = ""
+    owner_present: bool = False
+    slots: Count = 0
+    running: Count = 0
+    tasks: tuple[CurrentTask, ...] = ()
+    capabilities: Capabilities = Capabilities()
 
 
 class WorkflowView(Struct, frozen=True):
-    """A workflow as this node sees it; ``counts`` has the states that occur."""
+    """A workflow as this node sees it; ``counts`` has the states that occur.
+
+    ``permille`` is how much of its expected work is done, ``expected_end_ms`` an estimate from
+    that (0: none, while nothing of it runs), ``ended_ms`` when the last of it ended. ``gates`` are
+    those that wait for a person.
+    """
 
     workflow: WorkflowId
     name: str
@@ -144,6 +178,11 @@ class WorkflowView(Struct, frozen=True):
     submitted_ms: Millis
     tasks: Count
     counts: dict[TaskState, Count]
+    permille: Permille = 0
+    left_ms: Millis = 0
+    expected_end_ms: Millis = 0
+    ended_ms: Millis = 0
+    gates: Count = 0
 
 
 class StatusReply(Struct, frozen=True):
@@ -167,7 +206,8 @@ class TaskView(Struct, frozen=True):
     """A task as this node sees it.
 
     ``host`` is the name of the machine that runs it or ran it, ``needs`` the ids of the tasks
-    it waits for or waited for, ``changed_ms`` when the run last changed.
+    it waits for or waited for, ``changed_ms`` when the run last changed. ``permille`` and
+    ``left_ms`` are what the program says of itself, or reckoned from its expected length.
     """
 
     task: str
@@ -185,6 +225,13 @@ class TaskView(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     outputs: tuple[Dataset, ...] = ()
     mixed_inputs: bool = False
+    permille: Permille = 0
+    left_ms: Millis = 0
+    begun_ms: Millis = 0
+    ended_ms: Millis = 0
+    expected_end_ms: Millis = 0
+    host_node: str = ""
+    generation: Count = 1
 
 
 class ShowReply(Struct, frozen=True):

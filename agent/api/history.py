@@ -1,0 +1,149 @@
+"""What was: the runs of tasks with who ran what when, and what is kept of them for long.
+
+The table forgets workflows some time after they ended; the history of a node remembers what it saw
+of them. Each node keeps its own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from agent.api.values import Count, Millis, Page, ShortText, TaskState, WorkflowId
+
+WEEKS_MAX = 520
+
+RunPhase = Literal[
+    "Scheduled", "Running", "Suspended", "Terminated", "Failed", "Evicted", "Yielded", "Lost"
+]
+"""``Evicted`` was given back by its machine, ``Yielded`` was decided elsewhere, ``Lost`` died."""
+
+
+class Runs(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Who ran what when: of a task, or of all tasks of a workflow, a page of tasks at a time."""
+
+    workflow: Annotated[str, Meta(max_length=256)] = ""
+    task: Annotated[str, Meta(max_length=256)] = ""
+    first: Count = 0
+    limit: Page = 1_000
+
+
+class PhaseSpan(Struct, frozen=True):
+    """A run was in this phase from then on, until the next one."""
+
+    phase: RunPhase
+    from_ms: Millis
+
+
+class RunView(Struct, frozen=True):
+    """One attempt at a task. ``run`` names it; ``text`` says why it ended, where not by itself.
+
+    ``spans`` are its phases as far as this node saw them; ``ended_ms`` is 0 while it goes on.
+    """
+
+    run: str
+    generation: Count
+    attempt: Count
+    host: str
+    phase: RunPhase
+    begun_ms: Millis
+    changed_ms: Millis
+    ended_ms: Millis = 0
+    text: str = ""
+    spans: tuple[PhaseSpan, ...] = ()
+    counts: bool = False
+    checkpoint: str = ""
+
+
+class TaskRuns(Struct, frozen=True):
+    """The runs of one task, the first one first."""
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    state: TaskState
+    ready_ms: Millis
+    runs: tuple[RunView, ...]
+
+
+class RunsReply(Struct, frozen=True):
+    """``total`` tasks there are in all."""
+
+    tasks: tuple[TaskRuns, ...]
+    total: Count
+
+
+class History(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Tasks that have ended, the latest first: all, of a workflow, of a program, of a machine."""
+
+    workflow: ShortText = ""
+    program: ShortText = ""
+    host: ShortText = ""
+    state: TaskState | None = None
+    since_ms: Millis = 0
+    until_ms: Annotated[int, Meta(ge=0, le=2**53)] = 2**53
+    first: Count = 0
+    limit: Page = 200
+
+
+class TaskHistory(Struct, frozen=True):
+    """What became of a task. ``waited_s``: from when it could have run until it did.
+
+    ``moved`` tells why it did not end where it began, a sentence each.
+    """
+
+    task: str
+    name: str
+    workflow: WorkflowId
+    program: str
+    state: TaskState
+    host: str
+    submitted_ms: Millis
+    ready_ms: Millis
+    started_ms: Millis
+    ended_ms: Millis
+    waited_s: float
+    ran_s: float
+    suspended_s: float
+    attempts: Count
+    moved: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class HistoryReply(Struct, frozen=True):
+    """A page of ``total``."""
+
+    tasks: tuple[TaskHistory, ...]
+    total: Count
+
+
+class Statistics(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What this machine gave and what the flock did, of so many weeks, this one included."""
+
+    weeks: Annotated[int, Meta(ge=1, le=WEEKS_MAX)] = 4
+
+
+class WeekView(Struct, frozen=True):
+    """One week from Monday on, by this machine's calendar. ``hours_given``: tasks ran here for so
+    long; ``done_here`` and ``done``: tasks that finished on this machine, and in the whole flock.
+    """
+
+    begins_ms: Millis
+    hours_given: float
+    done_here: Count
+    done: Count
+    failed: Count
+    moved: Count
+    waited_median_s: float
+    waited_longest_s: float
+
+
+class StatisticsReply(Struct, frozen=True):
+    """The latest week first, and all that is remembered in sum."""
+
+    weeks: tuple[WeekView, ...]
+    since_ms: Millis
+    hours_given: float
+    done_here: Count
+    done: Count

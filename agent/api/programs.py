@@ -1,0 +1,83 @@
+"""Programs: which there are, where, and what is decided about those that others publish."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from agent.api.values import Count, Dataset, Millis, Reference
+
+Decision = Literal["installed", "accepted", "waiting", "refused"]
+"""What this node does with a program. ``waiting``: its owner has not decided yet."""
+PathText = Annotated[str, Meta(min_length=1, max_length=4_096)]
+
+
+class Programs(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which programs can the flock run?"""
+
+
+class ProgramView(Struct, frozen=True):
+    """A program, and the names of the machines that can run it now.
+
+    What it does is known where this node has its description. ``published`` is its folder, where
+    it came with a publication and not by an installation.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    here: Decision | None = None
+    text: str = ""
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    expected_s: float = 0.0
+    published: Dataset | None = None
+    publisher: str = ""
+    seen_ms: Millis = 0
+
+
+class BrokenProgram(Struct, frozen=True):
+    """A folder among the programs of this node that is none, and why."""
+
+    folder: str
+    fault: str
+
+
+class ProgramsReply(Struct, frozen=True):
+    """In the order of names."""
+
+    programs: tuple[ProgramView, ...]
+    broken: tuple[BrokenProgram, ...] = ()
+
+
+class Publish(Struct, frozen=True, forbid_unknown_fields=True):
+    """Publish a program folder of this machine to the flock."""
+
+    folder: PathText
+
+
+class Published(Struct, frozen=True):
+    """The name by which tasks can name it, and its folder as a dataset."""
+
+    program: str
+    dataset: Dataset
+
+
+class AcceptProgram(Struct, frozen=True, forbid_unknown_fields=True):
+    """Run this published program here from now on."""
+
+    program: Reference
+
+
+class RefuseProgram(Struct, frozen=True, forbid_unknown_fields=True):
+    """Never run this published program here."""
+
+    program: Reference
+
+
+class Decided(Struct, frozen=True):
+    """What holds now for this program here."""
+
+    program: str
+    here: Decision
+    waiting: Count = 0

@@ -1,0 +1,46 @@
+"""The settings of a node that its owner may change while it runs, and those to be seen."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from agent.api.values import ShortText
+
+PublishedPrograms = Literal["always", "ask", "never"]
+NodeName = Annotated[str, Meta(min_length=1, max_length=60)]
+Slots = Annotated[int, Meta(ge=1, le=256)]
+AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
+Tags = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=60)], ...], Meta(max_length=64)]
+Quota = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """How is this node set up?"""
+
+
+class SettingsView(Struct, frozen=True):
+    """What holds, and the file that says so. ``restart``: what is kept, but holds only after one."""
+
+    file: str
+    name: str
+    port: int
+    listen: tuple[str, ...]
+    addresses: tuple[str, ...]
+    slots: int
+    tags: tuple[str, ...]
+    published_programs: PublishedPrograms = "ask"
+    dataset_quota_mb: int = 0
+    restart: tuple[str, ...] = ()
+
+
+class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Change those that are given; they are kept in the settings file."""
+
+    name: NodeName | UnsetType = UNSET
+    slots: Slots | UnsetType = UNSET
+    tags: Tags | UnsetType = UNSET
+    addresses: AddressTexts | UnsetType = UNSET
+    published_programs: PublishedPrograms | UnsetType = UNSET
+    dataset_quota_mb: Quota | UnsetType = UNSET

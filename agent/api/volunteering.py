@@ -1,0 +1,98 @@
+"""When this machine helps: what clients ask and are told of it, and what its owner may set.
+
+A mode holds until its owner changes it; a pause lies over it and ends by itself or by `resume`.
+Every source of presence tells what it sees in a sentence of its own, so that nobody has to guess
+why a machine does not help. A source that cannot see counts as somebody being there.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from agent.api.values import Count, Millis, ShortText
+
+VolunteerMode = Literal["always", "when idle", "by schedule"]
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+ClockTime = Annotated[str, Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$")]
+PauseLength = Annotated[float, Meta(ge=1, le=31_536_000)]
+PROGRAMS_MAX = 64
+HOURS_MAX = 64
+
+
+class Hours(Struct, frozen=True, forbid_unknown_fields=True):
+    """From one time of a day to another; an end not after the beginning is on the next day."""
+
+    day: Weekday
+    begins: ClockTime
+    ends: ClockTime
+
+
+class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """When to help. ``hours`` count in the mode ``by schedule``; the others wherever somebody may
+    be there. ``lets_end_s``: a task that expects to end within this is not suspended when its
+    machine's owner comes back."""
+
+    mode: VolunteerMode = "always"
+    hours: Annotated[tuple[Hours, ...], Meta(max_length=HOURS_MAX)] = ()
+    idle_s: Annotated[float, Meta(ge=0, le=86_400)] = 300.0
+    others_cpu_percent: Annotated[int, Meta(ge=0, le=100)] = 10
+    on_mains_only: bool = True
+    free_memory_mb: Count = 512
+    full_screen_counts: bool = True
+    exclusive_programs: Annotated[tuple[ShortText, ...], Meta(max_length=PROGRAMS_MAX)] = ()
+    own_only: bool = False
+    lets_end_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
+
+
+class Volunteering(Struct, frozen=True, forbid_unknown_fields=True):
+    """Does this machine help, and why?"""
+
+
+class SourceView(Struct, frozen=True):
+    """What one source of presence saw last. ``sees`` is false where it cannot see at all."""
+
+    source: str
+    sees: bool
+    owner_present: bool
+    text: str
+    read_ms: Millis = 0
+
+
+class VolunteeringView(Struct, frozen=True):
+    """Whether this machine helps now, why, by which rules, and what each source tells.
+
+    ``paused_until_ms`` is none while it is paused until somebody resumes. ``finishing``: it pauses
+    as soon as what runs here has ended.
+    """
+
+    volunteering: bool
+    owner_present: bool
+    reason: str
+    rules: VolunteerRules
+    paused: bool = False
+    paused_until_ms: Millis | None = None
+    finishing: bool = False
+    sources: tuple[SourceView, ...] = ()
+
+
+class SetVolunteering(Struct, frozen=True, forbid_unknown_fields=True):
+    """Help by these rules from now on, also after a restart."""
+
+    rules: VolunteerRules
+
+
+class Pause(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Stop helping: for so long, until tomorrow, or (neither given) until somebody resumes.
+
+    ``finish_first``: what runs now is let end before.
+    """
+
+    for_s: PauseLength | None = None
+    until_tomorrow: bool = False
+    finish_first: bool = False
+
+
+class Resume(Struct, frozen=True, forbid_unknown_fields=True):
+    """End the pause: the rules count again."""
