@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, WorkflowSafe
+from agent.protocol.effects import (
+    CancelFinished,
+    OutcomeChanged,
+    TaskMoved,
+    TaskProgressed,
+    WorkflowSafe,
+)
+from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId
 
 
@@ -37,7 +44,35 @@ class MembersMoved:
     """Notice: who belongs to the flock has changed, or whether there is a flock."""
 
 
-Notice = TaskMoved | OutcomeChanged | WorkflowSafe | CancelFinished | PeersChanged | MembersMoved
+@dataclass(frozen=True, slots=True)
+class VolunteeringMoved:
+    """Notice: this node begins or ceases to help, or does so for another reason."""
+
+    volunteering: bool
+    owner_present: bool
+    reason: str
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOffered:
+    """Notice: a published program came up that nobody has decided about here."""
+
+    program: str
+    publisher: str
+
+
+Notice = (
+    TaskMoved
+    | TaskProgressed
+    | OutcomeChanged
+    | WorkflowSafe
+    | CancelFinished
+    | PeersChanged
+    | MembersMoved
+    | VolunteeringMoved
+    | ProgramOffered
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +100,7 @@ class PeerFacts:
     """Why it works for others, or does not."""
     load_percent: int
     slots: int
+    capabilities: Capabilities = Capabilities()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +213,8 @@ class Facts:
     programs: tuple[str, ...]
     data_folder: str
     log_folder: str
+    owner_present: bool = False
+    slots: int = 1
+    capabilities: Capabilities = Capabilities()
+    master: NodeId = ""
+    """Who hands the table to newcomers; empty when none is known."""

@@ -1,23 +1,85 @@
-"""What a node notices, as events for clients: ids become names where a person reads them."""
+"""What a node notices, as events for clients: ids become names where a person reads them.
+
+Some events are read off others: a task that moved may be a gate that waits for a person, or the
+last one of its workflow. The table is ahead of the notices, so that several moves of one moment
+all see the workflow ended; it is told once.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import assert_never
 
 from agent.api import session
+from agent.control.progress import PERMILLE_MAX
 from agent.control.surface import Surface
-from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, WorkflowSafe
-from agent.protocol.records import TaskId
-from agent.service_facts import MembersMoved, Notice, PeersChanged
+from agent.control.views import workflow_counts, workflow_state
+from agent.protocol.effects import (
+    CancelFinished,
+    OutcomeChanged,
+    TaskMoved,
+    TaskProgressed,
+    WorkflowSafe,
+)
+from agent.protocol.records import TaskId, WorkflowId
+from agent.protocol.states import ENDED, TaskState
+from agent.service_facts import (
+    MembersMoved,
+    Notice,
+    PeersChanged,
+    ProgramOffered,
+    VolunteeringMoved,
+)
 
 
-def happening_of(notice: Notice, surface: Surface) -> session.Happening:
-    """The event for clients."""
+class Happenings:
+    """Turns notices into events; remembers which ends of workflows were told."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+        self._told_ended: dict[WorkflowId, None] = {}
+
+    def of(self, notice: Notice) -> Iterator[session.Happening]:
+        """The events for clients, one or more."""
+        yield happening_of(notice, self._surface)
+        if isinstance(notice, TaskMoved):
+            yield from self._consequences(notice)
+
+    def _consequences(self, moved: TaskMoved) -> Iterator[session.Happening]:
+        table = self._surface.table
+        spec = table.specs.get(moved.task)
+        if spec is None:
+            self._forget()
+            return
+        workflow = table.workflow_of[moved.task]
+        if moved.after is TaskState.WAITING:
+            yield session.GateWaiting(spec.task, spec.name, workflow, spec.asks)
+        if table.unfinished.get(workflow):
+            self._told_ended.pop(workflow, None)
+        elif moved.after in ENDED and moved.before is not None and workflow not in self._told_ended:
+            self._told_ended[workflow] = None
+            counts = workflow_counts(table, table.workflows[workflow])
+            shown = {state: counts[state] for state in TaskState if counts[state]}
+            yield session.WorkflowEnded(workflow, workflow_state(Counter(shown)), shown)
+
+    def _forget(self) -> None:
+        """A workflow was cleaned up."""
+        known = self._surface.table.workflows
+        for workflow in [each for each in self._told_ended if each not in known]:
+            del self._told_ended[workflow]
+
+
+def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa: PLR0911 - a table
+    """The event that says the same to clients."""
     match notice:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(surface, task)
             host = _host(surface, task)
             return session.TaskMoved(task, name, workflow, before, after, host, cause)
+        case TaskProgressed(task, node, permille, left_ms):
+            host, known = surface.name_of(node), min(permille, PERMILLE_MAX)
+            return session.TaskProgressed(task, *_place(surface, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
             old, new = surface.name_of(before_run[2]), surface.name_of(after_run[2])
             return session.OutcomeChanged(task, *_place(surface, task), old, new, cause)
@@ -29,6 +91,10 @@ def happening_of(notice: Notice, surface: Surface) -> session.Happening:
             return session.PeerChanged(peer)
         case MembersMoved():
             return session.FlockChanged(surface.flock.name if surface.flock else "")
+        case VolunteeringMoved(volunteering, owner_present, reason, paused):
+            return session.VolunteeringChanged(volunteering, owner_present, reason, paused)
+        case ProgramOffered(program, publisher):
+            return session.ProgramWaiting(program, publisher)
         case _:
             assert_never(notice)
 

@@ -26,12 +26,13 @@ from typing import Protocol
 
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
-from agent.driver.ports import Audience, Disk, Network, Programs, Told
+from agent.driver.ports import Audience, Disk, Network, Programs, Told, WithProgram
 from agent.driver.stories import stories_of
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
     CancelFinished,
+    CopyCheckpoint,
     CopyOutputs,
     Effect,
     Fetch,
@@ -44,6 +45,7 @@ from agent.protocol.effects import (
     Stopped,
     SuspendChild,
     TaskMoved,
+    TaskProgressed,
     Unlink,
     WorkflowSafe,
 )
@@ -251,7 +253,13 @@ class Driver:
                     self._network.unlink(effect.peer, effect.reason)
             case Answer():
                 self._audience.answered(effect)
-            case TaskMoved() | OutcomeChanged() | WorkflowSafe() | CancelFinished():
+            case (
+                TaskMoved()
+                | TaskProgressed()
+                | OutcomeChanged()
+                | WorkflowSafe()
+                | CancelFinished()
+            ):
                 self._tell(effect)
             case Stopped():
                 self._audience.stopped()
@@ -260,9 +268,7 @@ class Driver:
             case _:
                 self._do_with_program(effect)
 
-    def _do_with_program(
-        self, effect: Fetch | StartChild | SuspendChild | ResumeChild | StopChild | CopyOutputs
-    ) -> None:
+    def _do_with_program(self, effect: WithProgram) -> None:
         programs = self._programs
         match effect:
             case Fetch():
@@ -277,6 +283,8 @@ class Driver:
                 programs.stop(effect.task, effect.run, effect.reason)
             case CopyOutputs():
                 programs.copy(effect)
+            case CopyCheckpoint():
+                programs.copy_checkpoint(effect)
 
     def _tell(self, notice: Told) -> None:
         self._audience.told(notice)

@@ -11,18 +11,26 @@ from typing import Protocol
 from agent.protocol.effects import (
     Answer,
     CancelFinished,
+    CopyCheckpoint,
     CopyOutputs,
     Fetch,
     OutcomeChanged,
     Persist,
+    ResumeChild,
     StartChild,
+    StopChild,
+    SuspendChild,
     TaskMoved,
+    TaskProgressed,
     WorkflowSafe,
 )
 from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, RunName, TaskId
 
-Told = TaskMoved | OutcomeChanged | WorkflowSafe | CancelFinished
+Told = TaskMoved | TaskProgressed | OutcomeChanged | WorkflowSafe | CancelFinished
+WithProgram = (
+    Fetch | StartChild | SuspendChild | ResumeChild | StopChild | CopyOutputs | CopyCheckpoint
+)
 
 
 class Network(Protocol):
@@ -59,6 +67,8 @@ class Programs(Protocol):
     def stop(self, task: TaskId, run: RunName, reason: str) -> None: ...
 
     def copy(self, effect: CopyOutputs) -> None: ...
+
+    def copy_checkpoint(self, effect: CopyCheckpoint) -> None: ...
 
 
 class Audience(Protocol):

@@ -27,7 +27,7 @@ from agent.execution.child import GRACE_S, Broken, Child, Ending, Stopped
 from agent.execution.groups import Groups, native_groups
 from agent.execution.programs import Program, ProgramError, Programs
 from agent.execution.words import arguments
-from agent.protocol.effects import CopyOutputs, Fetch, StartChild
+from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch, StartChild
 from agent.protocol.events import (
     ChildFailed,
     ChildNotStarted,
@@ -102,6 +102,10 @@ class Children:
         """Nor to copy to."""
         log.warning("outputs of %s cannot be copied: they are on this node only", effect.task)
         self._tell_soon(OutputsCopied(effect.task, effect.run, (self._me,)))
+
+    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
+        """Nor a checkpoint, which stays here only."""
+        log.warning("the checkpoint of %s cannot be copied: it is on this node only", effect.task)
 
     def start(self, effect: StartChild) -> None:
         """Start the program of a run."""

@@ -54,13 +54,18 @@ class Claimability:
         unfit = misfit(spec, core.capabilities)
         if unfit:
             return f"{core.name} {unfit}"
-        if not self._willing(task):
-            return core.presence.reason or "this machine does not volunteer now"
+        unwilling = self._unwilling(task)
+        if unwilling:
+            return unwilling
         missing = self._datasets.missing_input(spec)
         return f"input {missing} is nowhere reachable" if missing is not None else ""
 
-    def _willing(self, task: TaskId) -> bool:
-        table = self._core.table
-        if self._core.willing:
-            return True
-        return table.interactive(task) and table.home(task) == self._core.me and self._runs.idle()
+    def _unwilling(self, task: TaskId) -> str:
+        core = self._core
+        at_home = core.table.home(task) == core.me
+        if core.willing:
+            choosy = core.presence.own_only and not at_home
+            return f"{core.name} helps only with its own work now" if choosy else ""
+        if at_home and core.table.interactive(task) and self._runs.idle():
+            return ""
+        return core.presence.reason or "this machine does not volunteer now"

@@ -136,6 +136,7 @@ class Core:
         self.wall_ms = 0
         self.cause = ""
         self.presence = PresenceChanged(volunteering=False, owner_present=True, reason="starting")
+        self.owner_since_s = 0.0
         self.holdings: dict[DatasetId, None] = dict.fromkeys(setup.holdings)
         self.peers: dict[NodeId, Peer] = {}
         self.incarnations: dict[NodeId, int] = {}

@@ -74,8 +74,9 @@ class Datasets(Part):
         return None
 
     def needed(self, spec: TaskSpec) -> list[DatasetId]:
-        """Every dataset that the flock must keep for the task: outputs and raw inputs."""
-        wanted = [raw.dataset for raw in spec.raw if not raw.external]
+        """Every dataset that the flock must keep for the task: raw inputs, program, outputs."""
+        given = spec.raw if spec.published is None else (*spec.raw, spec.published)
+        wanted = [dataset.dataset for dataset in given if not dataset.external]
         for ref in spec.inputs:
             reading = self.core.table.reading(ref.task)
             outputs = () if reading is None else reading.outputs

@@ -76,12 +76,16 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class StartChild:
-    """Start the program: ChildStarted, then one of ChildSucceeded, ChildFailed."""
+    """Start the program: ChildStarted, then one of ChildSucceeded, ChildFailed.
+
+    ``checkpoint`` is what an earlier attempt has saved and is on this disk; empty: there is none.
+    """
 
     task: TaskId
     run: RunName
     spec: TaskSpec
     inputs: tuple[DatasetId, ...]
+    checkpoint: DatasetId = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,16 @@ class CopyOutputs:
     copies: int
 
 
+@dataclass(frozen=True, slots=True)
+class CopyCheckpoint:
+    """Put a checkpoint on the disk of one of these peers, the first that can. Nobody waits."""
+
+    task: TaskId
+    run: RunName
+    checkpoint: Dataset
+    peers: tuple[NodeId, ...]
+
+
 class Verdict(Enum):
     """What became of a client's request."""
 
@@ -148,6 +162,16 @@ class TaskMoved:
     before: TaskState | None
     after: TaskState
     cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProgressed:
+    """Notice: how far a running task is, by its own word. A hint, at most one a second a task."""
+
+    task: TaskId
+    host: NodeId
+    permille: int
+    left_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +213,10 @@ Effect = (
     | ResumeChild
     | StopChild
     | CopyOutputs
+    | CopyCheckpoint
     | Answer
     | TaskMoved
+    | TaskProgressed
     | OutcomeChanged
     | WorkflowSafe
     | CancelFinished

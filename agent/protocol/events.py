@@ -75,12 +75,18 @@ class DiskUsable:
 
 @dataclass(frozen=True, slots=True)
 class PresenceChanged:
-    """May this machine help now? ``owner_present`` suspends what runs for others."""
+    """May this machine help now? ``owner_present`` suspends what runs for others.
+
+    ``own_only``: it helps only with what was submitted here. ``lets_end_ms``: what expects to end
+    within this time after the owner has come is let end.
+    """
 
     volunteering: bool
     owner_present: bool
     reason: ShortText = ""
     load_percent: int = 0
+    own_only: bool = False
+    lets_end_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +145,15 @@ class ChildProgressed:
     run: RunName
     permille: int
     left_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChildCheckpointed:
+    """The program saved its state, which is on this disk; a later attempt may begin with it."""
+
+    task: TaskId
+    run: RunName
+    checkpoint: Dataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +271,7 @@ Event = (
     | ChildStarted
     | ChildNotStarted
     | ChildProgressed
+    | ChildCheckpointed
     | ChildSucceeded
     | ChildFailed
     | ChildStopped

@@ -334,6 +334,7 @@ class Liveness(Part):
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
             self._reached,
+            own_only=presence.own_only,
         )
         if status == self._status:
             return
@@ -357,6 +358,8 @@ class Liveness(Part):
         self.core.wake = True
 
     def _presence_changed(self, event: PresenceChanged) -> None:
+        if event.owner_present and not self.core.presence.owner_present:
+            self.core.owner_since_s = self.core.now_s
         self.core.presence = event
         self.core.wake = True
         self.tell_status()

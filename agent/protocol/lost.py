@@ -13,8 +13,8 @@ import msgspec
 
 from agent.protocol.core import Core, Part
 from agent.protocol.liveness import Liveness
+from agent.protocol.own_run import OwnRun
 from agent.protocol.records import Life, Lost, Run, Running, Suspended, TaskId, TaskLife, run_name
-from agent.protocol.runs import OwnRun
 from agent.protocol.table import News
 
 

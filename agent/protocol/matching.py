@@ -15,7 +15,10 @@ def misfit(spec: TaskSpec, capabilities: Capabilities) -> str:
     """Why a node with these capabilities cannot run the task; empty when it can."""
     needs = spec.requirements
     if spec.program not in capabilities.programs:
-        return f"has no program {spec.program}"
+        if spec.published is None:
+            return f"has no program {spec.program}"
+        if not capabilities.takes_published:
+            return f"does not take the published program {spec.program}"
     if needs.system and needs.system != capabilities.system:
         return f"runs {capabilities.system or 'an unknown system'}, needed is {needs.system}"
     if needs.architecture and needs.architecture != capabilities.architecture:

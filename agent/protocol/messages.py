@@ -75,7 +75,10 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
 
 
 class Capabilities(Struct, frozen=True, array_like=True):
-    """What a node has, for the matching of requirements."""
+    """What a node has, for the matching of requirements.
+
+    ``takes_published``: its owner lets it run programs that come with a submission.
+    """
 
     system: ShortText = ""
     architecture: ShortText = ""
@@ -84,6 +87,7 @@ class Capabilities(Struct, frozen=True, array_like=True):
     cores: Count = 1
     programs: tuple[ShortText, ...] = ()
     tags: tuple[ShortText, ...] = ()
+    takes_published: bool = False
 
 
 class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
@@ -92,6 +96,7 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     Sent when any of it changes, whole. The receiver keeps the newest revision; it decides who
     is idle (so who goes for which task) and, by the neighbours, who is down. ``reached`` are
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
+    ``own_only``: willing, but only for work that was submitted there.
     """
 
     revision: Count
@@ -109,6 +114,7 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     reached: dict[NodeId, Incarnation] = {}
     policy: ShortText = ""
     more: More = {}
+    own_only: bool = False
 
 
 class AskStatus(Struct, frozen=True, array_like=True, tag="ASK_STATUS"):

@@ -17,7 +17,7 @@ from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
-from agent.protocol.effects import Answer, Effect, Fetch, StartChild, Verdict
+from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
 from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
 from agent.protocol.healing import Healing
@@ -174,6 +174,9 @@ class Node:
     def _progress(self, peer: Peer, message: Progress) -> None:
         for item in message.items:
             self._queue.told_progress(item.task, item.left_ms / 1000)
+            if item.task in self.table.specs:
+                notice = TaskProgressed(item.task, peer.node, item.permille, item.left_ms)
+                self._core.emit(notice)
         self._unknown.ask(i.task for i in message.items if i.task not in self.table.specs)
 
     def _due(self, event: Due) -> None:

@@ -41,6 +41,7 @@ class Seats:
     busy: int
     active: int
     willing: bool
+    own_only: bool = False
 
     @property
     def row(self) -> tuple[int, int, NodeId]:
@@ -48,8 +49,9 @@ class Seats:
         return (self.busy // max(self.slots, 1), self.busy, self.node)
 
 
-Kind = tuple[str, Requirements, bool]
-"""Tasks of one kind fit the same seats: program, requirements, whether short."""
+Kind = tuple[str, bool, Requirements, bool, NodeId]
+"""Tasks of one kind fit the same seats: program, whether it was published with them, requirements,
+whether short, and where they were submitted if that matters to anybody."""
 
 
 class Planning(Part):
@@ -146,13 +148,14 @@ class Planning(Part):
         """Tasks with their takers, until nobody has room or this node has its share."""
         table, mine = self.core.table, seats[0]
         held_back = self._contested_interactive()
+        choosy = any(each.own_only for each in seats)
         hopeless: dict[Kind, None] = {}
         for task in self._queue.in_order():
             spec = table.specs[task]
             if not table.interactive(task):
                 if held_back or not (mine.willing and self._may_have_room(mine)):
                     return
-                kind = (spec.program, spec.requirements, self._short(spec))
+                kind = self._kind(spec, choosy)
                 if kind in hopeless:
                     continue
                 taker = self._taker(task, spec, seats)
@@ -163,6 +166,11 @@ class Planning(Part):
                 held_back = held_back or (taker is not mine and self._could_take(spec))
             if taker is not None:
                 yield task, taker
+
+    def _kind(self, spec: TaskSpec, choosy: bool) -> Kind:
+        home = self.core.table.home(spec.task) if choosy else ""
+        published = spec.published is not None
+        return (spec.program, published, spec.requirements, self._short(spec), home)
 
     def _seats(self) -> list[Seats]:
         """This node's seats first, then the peers'."""
@@ -176,7 +184,8 @@ class Planning(Part):
         asked = len(self._claims.open)
         own = max(self._runs.executing(), busy.get(core.me, 0)) + asked
         active = self._runs.active() + asked
-        seats = [Seats(core.me, core.capabilities, core.slots, own, active, core.willing)]
+        own_only = core.presence.own_only
+        seats = [Seats(core.me, core.capabilities, core.slots, own, active, core.willing, own_only)]
         for peer in core.peers.values():
             if peer.greeted and not peer.suspected and peer.status is not None:
                 status, taken = peer.status, busy.get(peer.node, 0)
@@ -188,6 +197,7 @@ class Planning(Part):
                         taken,
                         taken,
                         status.willing,
+                        status.own_only,
                     )
                 )
         return seats
@@ -200,7 +210,7 @@ class Planning(Part):
         home = self._home(task, fitting)
         if home is not None and home.active == 0 and home.node not in passed:
             return self._if_possible(home, task)
-        fitting = [each for each in fitting if each.willing]
+        fitting = [each for each in fitting if self._willing(each, task)]
         failed = failed_on(core.table.life(task))
         if failed:
             fitting = [each for each in fitting if each.node not in failed] or fitting
@@ -240,7 +250,12 @@ class Planning(Part):
     def _has_place(self, seats: Seats, spec: TaskSpec) -> bool:
         """Any task of this kind could go there now."""
         fits = not misfit(spec, seats.capabilities)
-        return fits and seats.willing and self._has_room(seats, spec)
+        return fits and self._willing(seats, spec.task) and self._has_room(seats, spec)
+
+    def _willing(self, seats: Seats, task: TaskId) -> bool:
+        """Its owner lets it take this task; some take only what was submitted there."""
+        at_home = not seats.own_only or self.core.table.home(task) == seats.node
+        return seats.willing and at_home
 
     def _contested_interactive(self) -> bool:
         """Another's better claim was seen, and no record of it yet: it may still fail."""

@@ -77,12 +77,24 @@ class Requirements(Struct, frozen=True, array_like=True):
     tags: tuple[ShortText, ...] = ()
 
 
+class Limits(Struct, frozen=True, array_like=True):
+    """What one run may take; zero means: what the program or the machine allows.
+
+    ``silent_s`` is how long it may neither progress nor print anything.
+    """
+
+    memory_mb: Count = 0
+    disk_mb: Count = 0
+    wall_s: Count = 0
+    silent_s: Count = 0
+
+
 class TaskSpec(Struct, frozen=True, array_like=True):
     """One execution of a program, or a gate: a step that a person does. Immutable.
 
     ``raw`` are datasets given at submission, ``inputs`` outputs of other tasks, ``after`` tasks
     that only have to be finished first. A gate's program is empty and ``asks`` says what the
-    person is to do.
+    person is to do. ``published`` is the folder of a program that came with the submission.
     """
 
     task: TaskId
@@ -98,6 +110,8 @@ class TaskSpec(Struct, frozen=True, array_like=True):
     gate: bool = False
     asks: ShortText = ""
     more: More = {}
+    limits: Limits = Limits()
+    published: Dataset | None = None
 
 
 class WorkflowSpec(Struct, frozen=True, array_like=True):
@@ -203,6 +217,7 @@ class Run(Struct, frozen=True, array_like=True):
     Only that incarnation of that host writes it (its successor may end it as ``Lost``). Claim
     and first expected length are fixed when it begins, so ties between runs never move.
     ``stamp`` tells people when this revision was written; nothing is ordered by it.
+    ``checkpoint`` is the newest state that its program has saved for a later attempt.
     """
 
     generation: Generation
@@ -216,6 +231,7 @@ class Run(Struct, frozen=True, array_like=True):
     phase: Phase = Scheduled()
     stamp: Stamp = (0, 0)
     more: More = {}
+    checkpoint: Dataset | None = None
 
     @property
     def live(self) -> bool:

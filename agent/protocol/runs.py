@@ -24,15 +24,15 @@ for others, a free slot starts what is queued.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
 from zlib import crc32
 
 import msgspec
 
+from agent.protocol.checkpoints import newest_checkpoint
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.datasets import Datasets
 from agent.protocol.effects import (
+    CopyCheckpoint,
     CopyOutputs,
     Fetch,
     ResumeChild,
@@ -40,9 +40,11 @@ from agent.protocol.effects import (
     StopChild,
     Stopped,
     SuspendChild,
+    TaskProgressed,
 )
 from agent.protocol.errors import LocalProtocolError
 from agent.protocol.events import (
+    ChildCheckpointed,
     ChildFailed,
     ChildNotStarted,
     ChildProgressed,
@@ -56,6 +58,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.matching import evictions
 from agent.protocol.messages import Goodbye, Progress, ProgressItem
+from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage
 from agent.protocol.records import (
     Dataset,
     DatasetId,
@@ -70,7 +73,6 @@ from agent.protocol.records import (
     Suspended,
     TaskId,
     TaskLife,
-    TaskSpec,
     Terminated,
     Yielded,
     run_name,
@@ -86,45 +88,13 @@ RESTING_S = 5.0
 RESTING_S_MAX = 600.0
 
 
-class Stage(Enum):
-    """What this node is doing about a run of its own."""
-
-    FETCHING = "fetching"
-    QUEUED = "queued"
-    STARTING = "starting"
-    RUNNING = "running"
-    SUSPENDED = "suspended"
-    COPYING = "copying"
-    STOPPING = "stopping"
-
-
-ON_THE_MACHINE = (Stage.STARTING, Stage.RUNNING, Stage.SUSPENDED, Stage.STOPPING)
-
-
-@dataclass(slots=True)
-class OwnRun:
-    """A run that this node executes. ``then``: the phase to write when it has stopped."""
-
-    task: TaskId
-    spec: TaskSpec
-    run: Run
-    stage: Stage
-    then: Phase | None = None
-    outputs: tuple[Dataset, ...] = ()
-    permille: int = 0
-    left_ms: int | None = None
-    left_said_s: float = 0.0
-    needs: tuple[DatasetId, ...] = ()
-    told_s: float = -1e9
-    told_permille: int = -1
-
-
 Word = (
     InputsFetched
     | FetchFailed
     | ChildStarted
     | ChildNotStarted
     | ChildProgressed
+    | ChildCheckpointed
     | ChildSucceeded
     | ChildFailed
     | ChildStopped
@@ -152,6 +122,7 @@ class Runs(Part):
             ChildStarted,
             ChildNotStarted,
             ChildProgressed,
+            ChildCheckpointed,
             ChildSucceeded,
             ChildFailed,
             ChildStopped,
@@ -168,6 +139,8 @@ class Runs(Part):
             (Stage.SUSPENDED, ChildNotStarted): self._not_started,
             (Stage.STOPPING, ChildNotStarted): self._not_started,
             (Stage.RUNNING, ChildProgressed): self._progressed,
+            (Stage.RUNNING, ChildCheckpointed): self._checkpointed,
+            (Stage.SUSPENDED, ChildCheckpointed): self._checkpointed,
             (Stage.STARTING, ChildSucceeded): self._succeeded,
             (Stage.RUNNING, ChildSucceeded): self._succeeded,
             (Stage.SUSPENDED, ChildSucceeded): self._succeeded,
@@ -189,13 +162,20 @@ class Runs(Part):
         spec = self.core.table.specs[task]
         own = self.mine[task] = OwnRun(task, spec, run, Stage.QUEUED)
         own.needs = tuple(self._datasets.needed(spec))
+        own.checkpoint = newest_checkpoint(self.core.table.life(task), run, self._can_have)
         self._fetch_missing(own)
+
+    def _can_have(self, dataset: DatasetId) -> bool:
+        return dataset in self.core.holdings or bool(self._datasets.holders(dataset))
 
     def _fetch_missing(self, own: OwnRun) -> bool:
         """Have inputs brought that are not on this disk; False when all are."""
+        if own.checkpoint and not self._can_have(own.checkpoint):
+            own.checkpoint = ""
+        wanted = (*own.needs, own.checkpoint) if own.checkpoint else own.needs
         missing = [
             (dataset, self._datasets.holders(dataset))
-            for dataset in own.needs
+            for dataset in wanted
             if dataset not in self.core.holdings
         ]
         if missing:
@@ -223,6 +203,11 @@ class Runs(Part):
     def _fetch_failed(self, own: OwnRun, word: FetchFailed) -> None:
         times = evictions(self.core.table.life(own.task), self.core.me)
         self._datasets.refuse(word.dataset, self._datasets.holders(word.dataset), times)
+        if word.dataset == own.checkpoint and word.dataset not in own.needs:
+            own.checkpoint = ""
+            if not self._fetch_missing(own):
+                own.stage = Stage.QUEUED
+            return
         self._end(own, Evicted(short_text(f"input {word.dataset} could not be fetched")))
 
     def _started(self, own: OwnRun, word: ChildStarted) -> None:
@@ -238,6 +223,19 @@ class Runs(Part):
     def _progressed(self, own: OwnRun, word: ChildProgressed) -> None:
         own.permille = min(max(word.permille, 0), 1000)
         own.left_ms, own.left_said_s = max(word.left_ms, 0), self.core.now_s
+
+    def _checkpointed(self, own: OwnRun, word: ChildCheckpointed) -> None:
+        """Recorded once it is on this disk; another one is to have it before this one is gone."""
+        if _unreadable((word.checkpoint,)):
+            self.core.count("checkpoint that cannot be named")
+            return
+        self._datasets.hold((word.checkpoint.dataset,))
+        own.run = msgspec.structs.replace(own.run, checkpoint=word.checkpoint)
+        self._write(own, own.run.phase)
+        peers = self._copy_targets(own.task)
+        if peers and self.core.settings.copies > 1:
+            name = run_name(own.run)
+            self.core.emit(CopyCheckpoint(own.task, name, word.checkpoint, peers))
 
     def _succeeded(self, own: OwnRun, word: ChildSucceeded) -> None:
         core = self.core
@@ -297,7 +295,8 @@ class Runs(Part):
         elif core.stopping:
             self._stop(own, Evicted("the agent stops"))
         elif core.presence.owner_present and not self._at_home(own.task):
-            self._make_way(own)
+            if not self._may_end(own):
+                self._make_way(own)
         elif own.stage is Stage.SUSPENDED and not self._promised(own.task):
             self._resume(own)
 
@@ -312,18 +311,25 @@ class Runs(Part):
         if reading.owner is not None:
             if run_name(reading.owner) == run_name(own.run):
                 return ""
-            return "" if self._nearly_done(own) else f"superseded by {reading.owner.host}"
+            return (
+                ""
+                if own.nearly_done(core.now_s, core.settings.nearly_done_ms)
+                else f"superseded by {reading.owner.host}"
+            )
         if reading.outcome is not None:
             return f"{reading.outcome.host} has finished it"
         return reading.reason or reading.state.value
 
-    def _nearly_done(self, own: OwnRun) -> bool:
-        """By its own word, and no longer than that word allows."""
-        if own.stage is not Stage.RUNNING or own.left_ms is None:
-            return False
-        overdue_ms = (self.core.now_s - own.left_said_s) * 1000 - own.left_ms
-        limit_ms = self.core.settings.nearly_done_ms
-        return own.left_ms <= limit_ms and overdue_ms <= limit_ms
+    def _may_end(self, own: OwnRun) -> bool:
+        """The owner is back but lets end what expects to end soon, and no longer than that."""
+        core = self.core
+        since_ms = int((core.now_s - core.owner_since_s) * 1000)
+        left_ms = core.presence.lets_end_ms - since_ms
+        return (
+            left_ms > 0
+            and own.stage is Stage.RUNNING
+            and own.left_ms_at(self.core.now_s) <= left_ms
+        )
 
     def _make_way(self, own: OwnRun) -> None:
         core = self.core
@@ -380,7 +386,8 @@ class Runs(Part):
             free -= 1
             own.stage, own.left_said_s = Stage.STARTING, core.now_s
             self._write(own, Running())
-            core.emit(StartChild(own.task, run_name(own.run), own.spec, own.run.inputs))
+            name, inputs = run_name(own.run), own.run.inputs
+            core.emit(StartChild(own.task, name, own.spec, inputs, own.checkpoint))
 
     # -- ends ----------------------------------------------------------------------------
 
@@ -429,21 +436,24 @@ class Runs(Part):
         for task in [task for task, until_s in self.resting.items() if until_s <= core.now_s]:
             del self.resting[task]
             core.wake = True
+        if core.presence.owner_present and core.presence.lets_end_ms and self.mine:
+            core.wake = True
         items: list[ProgressItem] = []
         for own in self.mine.values():
             since_s = core.now_s - own.told_s
             changed = own.permille != own.told_permille and since_s >= core.settings.progress_s
             if own.stage is Stage.RUNNING and (changed or since_s >= PROGRESS_REPEAT_S):
                 own.told_s, own.told_permille = core.now_s, own.permille
-                items.append(self._progress(own))
+                item = self._progress(own)
+                items.append(item)
+                core.emit(TaskProgressed(own.task, core.me, item.permille, item.left_ms))
         if items:
             core.broadcast(Progress(tuple(items)))
 
     def _progress(self, own: OwnRun) -> ProgressItem:
-        said_ms = own.run.expected_ms if own.left_ms is None else own.left_ms
-        since_ms = int((self.core.now_s - own.left_said_s) * 1000)
-        left_ms = max(0, said_ms - since_ms)
-        return ProgressItem(own.task, own.run.attempt, own.permille, left_ms)
+        return ProgressItem(
+            own.task, own.run.attempt, own.permille, own.left_ms_at(self.core.now_s)
+        )
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -13,6 +13,7 @@ from agent.driver.ports import Told
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
+    CopyCheckpoint,
     CopyOutputs,
     Effect,
     Fetch,
@@ -136,6 +137,9 @@ class World:
 
     def copy(self, effect: CopyOutputs) -> None:
         self.done.append(("copy", effect.task))
+
+    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
+        self.done.append(("copy checkpoint", effect.task))
 
     def answered(self, answer: Answer) -> None:
         self.done.append(answer.request)

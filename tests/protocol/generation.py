@@ -148,6 +148,7 @@ _STRATEGIES: dict[type[inspect.Type], Callable[[Any], st.SearchStrategy[Any]]] =
     inspect.VarTupleType: _sequences,
     inspect.TupleType: lambda kind: st.tuples(*map(_values, kind.item_types)),
     inspect.DictType: _entries,
+    inspect.NoneType: lambda _: st.none(),
     inspect.UnionType: lambda kind: st.one_of(*map(_values, kind.types)),
     inspect.StructType: lambda kind: records(kind.cls),
 }

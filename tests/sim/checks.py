@@ -245,6 +245,8 @@ def inputs_are_here(machine: Machine, effect: StartChild) -> None:
     external = {raw.dataset for raw in effect.spec.raw if raw.external}
     disk = machine.disk.datasets
     needed = dict.fromkeys((*effect.inputs, *(raw.dataset for raw in effect.spec.raw)))
+    if effect.checkpoint:
+        needed[effect.checkpoint] = None
     missing = [name for name in needed if name not in external and name not in disk]
     if missing or len(effect.inputs) < len(effect.spec.inputs):
         text = f"{machine} starts it with {effect.inputs}, without {missing}"

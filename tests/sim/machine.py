@@ -18,6 +18,7 @@ from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
     CancelFinished,
+    CopyCheckpoint,
     CopyOutputs,
     Effect,
     Fetch,
@@ -30,6 +31,7 @@ from agent.protocol.effects import (
     Stopped,
     SuspendChild,
     TaskMoved,
+    TaskProgressed,
     Unlink,
     WorkflowSafe,
 )
@@ -383,6 +385,10 @@ class Machine:
         self.transfers.copy(effect)
         return True
 
+    def _copy_checkpoint(self, effect: CopyCheckpoint) -> bool:
+        self.transfers.copy_checkpoint(effect)
+        return True
+
     def _answer(self, effect: Answer) -> bool:
         self.simulation.watch.answered(self, effect)
         return True
@@ -395,7 +401,7 @@ class Machine:
         self.simulation.watch.outcome_changed(self, effect)
         return True
 
-    def _noticed(self, _: WorkflowSafe | CancelFinished) -> bool:
+    def _noticed(self, _: TaskProgressed | WorkflowSafe | CancelFinished) -> bool:
         return True
 
     def _stopped(self, _: Stopped) -> bool:
@@ -429,8 +435,10 @@ ACTS: dict[type, Callable[[Machine, Any], bool]] = {
     ResumeChild: Machine._go_on,
     StopChild: Machine._stop,
     CopyOutputs: Machine._copy,
+    CopyCheckpoint: Machine._copy_checkpoint,
     Answer: Machine._answer,
     TaskMoved: Machine._moved,
+    TaskProgressed: Machine._noticed,
     OutcomeChanged: Machine._outcome,
     WorkflowSafe: Machine._noticed,
     CancelFinished: Machine._noticed,

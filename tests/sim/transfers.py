@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.protocol.effects import CopyOutputs, Fetch
+from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch
 from agent.protocol.events import DatasetsChanged, FetchFailed, InputsFetched, OutputsCopied
 from agent.protocol.records import DatasetId, NodeId, RunName, TaskId
 
@@ -154,6 +154,21 @@ class Transfers:
         job = Copying(effect, list(effect.peers), [self.machine.node_id])
         self.copying.append(job)
         self.world.after(self._copy_s(), self._next_copy, job)
+
+    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
+        """Put it on another disk; nobody hears of it but that disk's owner."""
+        self.world.after(self._copy_s(), self._put_checkpoint, effect, self.machine.boots)
+
+    def _put_checkpoint(self, effect: CopyCheckpoint, boots: int) -> None:
+        machine = self.machine
+        target = machine.simulation.by_id.get(effect.peers[0])
+        reached = target is not None and machine.simulation.network.carries(machine, target)
+        if target is None or not reached or boots != machine.boots or self._paused():
+            return
+        name = effect.checkpoint.dataset
+        if name in machine.disk.datasets:
+            target.disk.datasets[name] = None
+            target.hand(DatasetsChanged(added=(name,)))
 
     def _copy_s(self) -> float:
         return self.world.random.uniform(*self.machine.simulation.plan.fetch_s)
