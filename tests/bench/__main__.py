@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import cast
 
-from tests.bench import journal
+from tests.bench import journal, live
 from tests.bench.report import Benchmark, Figures, hand_over
 
 NAMES = ("tables", "messages", "twice", "speed", "dispatch")
@@ -26,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     if given[:1] == ["journal"]:
         return journal.main(given[1:])
+    if given[:1] == ["live"]:
+        return live.main(given[1:])
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("name", nargs="?", choices=NAMES)
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
@@ -35,6 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if chosen.name is None:
         for name in NAMES:
             sys.stdout.write(f"{name:10} {benchmark(name).WHAT}\n")
+        sys.stdout.write(f"live       {live.WHAT}\n")
         sys.stdout.write("journal    what flushes cost, and the time and memory of a start\n")
         return 0
     bench = benchmark(chosen.name)

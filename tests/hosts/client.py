@@ -65,6 +65,10 @@ class HostClient:
         """Ask and wait for the answer."""
         return self.ask(method, params).result(limit_s)
 
+    def unfollow(self) -> None:
+        """Follow no events any more: reading them costs agent and client something, too."""
+        self._following.cancel()
+
     def close(self) -> None:
         """End the connections and the thread."""
         self._following.cancel()

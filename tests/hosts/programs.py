@@ -42,10 +42,10 @@ def install(programs: Path, evidence: Path) -> None:
     nap = programs / NAP
     nap.mkdir(parents=True, exist_ok=True)
     (nap / "nap.sh").write_text(_SCRIPT.replace("{evidence}", str(evidence)))
-    _describe(nap, ["/bin/sh", "{folder}/nap.sh"], 1)
+    describe(nap, ["/bin/sh", "{folder}/nap.sh"], 1)
     nothing = programs / NOTHING
     nothing.mkdir(exist_ok=True)
-    _describe(nothing, ["/bin/true"], 0)
+    describe(nothing, ["/bin/true"], 0)
 
 
 def read_evidence(host: int, evidence: Path) -> list[Trace]:
@@ -60,6 +60,7 @@ def read_evidence(host: int, evidence: Path) -> list[Trace]:
     return found
 
 
-def _describe(folder: Path, command: list[str], outputs: int) -> None:
+def describe(folder: Path, command: list[str], outputs: int) -> None:
+    """Write the description of the program in a folder."""
     described = {"name": folder.name, "command": command, "outputs": outputs}
     (folder / "program.json").write_text(json.dumps(described))
