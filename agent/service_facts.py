@@ -18,6 +18,9 @@ from agent.protocol.effects import (
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId
 
+UNKNOWN = Capabilities()
+"""Of a machine that has not said what it has."""
+
 
 class ServiceError(Exception):
     """One sentence for a person: what is wrong, where, and what to do."""
@@ -100,7 +103,7 @@ class PeerFacts:
     """Why it works for others, or does not."""
     load_percent: int
     slots: int
-    capabilities: Capabilities = Capabilities()
+    capabilities: Capabilities = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +218,6 @@ class Facts:
     log_folder: str
     owner_present: bool = False
     slots: int = 1
-    capabilities: Capabilities = Capabilities()
+    capabilities: Capabilities = UNKNOWN
     master: NodeId = ""
     """Who hands the table to newcomers; empty when none is known."""

@@ -128,6 +128,11 @@ class LiveNode:
         with suppress(OSError):
             self.children.clear_scratch()
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this machine has, as the flock is told."""
+        return self._capabilities()
+
     def _capabilities(self) -> Capabilities:
         return capabilities(self.children.names(), self._home.scratch, self._settings.tags)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.net.links import LinkReport
-from agent.protocol.messages import Heartbeat, Hello, Message, Status
+from agent.protocol.messages import Capabilities, Heartbeat, Hello, Message, Status
 from agent.protocol.records import NodeId
 from agent.service_facts import PeerFacts
 
@@ -89,4 +89,5 @@ class PeerBook:
             reason="" if status is None else status.reason,
             load_percent=0 if status is None else status.load_percent,
             slots=0 if status is None else status.slots,
+            capabilities=Capabilities() if status is None else status.capabilities,
         )

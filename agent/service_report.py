@@ -43,6 +43,10 @@ def facts_of(service: Service) -> Facts:
         programs=live.children.names(),
         data_folder=str(service.home.data),
         log_folder=str(service.home.log),
+        owner_present=live.presence.owner_present,
+        slots=service.settings.slots,
+        capabilities=live.capabilities,
+        master=live.node.master,
     )
 
 

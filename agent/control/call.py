@@ -16,6 +16,7 @@ from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
+from agent.control.views import Views
 from agent.control.wording import parameters_fault
 
 P = TypeVar("P", bound=Struct)
@@ -31,6 +32,7 @@ class Call:
     token: str
     follow: Callable[[Position], None]
     stop: Callable[[str], None]
+    views: Views
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,11 @@ from agent.control.connection import Connection
 from agent.control.control_file import new_token, remove_control_file, write_control_file
 from agent.control.envelope import failure_line
 from agent.control.event_log import EventLog
-from agent.control.happenings import happening_of
+from agent.control.happenings import Happenings
 from agent.control.limits import Limits
+from agent.control.progress import ProgressBook
 from agent.control.surface import Surface
+from agent.control.views import Views
 from agent.service_facts import Notice
 
 LOOPBACK = "127.0.0.1"
@@ -34,7 +36,11 @@ class ControlServer:
         self._surface, self._folder = surface, folder
         self._limits = limits or Limits()
         self._token = new_token()
-        self._call = Call(surface, EventLog(self._limits), self._token, _nowhere, stop_agent)
+        self._progress = ProgressBook()
+        self._happenings = Happenings(surface)
+        views = Views(surface, self._progress)
+        events = EventLog(self._limits)
+        self._call = Call(surface, events, self._token, _nowhere, stop_agent, views)
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
         self._unsubscribe: Callable[[], None] = _nothing
@@ -73,7 +79,9 @@ class ControlServer:
         await asyncio.gather(*self._connections.values(), return_exceptions=True)
 
     def _noticed(self, notice: Notice) -> None:
-        self._call.events.record(happening_of(notice, self._surface))
+        self._progress.note(notice)
+        for happening in self._happenings.of(notice):
+            self._call.events.record(happening)
 
     async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(reader, writer, self._call, self._limits)

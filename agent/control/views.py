@@ -1,78 +1,158 @@
-"""Records as clients see them: one snapshot, read off where the question is answered."""
+"""Records as clients see them: one snapshot, read off where the question is answered.
+
+How far something is comes from what programs say of themselves; where they say nothing it is
+reckoned from the expected length, and never called done before it is. The end of a workflow is an
+estimate: what is left on its longest path, or all that is left shared among those who help,
+whichever is more.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from graphlib import TopologicalSorter
 
-from agent import __version__
 from agent.api import values, work
 from agent.control.naming import readable
+from agent.control.progress import ProgressBook
 from agent.control.surface import Surface
-from agent.protocol.reading import Reading
-from agent.protocol.records import Dataset, TaskSpec, Workflow
+from agent.protocol.reading import Reading, effective_generation
+from agent.protocol.records import Dataset, NodeId, Run, TaskId, TaskSpec, Workflow
 from agent.protocol.specs import producers_of
 from agent.protocol.states import ENDED, TaskState
+from agent.protocol.table import Table
 
 UNDER_WAY = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
+RECKONED_PERMILLE_MAX = 990
 _NOT_READ = Reading(TaskState.SUBMITTED)
 
 
-def node_view(surface: Surface) -> work.NodeView:
-    """The node that answers."""
-    facts, flock = surface.facts(), surface.flock
-    return work.NodeView(
-        surface.node_id,
-        surface.name,
-        facts.version or __version__,
-        flock.name if flock else "",
-        facts.volunteering,
-        facts.presence_reason,
-    )
+class Views:
+    """Of one node's table, with what it has heard of progress."""
+
+    def __init__(self, surface: Surface, progress: ProgressBook) -> None:
+        self._surface, self._progress = surface, progress
+
+    def task(self, spec: TaskSpec) -> work.TaskView:
+        """A task as its records read."""
+        table, surface = self._surface.table, self._surface
+        reading = table.reading(spec.task) or _NOT_READ
+        run = reading.owner or reading.outcome
+        permille, left_ms = self.progress(spec, reading)
+        now_ms = self._progress.now_ms()
+        return work.TaskView(
+            spec.task,
+            spec.name,
+            table.workflow_of[spec.task],
+            spec.program,
+            reading.state,
+            readable(reading.reason, table),
+            surface.name_of(run.host) if run else "",
+            run.attempt if run else 0,
+            run.stamp[0] if run else 0,
+            spec.expected_ms / 1000,
+            spec.gate,
+            spec.asks,
+            tuple(producers_of(spec)),
+            tuple(map(dataset_view, reading.outputs)),
+            reading.mixed_inputs,
+            permille,
+            left_ms,
+            begun_ms=run.claim.stamp[0] if run else 0,
+            ended_ms=run.stamp[0] if run and reading.outcome else 0,
+            expected_end_ms=now_ms + left_ms if reading.state in UNDER_WAY else 0,
+            host_node=run.host if run else "",
+            generation=max(1, effective_generation(table.life(spec.task))),
+        )
+
+    def workflow(self, workflow: Workflow) -> work.WorkflowView:
+        """A workflow with how many of its tasks are in which state, and how far it is."""
+        spec, table = workflow.spec, self._surface.table
+        counts = workflow_counts(table, workflow)
+        state = workflow_state(counts)
+        permille, left_ms = self._far(workflow, state)
+        return work.WorkflowView(
+            spec.workflow,
+            spec.name,
+            state,
+            workflow.priority.value,
+            spec.submitter,
+            self._surface.name_of(spec.host),
+            spec.submitted[0],
+            len(spec.tasks),
+            {each: counts[each] for each in TaskState if counts[each]},
+            permille,
+            left_ms,
+            self._progress.now_ms() + left_ms if left_ms else 0,
+            0 if table.unfinished.get(spec.workflow) else _last_end(table, workflow),
+            counts[TaskState.WAITING],
+        )
+
+    def current(self, task: TaskId, run: Run) -> work.CurrentTask:
+        """A task that a machine has in hand."""
+        table = self._surface.table
+        spec, reading = table.specs[task], table.reading(task) or _NOT_READ
+        permille, left_ms = self.progress(spec, reading)
+        name = table.workflow_of[task]
+        return work.CurrentTask(
+            *(task, spec.name, name, spec.program, reading.state),
+            *(permille, left_ms, run.claim.stamp[0]),
+        )
+
+    def progress(self, spec: TaskSpec, reading: Reading) -> tuple[int, int]:
+        """How far a task is in thousandths, and how many milliseconds it expects still to need."""
+        if reading.state is TaskState.TERMINATED:
+            return 1_000, 0
+        run = reading.owner
+        if run is None:
+            return 0, spec.expected_ms if reading.state not in ENDED and not spec.gate else 0
+        now_ms = self._progress.now_ms()
+        told = self._progress.of(spec.task, run.host)
+        if told is not None:
+            return told.permille, max(0, told.left_ms - max(0, now_ms - told.at_ms))
+        if reading.state is TaskState.SCHEDULED:
+            return 0, spec.expected_ms
+        passed_ms = max(0, now_ms - run.stamp[0])
+        permille = 1_000 * passed_ms // spec.expected_ms if spec.expected_ms else 0
+        return min(permille, RECKONED_PERMILLE_MAX), max(0, spec.expected_ms - passed_ms)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _far(self, workflow: Workflow, state: values.WorkflowState) -> tuple[int, int]:
+        """How much of the expected work is done, and when the last of it may be."""
+        table = self._surface.table
+        open_tasks = table.unfinished.get(workflow.spec.workflow) or {}
+        left = dict[TaskId, int]()
+        done_ms = 0
+        whole_ms = sum(_weight(spec) for spec in workflow.spec.tasks)
+        for task in open_tasks:
+            spec = table.specs[task]
+            permille, left[task] = self.progress(spec, table.reading(task) or _NOT_READ)
+            done_ms -= _weight(spec) * (1_000 - permille) // 1_000
+        for spec in workflow.spec.tasks:
+            reading = table.reading(spec.task)
+            ended_badly = reading is not None and reading.state in ENDED and not reading.outcome
+            done_ms += 0 if ended_badly else _weight(spec)
+        permille = max(0, min(1_000, 1_000 * done_ms // max(1, whole_ms)))
+        if state != "running":
+            return permille, 0
+        shared_ms = sum(left.values()) // self._helpers()
+        return permille, max(1, shared_ms, _longest_path(left, table))
+
+    def _helpers(self) -> int:
+        facts = self._surface.facts()
+        others = sum(max(1, peer.slots) for peer in facts.peers if peer.willing)
+        return max(1, others + facts.slots * facts.volunteering)
 
 
-def workflow_view(surface: Surface, workflow: Workflow) -> work.WorkflowView:
-    """A workflow with how many of its tasks are in which state."""
-    spec = workflow.spec
-    reading = surface.table.reading
-    counts = Counter((reading(task.task) or _NOT_READ).state for task in spec.tasks)
-    return work.WorkflowView(
-        spec.workflow,
-        spec.name,
-        _state(counts),
-        workflow.priority.value,
-        spec.submitter,
-        surface.name_of(spec.host),
-        spec.submitted[0],
-        len(spec.tasks),
-        {state: counts[state] for state in TaskState if counts[state]},
-    )
+def workflow_counts(table: Table, workflow: Workflow) -> Counter[TaskState]:
+    """How many tasks of a workflow are in which state."""
+    reading = table.reading
+    return Counter((reading(task.task) or _NOT_READ).state for task in workflow.spec.tasks)
 
 
-def task_view(surface: Surface, spec: TaskSpec) -> work.TaskView:
-    """A task as its records read."""
-    table = surface.table
-    reading = table.reading(spec.task) or _NOT_READ
-    run = reading.owner or reading.outcome
-    return work.TaskView(
-        spec.task,
-        spec.name,
-        table.workflow_of[spec.task],
-        spec.program,
-        reading.state,
-        readable(reading.reason, table),
-        surface.name_of(run.host) if run else "",
-        run.attempt if run else 0,
-        run.stamp[0] if run else 0,
-        spec.expected_ms / 1000,
-        spec.gate,
-        spec.asks,
-        tuple(producers_of(spec)),
-        tuple(map(_dataset, reading.outputs)),
-        reading.mixed_inputs,
-    )
-
-
-def _state(counts: Counter[TaskState]) -> values.WorkflowState:
+def workflow_state(counts: Counter[TaskState]) -> values.WorkflowState:
+    """What is to be said of the whole."""
     if any(counts[state] for state in UNDER_WAY):
         return "running"
     if any(state not in ENDED for state in counts):
@@ -82,5 +162,37 @@ def _state(counts: Counter[TaskState]) -> values.WorkflowState:
     return "cancelled" if counts[TaskState.CANCELLED] else "finished"
 
 
-def _dataset(dataset: Dataset) -> values.Dataset:
+def dataset_view(dataset: Dataset) -> values.Dataset:
+    """An output or raw input, as clients name it."""
     return values.Dataset(dataset.dataset, dataset.size_bytes, dataset.external)
+
+
+def tasks_by_host(table: Table) -> dict[NodeId, list[tuple[TaskId, Run]]]:
+    """Which machine has which tasks in hand."""
+    found: dict[NodeId, list[tuple[TaskId, Run]]] = {}
+    for task, run in table.owned.items():
+        found.setdefault(run.host, []).append((task, run))
+    return found
+
+
+def _weight(spec: TaskSpec) -> int:
+    return 0 if spec.gate else max(1, spec.expected_ms)
+
+
+def _last_end(table: Table, workflow: Workflow) -> int:
+    """When the last of its runs said its last word; nothing may have run at all."""
+    lives = (table.lives.get(spec.task) for spec in workflow.spec.tasks)
+    return max((run.stamp[0] for life in lives if life for run in life.runs), default=0)
+
+
+def _longest_path(left: dict[TaskId, int], table: Table) -> int:
+    """Along the longest chain of what is left; gates cost a person's time, which nobody knows."""
+    needs = {task: _open_needs(table.producers[task], left) for task in left}
+    ends: dict[TaskId, int] = {}
+    for task in TopologicalSorter(needs).static_order():
+        ends[task] = left[task] + max((ends[need] for need in needs[task]), default=0)
+    return max(ends.values(), default=0)
+
+
+def _open_needs(producers: Iterable[TaskId], left: dict[TaskId, int]) -> list[TaskId]:
+    return [each for each in producers if each in left]

@@ -30,7 +30,7 @@ from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
-from agent.protocol.records import TaskId
+from agent.protocol.records import NodeId, TaskId
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
@@ -126,6 +126,11 @@ class Node:
     def story(self, task: TaskId) -> list[str]:
         """Why the task moved, as far as this node saw it."""
         return self._core.story(task)
+
+    @property
+    def master(self) -> NodeId:
+        """Who hands the table to newcomers, empty when none is known or it is down for me."""
+        return self._election.master
 
     # -- events that concern everybody ---------------------------------------------------
 

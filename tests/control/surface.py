@@ -20,6 +20,7 @@ from agent.protocol.effects import (
     OutcomeChanged,
     StartChild,
     TaskMoved,
+    TaskProgressed,
     WorkflowSafe,
 )
 from agent.protocol.events import (
@@ -52,7 +53,7 @@ NODE = "birchnode"
 NAME = "birch"
 INVITATION = "wingbeat-right"
 WALL_MS = 1_700_000_000_000
-NOTICES = (TaskMoved, OutcomeChanged, WorkflowSafe, CancelFinished)
+NOTICES = (TaskMoved, TaskProgressed, OutcomeChanged, WorkflowSafe, CancelFinished)
 
 FLOCK = FlockFacts("flockid", "meadow", True, 4e9, 3e9, False)
 ALDER = PeerFacts(

@@ -19,8 +19,19 @@ from agent.api.rpc import ErrorCode
 from agent.api.schema import document
 from agent.control import verbs
 from agent.control.verbs import VERBS
-from agent.protocol.effects import CancelFinished, OutcomeChanged, WorkflowSafe
-from agent.service_facts import MembersMoved, PeersChanged
+from agent.protocol.effects import (
+    CancelFinished,
+    OutcomeChanged,
+    TaskProgressed,
+    WorkflowSafe,
+)
+from agent.protocol.events import Cancel
+from agent.service_facts import (
+    MembersMoved,
+    PeersChanged,
+    ProgramOffered,
+    VolunteeringMoved,
+)
 from tests.control.schema_check import faults, resolved
 from tests.control.serving import greeted, serving, stranger, workflow
 from tests.control.surface import INVITATION
@@ -99,7 +110,10 @@ def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
             await client.result("submit", workflow())
             start = (await client.result("status"))["position"]
             await client.result("events", {"after": {**start, "sequence": 0}})
+            there.node.volunteer()
             task = there.node.table.workflows["survey"].spec.tasks[0].task
+            there.node.succeed(task)
+            there.node.handle(Cancel("1", "survey"))
             run = (1, 1, "aldernode", 5)
             for notice in (
                 OutcomeChanged(task, run, run, "merged"),
@@ -108,9 +122,12 @@ def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
                 CancelFinished("a task that was cleaned up"),
                 PeersChanged("aldernode", linked=False),
                 MembersMoved(),
+                TaskProgressed(task, "aldernode", 250, 4_000),
+                VolunteeringMoved(False, True, "you moved the mouse", False),
+                ProgramOffered("count@0123456789ab", "alder"),
             ):
                 there.node.tell(notice)
-            for _ in range(10):
+            while "program waiting" not in told:
                 event = await client.heard()
                 found += faults(event, reference("Notification"), CONTRACT)
                 found += faults(event["params"], schema, CONTRACT)

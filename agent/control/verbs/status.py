@@ -3,7 +3,7 @@
 from agent.api.methods import STATUS
 from agent.api.work import Status, StatusReply
 from agent.control.call import Call, verb
-from agent.control.views import node_view, workflow_view
+from agent.control.machines import node_view
 
 
 async def serve(call: Call, params: Status) -> StatusReply:
@@ -16,8 +16,8 @@ async def serve(call: Call, params: Status) -> StatusReply:
     )
     page = workflows[params.first : params.first + params.limit]
     return StatusReply(
-        node_view(surface),
-        tuple(workflow_view(surface, workflow) for workflow in page),
+        node_view(surface, call.views),
+        tuple(call.views.workflow(workflow) for workflow in page),
         len(workflows),
         call.events.position,
     )

@@ -4,6 +4,8 @@ Tasks get ids here, and what only this form can be wrong in is told here, with t
 the node checks the rest, and keeps it.
 """
 
+from math import ceil
+
 from agent.api.methods import SUBMIT
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, NamedPriority
@@ -95,7 +97,21 @@ def _spec(workflow: str, task: Task) -> records.TaskSpec:
         task.failures_max,
         task.gate,
         task.asks,
+        limits=records.Limits(
+            memory_mb=task.limits.memory_mb,
+            disk_mb=task.limits.disk_mb,
+            wall_s=ceil(task.limits.wall_s),
+            silent_s=ceil(task.limits.silent_s),
+        ),
+        published=_published(task),
     )
+
+
+def _published(task: Task) -> records.Dataset | None:
+    folder = task.published
+    if folder is None:
+        return None
+    return records.Dataset(folder.dataset, folder.size_bytes, folder.external)
 
 
 VERB = verb(SUBMIT, serve)

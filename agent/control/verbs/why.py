@@ -10,7 +10,6 @@ from agent.api.work import Move, Story, TaskView, Why
 from agent.control.call import Call, verb
 from agent.control.naming import find_task, readable
 from agent.control.surface import Surface
-from agent.control.views import task_view
 from agent.protocol.records import TaskId
 
 _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
@@ -20,7 +19,7 @@ async def serve(call: Call, params: Why) -> Story:
     """What this node knows: another one may have seen more of the way."""
     surface = call.surface
     spec = find_task(surface.table, params.task)
-    task = task_view(surface, spec)
+    task = call.views.task(spec)
     return Story(task, _now(task, surface), tuple(_moves(spec.task, surface)))
 
 

@@ -1,0 +1,103 @@
+"""Machines as clients see them: this one, those that are linked, those that are away."""
+
+from __future__ import annotations
+
+from agent import __version__
+from agent.api import flock, values, work
+from agent.control.surface import Surface
+from agent.control.views import Views, tasks_by_host
+from agent.protocol.messages import Capabilities
+from agent.protocol.records import NodeId, Run, TaskId
+from agent.protocol.states import TaskState
+from agent.service_facts import Facts, MemberFacts, PeerFacts
+
+TASKS_SHOWN_MAX = 64
+Hands = dict[NodeId, list[tuple[TaskId, Run]]]
+
+
+def node_view(surface: Surface, views: Views) -> work.NodeView:
+    """The node that answers."""
+    facts, belongs = surface.facts(), surface.flock
+    tasks = _tasks(tasks_by_host(surface.table).get(surface.node_id, ()), views)
+    return work.NodeView(
+        surface.node_id,
+        surface.name,
+        facts.version or __version__,
+        belongs.name if belongs else "",
+        facts.volunteering,
+        facts.presence_reason,
+        facts.owner_present,
+        facts.slots,
+        _running(tasks),
+        tasks,
+        capabilities_view(facts.capabilities, facts.programs),
+    )
+
+
+def peer_views(surface: Surface, views: Views) -> tuple[flock.PeerView, ...]:
+    """In the order of names, those without a link with what is known of why."""
+    facts, hands = surface.facts(), tasks_by_host(surface.table)
+    linked = {peer.node: _linked(peer, facts, hands, views) for peer in facts.peers}
+    away = [
+        _away(member, facts)
+        for member in facts.members
+        if not member.is_this_node and member.node not in linked
+    ]
+    return tuple(sorted([*linked.values(), *away], key=lambda view: (view.name, view.node)))
+
+
+def capabilities_view(has: Capabilities, programs: tuple[str, ...] = ()) -> values.Capabilities:
+    """What a machine has."""
+    return values.Capabilities(
+        has.system,
+        has.architecture,
+        has.memory_mb,
+        has.disk_mb,
+        has.cores,
+        programs or has.programs,
+        has.tags,
+        has.takes_published,
+    )
+
+
+def _linked(peer: PeerFacts, facts: Facts, hands: Hands, views: Views) -> flock.PeerView:
+    tasks = _tasks(hands.get(peer.node, ()), views)
+    return flock.PeerView(
+        peer.node,
+        peer.name,
+        "linked",
+        peer.address,
+        peer.version,
+        None if peer.round_trip_s is None else peer.round_trip_s * 1000,
+        None if peer.clock_skew_s is None else round(peer.clock_skew_s * 1000),
+        peer.willing,
+        peer.owner_present,
+        peer.load_percent,
+        peer.reason,
+        peer.slots,
+        _running(tasks),
+        tasks,
+        capabilities_view(peer.capabilities),
+        peer.node == facts.master,
+        max(0, round(peer.linked_since_s * 1000)),
+        peer.bytes_in,
+        peer.bytes_out,
+    )
+
+
+def _away(member: MemberFacts, facts: Facts) -> flock.PeerView:
+    refusals = [each for each in facts.refusals if each.node == member.node]
+    last = max(refusals, key=lambda each: each.at_s, default=None)
+    if last is None:
+        return flock.PeerView(member.node, member.name, "away")
+    return flock.PeerView(member.node, member.name, "away", last.address, reason=last.text)
+
+
+def _tasks(
+    hand: list[tuple[TaskId, Run]] | tuple[()], views: Views
+) -> tuple[work.CurrentTask, ...]:
+    return tuple(views.current(task, run) for task, run in hand[:TASKS_SHOWN_MAX])
+
+
+def _running(tasks: tuple[work.CurrentTask, ...]) -> int:
+    return sum(each.state is not TaskState.SCHEDULED for each in tasks)
