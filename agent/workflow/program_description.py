@@ -1,0 +1,148 @@
+"""What a program is, as the file in its folder tells: one model, whatever the file's format.
+
+A program is a folder with ``program.yaml`` in it and whatever it executes beside that. A folder
+that was made for an older system may have ``program.xml`` instead, which knows the name, the type
+and the inputs; its executable is the file that has the program's name.
+
+    name: georeferencing          # default: the name of the folder
+    version: "1.2"
+    docs: Gives every point its place on the ground.
+    command: ["{python}", main.py]
+    inputs: [points, track]       # what it takes, in this order
+    outputs: [points.las]         # files that it leaves in its working folder
+    expected: 5 min
+    requirements: {system: linux, architecture: x86_64, memory: 4 GB, disk: 10 GB, cores: 2, tags: [gpu]}
+    limits: {memory: 6 GB, disk: 20 GB, wall: 2 h, silent: 10 min, log: 4 MB}
+    checkpoint: true
+
+Clients read this too (to propose outputs, lengths and limits), so it is data and executes nothing.
+Whether the command may be executed is decided where it is executed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError, Place
+
+PROGRAM_YAML = "program.yaml"
+PROGRAM_XML = "program.xml"
+OTHER_NAMES = ("program.yml", "program.json", "Program.yaml", "program.toml")
+DESCRIPTION_BYTES_MAX = 256 * 1024
+NAME_LENGTH_MAX = 128
+"""Shorter than a name may be on the wire: a published program's name gets its digest behind it."""
+
+SYSTEMS = ("linux", "windows", "macos")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramInput:
+    """One thing that a program takes. ``producer`` and ``output`` (from 1): the type of program
+    that usually makes it, and which of its outputs it is; empty and 0 where nobody said."""
+
+    name: str
+    producer: str = ""
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRequirements:
+    """What a machine must have to run it; empty and zero mean: anything."""
+
+    system: str = ""
+    architecture: str = ""
+    memory_mb: int = 0
+    disk_mb: int = 0
+    cores: int = 0
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLimits:
+    """What one run may take; zero means: what the machine allows.
+
+    ``silent_s`` is how long it may neither progress nor print anything.
+    """
+
+    memory_mb: int = 0
+    disk_mb: int = 0
+    wall_s: int = 0
+    silent_s: int = 0
+    log_mb: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramDescription:
+    """A program as its author describes it."""
+
+    name: str
+    command: tuple[str, ...]
+    file: str
+    """Where this was read, and where its command stands there."""
+    command_at: Place = WHOLE_FILE
+    version: str = ""
+    kind: str = ""
+    """Its type, by which the inputs of other programs may name it as their producer."""
+    docs: str = ""
+    inputs: tuple[ProgramInput, ...] = ()
+    outputs: tuple[str, ...] = ()
+    requirements: ProgramRequirements = ProgramRequirements()
+    expected_ms: int = 0
+    limits: ProgramLimits = ProgramLimits()
+    checkpoint: bool = False
+
+
+def read_program(folder: Path) -> ProgramDescription:
+    """The program in a folder. Raises ``FaultsError`` with all that is wrong at once."""
+    from agent.workflow.program_xml import read_program_xml
+    from agent.workflow.program_yaml import read_program_yaml
+
+    path = description_file(folder)
+    faults = Faults(str(path))
+    read = read_program_yaml if path.name == PROGRAM_YAML else read_program_xml
+    described = read(path, faults)
+    if faults or described is None:
+        raise FaultsError(faults.listing())
+    return described
+
+
+def description_file(folder: Path) -> Path:
+    """The one description of a folder. Raises ``FaultsError``."""
+    wanted, older = folder / PROGRAM_YAML, folder / PROGRAM_XML
+    if wanted.is_file() and older.is_file():
+        raise _one_fault(older, f"{PROGRAM_YAML} is beside it: remove the one that does not hold")
+    if older.is_file():
+        return older
+    if not wanted.is_file():
+        raise _one_fault(wanted, _why_missing(folder))
+    return wanted
+
+
+def script_description(name: str, script: str) -> str:
+    """The text of a ``program.yaml`` for a single script of that file name."""
+    first = {".py": "{python}", ".sh": "sh", ".js": "node", ".pl": "perl", ".rb": "ruby"}
+    first |= {".r": "Rscript", ".bat": "cmd", ".cmd": "cmd", ".ps1": "powershell"}
+    interpreter = first.get(Path(script).suffix.lower(), "")
+    words = ", ".join(_quoted(word) for word in (interpreter, script) if word)
+    return f"name: {_quoted(name)}\ncommand: [{words}]\n"
+
+
+def _quoted(word: str) -> str:
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _why_missing(folder: Path) -> str:
+    if not folder.is_dir():
+        return "there is no such folder"
+    for name in OTHER_NAMES:
+        if (folder / name).is_file():
+            return f"is not there, but {name} is: describe the program in {PROGRAM_YAML}"
+    return "is not there: it describes the program (`wingbeat program new` writes one)"
+
+
+def _one_fault(path: Path, text: str) -> FaultsError:
+    faults = Faults(str(path))
+    faults.add(WHOLE_FILE, text)
+    return FaultsError(faults.listing())
