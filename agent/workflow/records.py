@@ -1,0 +1,148 @@
+"""Tables of fields: what a mapping of a description file may contain.
+
+``Record`` is for mappings whose keys are fixed, ``Named`` for those whose keys are names that the
+author chooses (tasks, variables). Unknown keys get the nearest known one as a suggestion. What is
+read keeps the places, because much is found wrong only when all of the file is known.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.workflow.faults import Faults, Place, meant, shown
+from agent.workflow.kinds import Kind, Schema, Word
+from agent.workflow.yaml_nodes import Mapping, Node, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key and what may stand there. ``says`` is shown by editors."""
+
+    name: str
+    kind: Kind
+    says: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a record has in the file. A field that was not given, or was wrong, is not in it."""
+
+    place: Place
+    values: dict[str, Any] = field(default_factory=dict)
+    keys: dict[str, Place] = field(default_factory=dict)
+    """Where the keys stand, of wrong fields too."""
+    nodes: dict[str, Node] = field(default_factory=dict)
+
+    def get(self, name: str, otherwise: Any = None) -> Any:
+        """The value of a field."""
+        return self.values.get(name, otherwise)
+
+    def place_of(self, name: str) -> Place:
+        """Where its value stands; of the record itself, if it was not given."""
+        node = self.nodes.get(name)
+        return self.place if node is None else node.place
+
+    def __contains__(self, name: str) -> bool:
+        """Whether it was given, right or wrong."""
+        return name in self.keys
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A mapping with these keys; ``title`` is what it is called in sentences."""
+
+    title: str
+    fields: tuple[Field, ...]
+
+    def field(self, name: str) -> Field | None:
+        """The field of that name."""
+        return next((each for each in self.fields if each.name == name), None)
+
+    def read(self, node: Node, what: str, faults: Faults) -> Values | None:
+        """What is there; ``what`` is only for a mapping that is none."""
+        if not isinstance(node, Mapping):
+            faults.add(node.place, f"{what} must be a mapping, not {kind_of(node)}")
+            return None
+        values = Values(node.place)
+        for entry in node.entries:
+            self.read_entry(values, entry.key.text, entry.key.place, entry.value, faults)
+        for each in self.fields:
+            if each.required and each.name not in values:
+                faults.add(node.place, f"{what} has no {each.name}: {each.says}")
+        return values
+
+    def read_entry(
+        self, values: Values, name: str, place: Place, node: Node, faults: Faults
+    ) -> None:
+        """One field more."""
+        found = self.field(name)
+        if found is None:
+            known = (each.name for each in self.fields)
+            faults.add(place, f"{self.title} has no {shown(name)}{meant(name, known)}")
+            return
+        values.keys[name] = place
+        values.nodes[name] = node
+        value = found.kind.read(node, name, faults)
+        if value is not None:
+            values.values[name] = value
+
+    def schema(self, *, variables: bool = False) -> Schema:
+        """An object of these and nothing else."""
+        told: Schema = {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                each.name: {"description": each.says, **each.kind.schema(variables=variables)}
+                for each in self.fields
+            },
+        }
+        required = [each.name for each in self.fields if each.required]
+        return {**told, "required": required} if required else told
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A mapping from names that the author chooses to values of one kind."""
+
+    name: str
+    """A regular expression that every name has to fit, and ``wanted`` the same in words."""
+    wanted: str
+    kind: Kind
+    most: int
+    characters_max: int = 64
+
+    def read(self, node: Node, what: str, faults: Faults) -> dict[Word, Any] | None:
+        """The values by name; the names know where they stand."""
+        if not isinstance(node, Mapping):
+            faults.add(node.place, f"{what} must be a mapping of names, not {kind_of(node)}")
+            return None
+        if len(node.entries) > self.most:
+            count = len(node.entries)
+            faults.add(node.place, f"{what} has at most {self.most} entries, and this has {count}")
+            return None
+        found: dict[Word, Any] = {}
+        for entry in node.entries:
+            name = entry.key.text
+            if not self.fits(name):
+                faults.add(entry.key.place, f"{shown(name)} is no name here: {self.wanted}")
+                continue
+            value = self.kind.read(entry.value, shown(name), faults)
+            if value is not None:
+                found[Word.at(entry.key.place, name)] = value
+        return found
+
+    def fits(self, name: str) -> bool:
+        """Whether something can be called so."""
+        return 0 < len(name) <= self.characters_max and bool(re.fullmatch(self.name, name))
+
+    def schema(self, *, variables: bool = False) -> Schema:
+        """An object with such keys."""
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            "maxProperties": self.most,
+            "patternProperties": {rf"^(?:{self.name})$": self.kind.schema(variables=variables)},
+        }
