@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from agent.protocol.reading import Reading
 from agent.protocol.records import Dataset, DatasetId, InputRef, RunName, TaskId, TaskSpec
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
-from tests.sim.disk import Disk
+from tests.protocol.stage_machines import Actor, Course, Entry, Link, Program
 
 WALL_MS = 1_700_000_000_000
 Kind = TypeVar("Kind")
@@ -36,55 +36,6 @@ EPSILON_S = 1e-9
 SETTINGS = Settings()
 CURTAIN_S = 3.25
 """When everybody has joined and a master is elected; between two ticks of every node."""
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """How the program of a task goes. ``file``: its output is a file that the flock keeps."""
-
-    length_s: float = 2.0
-    fails_on: tuple[str, ...] = ()
-    file: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program that lives, from when it was started or went on."""
-
-    left_s: float
-    since_s: float
-
-
-@dataclass(slots=True)
-class Actor:
-    """A machine: its node while it runs, its disk, its programs."""
-
-    name: str
-    disk: Disk = field(default_factory=Disk)
-    clock_ahead_ms: int = 0
-    node: Node | None = None
-    owner_present: bool = False
-    armed_s: float | None = None
-    incarnations: list[int] = field(default_factory=list)
-    programs: dict[tuple[TaskId, RunName], Program] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Link:
-    """A link, and which of its two sides still believe in it."""
-
-    sides: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Something that happened. ``what``: a message, an effect, or words of the script."""
-
-    at_s: float
-    who: str
-    what: Message | fx.Effect | str
-    to: tuple[str, ...] = ()
-    note: str = ""
 
 
 def task(name: TaskId, *needs: TaskId, after: tuple[TaskId, ...] = (), **more: Any) -> TaskSpec:
@@ -110,6 +61,8 @@ class Stage:
         self.origin_s = 0.0
         self.courses: dict[TaskId, Course] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
+        self.takers: tuple[str, ...] = ()
+        """Machines whose owners take programs that come with a submission."""
         self.shows = shows
         self.entries: list[Entry] = []
         self._settings = settings or SETTINGS
@@ -172,7 +125,9 @@ class Stage:
         """Start the agent on what its disk has."""
         actor = self.actors[name]
         disk = actor.disk
-        able = Capabilities(programs=("mill",), tags=self.tags.get(name, ()))
+        able = Capabilities(
+            programs=("mill",), tags=self.tags.get(name, ()), takes_published=name in self.takers
+        )
         members = tuple(self.actors)
         setup = NodeSetup(name, name, 1, able, self._settings, members, disk.identity)
         records = tuple(disk.workflows.values()), tuple(disk.lives.values())
@@ -215,6 +170,11 @@ class Stage:
         actor.owner_present = here
         self._note(name, "the owner comes" if here else "the owner leaves")
         self._tell_presence(actor)
+
+    def allow(self, name: str, words: str, presence: ev.PresenceChanged) -> None:
+        """The owner sets what this machine may do."""
+        self._note(name, words)
+        self._hand(name, presence)
 
     def _tell_presence(self, actor: Actor) -> None:
         reason = "the owner is here" if actor.owner_present else ""
@@ -374,10 +334,8 @@ class Stage:
             case fx.StopChild(task, run):
                 actor.programs.pop((task, run), None)
                 self._later(actor, STOP_S, ev.ChildStopped(task, run))
-            case fx.Fetch():
-                self._fetch(actor, effect)
-            case fx.CopyOutputs():
-                self._copy(actor, effect)
+            case fx.Fetch() | fx.CopyOutputs() | fx.CopyCheckpoint():
+                self._transfer(actor, effect)
             case fx.Unlink(peer):
                 self._unlink(actor.name, peer)
             case _:
@@ -396,10 +354,20 @@ class Stage:
     # -- programs ------------------------------------------------------------------------
 
     def _start(self, actor: Actor, effect: fx.StartChild) -> None:
-        length_s = self.courses.get(effect.task, Course()).length_s
+        course = self.courses.get(effect.task, Course())
+        length_s = course.length_s - (course.saves_s if effect.checkpoint else 0.0)
         actor.programs[effect.task, effect.run] = Program(START_S + length_s, self.now_s)
         self._later(actor, START_S, ev.ChildStarted(effect.task, effect.run))
+        if course.saves_s and not effect.checkpoint:
+            self._after(START_S + course.saves_s, lambda: self._save(actor, effect))
         self._go_on(actor, effect.task, effect.run)
+
+    def _save(self, actor: Actor, effect: fx.StartChild) -> None:
+        if (effect.task, effect.run) in actor.programs and actor.node is not None:
+            state = Dataset(f"state of {effect.task} on {actor.name}", 10)
+            self._note(actor.name, f"program of {effect.task} saves its state")
+            self._gain(actor, state.dataset)
+            self._hand(actor.name, ev.ChildCheckpointed(effect.task, effect.run, state))
 
     def _pause(self, actor: Actor, task: TaskId, run: RunName) -> None:
         program = actor.programs[task, run]
@@ -433,6 +401,17 @@ class Stage:
         actor.disk.datasets[dataset] = None
         self._hand(actor.name, ev.DatasetsChanged(added=(dataset,)))
 
+    def _transfer(
+        self, actor: Actor, effect: fx.Fetch | fx.CopyOutputs | fx.CopyCheckpoint
+    ) -> None:
+        match effect:
+            case fx.Fetch():
+                self._fetch(actor, effect)
+            case fx.CopyOutputs():
+                self._copy(actor, effect)
+            case fx.CopyCheckpoint():
+                self._copy_checkpoint(actor, effect)
+
     def _fetch(self, actor: Actor, effect: fx.Fetch) -> None:
         def arrive() -> None:
             for dataset, _ in effect.inputs:
@@ -450,6 +429,15 @@ class Stage:
                     self._gain(self.actors[peer], output.dataset)
             holders = (actor.name, *targets)
             self._hand(actor.name, ev.OutputsCopied(effect.task, effect.run, holders))
+
+        self._after(COPY_S, arrive)
+
+    def _copy_checkpoint(self, actor: Actor, effect: fx.CopyCheckpoint) -> None:
+        target, node = self.actors[effect.peers[0]], actor.node
+
+        def arrive() -> None:
+            if actor.node is node:
+                self._gain(target, effect.checkpoint.dataset)
 
         self._after(COPY_S, arrive)
 

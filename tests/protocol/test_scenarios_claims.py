@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from agent.protocol import messages as msg
 from agent.protocol.states import TaskState
-from tests.protocol.stage import Course, Stage, both_ways, task
+from tests.protocol.stage import Stage, both_ways, task
+from tests.protocol.stage_machines import Course
 
 Links = list[tuple[str, str]] | None
 NAMES = ("acor", "pato", "grifo")

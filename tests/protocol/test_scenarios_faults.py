@@ -6,7 +6,8 @@ from agent.protocol import effects as fx
 from agent.protocol.records import Requirements
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
-from tests.protocol.stage import Course, Stage, both_ways, task
+from tests.protocol.stage import Stage, both_ways, task
+from tests.protocol.stage_machines import Course
 
 NAMES = ("acor", "pato", "grifo")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agent.protocol import messages as msg
 from agent.protocol.states import TaskState
-from tests.protocol.stage import Course, Stage, task
+from tests.protocol.stage import Stage, task
+from tests.protocol.stage_machines import Course
 
 COMPARING = ("HELLO", "DIGEST", "BUCKET_LIST", "ASK_RECORDS", "WHO_IS_MASTER", "NEW_MASTER")
 NAMES = ("acor", "pato", "grifo")

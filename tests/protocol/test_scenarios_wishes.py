@@ -8,7 +8,8 @@ from agent.protocol import messages as msg
 from agent.protocol.effects import Verdict
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
-from tests.protocol.stage import Course, Stage, both_ways, task
+from tests.protocol.stage import Stage, both_ways, task
+from tests.protocol.stage_machines import Course
 
 NAMES = ("acor", "pato", "grifo")
 

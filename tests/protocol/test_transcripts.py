@@ -27,11 +27,13 @@ from tests.protocol import (
     test_scenarios_claims,
     test_scenarios_election,
     test_scenarios_faults,
+    test_scenarios_giving_way,
     test_scenarios_membership,
     test_scenarios_submission,
     test_scenarios_wishes,
 )
-from tests.protocol.stage import Entry, Stage
+from tests.protocol.stage import Stage
+from tests.protocol.stage_machines import Entry
 
 Scene = Callable[[], Stage]
 TRANSCRIPTS = Path(__file__).parent / "transcripts"
@@ -44,6 +46,7 @@ SCENES: dict[str, Scene] = {
         test_scenarios_membership,
         test_scenarios_faults,
         test_scenarios_wishes,
+        test_scenarios_giving_way,
     )
     for name, scene in vars(module).items()
     if name.startswith("scene_")
@@ -226,11 +229,15 @@ class Writer:
                 "fetches "
                 + ", ".join(f"{name} from {' or '.join(holders)}" for name, holders in e.inputs)
             ),
-            fx.StartChild: lambda e: f"STARTS {e.task}, run {self._run_name(e.run)}",
+            fx.StartChild: lambda e: (
+                f"STARTS {e.task}, run {self._run_name(e.run)}"
+                + (f", from {e.checkpoint}" if e.checkpoint else "")
+            ),
             fx.SuspendChild: lambda e: f"suspends {e.task}",
             fx.ResumeChild: lambda e: f"resumes {e.task}",
             fx.StopChild: lambda e: f"STOPS {e.task}: {e.reason}",
             fx.CopyOutputs: lambda e: f"copies output of {e.task} to {e.peers[0]}",
+            fx.CopyCheckpoint: lambda e: f"copies the state of {e.task} to {e.peers[0]}",
             fx.Answer: self._answer,
             fx.OutcomeChanged: lambda e: (
                 f"notice: the outcome of {e.task} was "

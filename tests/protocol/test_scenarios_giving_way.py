@@ -1,0 +1,135 @@
+"""Scenes about machines that are given back: what was saved, what may end, what is taken at all."""
+
+from __future__ import annotations
+
+from agent.protocol import effects as fx
+from agent.protocol import events as ev
+from agent.protocol.records import Dataset, TaskId
+from agent.protocol.states import TaskState
+from tests.protocol.stage import DELAY_S, Stage, task
+from tests.protocol.stage_machines import Course
+
+NAMES = ("acor", "pato", "grifo")
+
+
+def checkpoints(stage: Stage, name: TaskId) -> list[str]:
+    """With what the program of the task was started, time after time."""
+    return [start.checkpoint for start in stage.effects(fx.StartChild) if start.task == name]
+
+
+def scene_saved_state_goes_to_the_next() -> Stage:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=20, saves_s=12)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
+    stage.play(14)
+    stage.say("acor is killed after its program has saved")
+    stage.crash("acor")
+    stage.play(10)
+    assert checkpoints(stage, "T1") == ["", "state of T1 on acor"]
+    assert stage.outcome("T1") != "acor"
+    return stage
+
+
+def scene_saved_state_of_an_offered_run() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=20, saves_s=5)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
+    stage.play(8)
+    stage.curtain()
+    stage.owner("acor", here=True)
+    stage.play(330)
+    assert checkpoints(stage, "T1") == ["state of T1 on acor"]
+    assert stage.outcome("T1") == "pato"
+    return stage
+
+
+def scene_saved_state_that_cannot_be_had() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=20, saves_s=12)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
+    while not stage.effects(fx.CopyCheckpoint):
+        stage.play(0.002)
+    stage.play(2 * DELAY_S)
+    stage.say("acor is killed before the state is copied, but not before it is known")
+    stage.crash("acor")
+    stage.play(30)
+    saved = stage.living()["pato"].table.life("T1").runs[0].checkpoint
+    assert saved is not None
+    assert saved.dataset == "state of T1 on acor"
+    assert checkpoints(stage, "T1") == ["", ""]
+    assert stage.outcome("T1") == "pato"
+    return stage
+
+
+def scene_failed_run_leaves_no_state() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=4, saves_s=1, fails_on=("acor",))
+    stage.submit("pato", "bread", task("T1"))
+    stage.play(12)
+    assert checkpoints(stage, "T1") == ["", ""]
+    assert stage.outcome("T1") == "pato"
+    return stage
+
+
+def scene_owner_lets_it_end() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=20)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
+    stage.play(12)
+    stage.curtain()
+    kind = ev.PresenceChanged(False, True, "the owner is here", lets_end_ms=15_000)
+    stage.allow("acor", "the owner comes, and lets end what ends within 15 s", kind)
+    stage.play(12)
+    assert not stage.effects(fx.SuspendChild)
+    assert stage.outcome("T1") == "acor"
+    return stage
+
+
+def scene_owner_waits_no_longer_than_said() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=60)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
+    stage.play(12)
+    stage.curtain()
+    kind = ev.PresenceChanged(False, True, "the owner is here", lets_end_ms=15_000)
+    stage.allow("acor", "the owner comes; the program takes longer than it was expected to", kind)
+    stage.play(14)
+    assert not stage.effects(fx.SuspendChild)
+    stage.play(2)
+    assert len(stage.effects(fx.SuspendChild)) == 1
+    return stage
+
+
+def scene_only_own_work() -> Stage:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    own = ev.PresenceChanged(True, False, own_only=True)
+    stage.allow("acor", "helps only with its own work", own)
+    stage.submit("pato", "bread", task("T1"), task("T2"))
+    stage.play(0.5)
+    stage.submit("acor", "cake", task("T3"))
+    stage.play(6)
+    assert stage.outcome("T1") == stage.outcome("T2") == "pato"
+    assert stage.outcome("T3") == "acor"
+    return stage
+
+
+def scene_published_program() -> Stage:
+    stage = Stage(*NAMES)
+    stage.takers = ("grifo",)
+    stage.flock()
+    folder = Dataset("folder of oven", 10)
+    stage.say("the program lies on pato, and only grifo takes what it does not know")
+    stage._gain(stage.actors["pato"], folder.dataset)
+    stage.submit("pato", "bread", task("T1", program="oven@1", published=folder))
+    stage.play(4)
+    assert stage.outcome("T1") == "grifo"
+    assert folder.dataset in stage.actors["grifo"].disk.datasets
+    assert stage.state("T1") is TaskState.TERMINATED
+    return stage
