@@ -1,0 +1,239 @@
+"""What is known of the objects besides their content: which datasets they are, and when last used.
+
+The folder of objects is the truth and this is only beside it, so that a killed agent or a lost index
+costs nothing but names: at the start the two are compared, rows without a file go, and where the
+index itself is gone, every object is a dataset again and every manifest a folder. SQLite's log is
+not flushed at each change, for the same reason; what was changed survives the death of the agent.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.protocol.records import DatasetId
+from agent.storage.places import make_private_file, write_ahead_log
+
+LOCKED_WAIT_S = 5.0
+_TABLES = """
+CREATE TABLE IF NOT EXISTS object (
+    digest TEXT PRIMARY KEY, size_bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS dataset (
+    dataset TEXT PRIMARY KEY, size_bytes INTEGER NOT NULL, name TEXT NOT NULL,
+    added_s REAL NOT NULL, used_s REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS part (
+    dataset TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (dataset, digest)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS part_digest ON part (digest);
+CREATE TABLE IF NOT EXISTS lineage (
+    task TEXT NOT NULL, output INTEGER NOT NULL, dataset TEXT NOT NULL, run TEXT NOT NULL,
+    program TEXT NOT NULL, version TEXT NOT NULL, inputs TEXT NOT NULL, finished_s REAL NOT NULL,
+    PRIMARY KEY (task, output)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS lineage_dataset ON lineage (dataset);
+"""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One dataset."""
+
+    dataset: DatasetId
+    size_bytes: int
+    name: str
+    added_s: float
+    used_s: float
+
+
+class Index:
+    """One file of SQLite. Used by many threads, one after the other."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._turn = threading.RLock()
+        self.fresh = not path.exists()
+        """There was none, or it could not be read: the folder has to say what there is."""
+        try:
+            self._connection = self._opened()
+        except sqlite3.DatabaseError as error:
+            log.warning("the index of the datasets was damaged (%s); it is made anew", error)
+            self.fresh = True
+            for each in (path, write_ahead_log(path)):
+                each.unlink(missing_ok=True)
+            self._connection = self._opened()
+
+    def close(self) -> None:
+        """Nothing more is asked."""
+        with self._turn:
+            self._connection.close()
+
+    @contextmanager
+    def change(self) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing, and nobody else meanwhile."""
+        with self._turn:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def rows(self, statement: str, *values: object) -> list[tuple[object, ...]]:
+        """What a question finds."""
+        with self._turn:
+            return self._connection.execute(statement, values).fetchall()
+
+    # -- objects ---------------------------------------------------------------------------
+
+    def compare(self, there: dict[str, tuple[int, int]]) -> None:
+        """The objects that are there are those; a file that is not known has to be looked at."""
+        known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
+        with self.change() as change:
+            change.executemany(
+                "DELETE FROM object WHERE digest = ?", [(each,) for each in known - there.keys()]
+            )
+            change.executemany(
+                "INSERT INTO object VALUES (?, ?, 0)",
+                [(each, there[each][0]) for each in there.keys() - known],
+            )
+            change.execute(
+                "DELETE FROM dataset WHERE dataset IN (SELECT dataset FROM part WHERE digest NOT IN"
+                " (SELECT digest FROM object))"
+            )
+            change.execute("DELETE FROM part WHERE dataset NOT IN (SELECT dataset FROM dataset)")
+
+    def object(self, digest: str) -> tuple[int, int] | None:
+        """Size and time with which it was found whole."""
+        with self._turn:
+            found: tuple[int, int] | None = self._connection.execute(
+                "SELECT size_bytes, mtime_ns FROM object WHERE digest = ?", (digest,)
+            ).fetchone()
+        return found
+
+    def note_objects(self, objects: Iterable[tuple[str, int, int]]) -> None:
+        """These are here, whole."""
+        with self.change() as change:
+            change.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?)", objects)
+
+    def forget_object(self, digest: str) -> list[DatasetId]:
+        """It is not here; the datasets that are not whole any more and forgotten with it."""
+        with self.change() as change:
+            change.execute("DELETE FROM object WHERE digest = ?", (digest,))
+            lost = [
+                str(each)
+                for (each,) in change.execute(
+                    "SELECT dataset FROM part WHERE digest = ?", (digest,)
+                ).fetchall()
+            ]
+            _forget(change, lost)
+        return lost
+
+    def used_bytes(self) -> int:
+        """Of all objects."""
+        ((size,),) = self.rows("SELECT COALESCE(SUM(size_bytes), 0) FROM object")
+        return int(str(size))
+
+    def unused_objects(self) -> list[str]:
+        """Objects of no dataset: parts of a folder that never became whole here."""
+        return [
+            str(digest)
+            for (digest,) in self.rows(
+                "SELECT digest FROM object WHERE digest NOT IN (SELECT digest FROM part)"
+            )
+        ]
+
+    # -- datasets --------------------------------------------------------------------------
+
+    def put(self, row: Row, digests: Iterable[str]) -> None:
+        """It is here, made of these objects. A name that is known stays."""
+        with self.change() as change:
+            change.execute(
+                "INSERT INTO dataset VALUES (?, ?, ?, ?, ?) ON CONFLICT (dataset) DO UPDATE SET"
+                " used_s = excluded.used_s,"
+                " name = CASE WHEN name = '' THEN excluded.name ELSE name END",
+                (row.dataset, row.size_bytes, row.name, row.added_s, row.used_s),
+            )
+            change.executemany(
+                "INSERT OR IGNORE INTO part VALUES (?, ?)",
+                [(row.dataset, digest) for digest in digests],
+            )
+
+    def get(self, dataset: DatasetId) -> Row | None:
+        """What is known of one."""
+        found = self.rows("SELECT * FROM dataset WHERE dataset = ?", dataset)
+        return _row(found[0]) if found else None
+
+    def all(self) -> list[Row]:
+        """All of them, the newest first."""
+        return [_row(each) for each in self.rows("SELECT * FROM dataset ORDER BY added_s DESC")]
+
+    def use(self, dataset: DatasetId) -> None:
+        """Somebody wants it now."""
+        with self.change() as change:
+            change.execute(
+                "UPDATE dataset SET used_s = ? WHERE dataset = ?", (time.time(), dataset)
+            )
+
+    def forget(self, datasets: list[DatasetId]) -> list[str]:
+        """They are not kept; the objects that nothing is made of any more and are forgotten too."""
+        with self.change() as change:
+            digests = [
+                str(digest)
+                for dataset in datasets
+                for (digest,) in change.execute(
+                    "SELECT digest FROM part WHERE dataset = ?", (dataset,)
+                ).fetchall()
+            ]
+            _forget(change, datasets)
+            free = [
+                digest
+                for digest in dict.fromkeys(digests)
+                if not change.execute(
+                    "SELECT 1 FROM part WHERE digest = ? LIMIT 1", (digest,)
+                ).fetchone()
+            ]
+            change.executemany("DELETE FROM object WHERE digest = ?", [(each,) for each in free])
+        return free
+
+    def _opened(self) -> sqlite3.Connection:
+        make_private_file(self._path)
+        connection = sqlite3.connect(
+            self._path, timeout=LOCKED_WAIT_S, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA cache_size = -1000")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            ((sound,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+            if sound != "ok":
+                raise sqlite3.DatabaseError(str(sound))
+            connection.executescript(_TABLES)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _forget(change: sqlite3.Connection, datasets: list[DatasetId]) -> None:
+    named = [(each,) for each in datasets]
+    change.executemany("DELETE FROM dataset WHERE dataset = ?", named)
+    change.executemany("DELETE FROM part WHERE dataset = ?", named)
+
+
+def _row(found: tuple[object, ...]) -> Row:
+    dataset, size_bytes, name, added_s, used_s = found
+    return Row(
+        str(dataset), int(str(size_bytes)), str(name), float(str(added_s)), float(str(used_s))
+    )

@@ -1,0 +1,73 @@
+"""Names that a file may have on every machine of a flock, whatever system made it.
+
+A folder made on Linux may hold two names that Windows takes for one, or a name that opens a device
+there, and a manifest from elsewhere may hold a path that leads out of its folder. All of that is
+refused where the folder becomes a dataset, by a sentence that names the file, and again where a
+manifest arrives.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+NAME_BYTES_MAX = 255
+PATH_LENGTH_MAX = 1_024
+_FORBIDDEN = frozenset('<>:"/\\|?*')
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
+)
+
+
+def fault_of_name(name: str) -> str:
+    """Why a file of this name could not be made everywhere, as the end of a sentence, or nothing."""
+    if name in ("", ".", ".."):
+        return "is not the name of a file"
+    if len(name.encode("utf-8", "surrogateescape")) > NAME_BYTES_MAX:
+        return f"is longer than {NAME_BYTES_MAX} bytes"
+    if any(each in _FORBIDDEN or not each.isprintable() for each in name):
+        return "has a character that some systems do not allow in names"
+    if name[-1] in ". ":
+        return "ends with a dot or a space, which Windows drops"
+    if name.partition(".")[0].rstrip().lower() in _DEVICES:
+        return "is the name of a device on Windows"
+    return ""
+
+
+def fault_of_path(path: str) -> str:
+    """The same of a path within a folder, with slashes."""
+    if len(path) > PATH_LENGTH_MAX:
+        return f"is longer than {PATH_LENGTH_MAX} characters"
+    return next(filter(None, map(fault_of_name, path.split("/"))), "")
+
+
+def fault_of_paths(files: Iterable[str], folders: Iterable[str] = ()) -> str:
+    """Why these cannot lie in one folder everywhere: the first sentence, or nothing."""
+    leaves, empty = frozenset(files), frozenset(folders)
+    places = empty | {parent for path in leaves | empty for parent in _parents(path)}
+    seen: dict[str, str] = {}
+    for path in sorted(leaves | places):
+        fault = fault_of_path(path)
+        if fault:
+            return f"{path!r} {fault}: give it another name."
+        alike = seen.setdefault(_folded(path), path)
+        if alike != path:
+            return f"{alike!r} and {path!r} are one name on Windows: give one of them another."
+        if path in leaves and path in places:
+            return f"{path!r} is a file and a folder at once."
+    return ""
+
+
+def plain_name(name: str) -> str:
+    """The name if a file can have it everywhere, else nothing."""
+    return "" if fault_of_name(name) else name
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()

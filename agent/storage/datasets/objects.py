@@ -1,0 +1,191 @@
+"""One read-only file for each content, under the hash of it, written whole or not at all.
+
+What is written goes to a file of its own first, is hashed on the way, flushed, and only then given
+its name, and the folder is flushed behind it: an object under its name is complete, whatever killed
+the agent or the machine meanwhile. The same content is kept once.
+
+What is read is believed as long as size and time of the file are those that were noted when it was
+whole; who cannot be sure reads it again and compares the hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing
+from agent.storage.places import keep_names, make_private_folder
+
+READ_BYTES = 1024 * 1024
+CHUNK_BYTES = 4 * 1024 * 1024
+"""Of this size are the pieces whose hashes tell which part of a copy is wrong."""
+FILE_MODE = 0o444
+WRITABLE_MODE = 0o600
+
+
+class Incoming:
+    """A file that is being written; it becomes an object by ``Objects.take``, or nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size_bytes = 0
+        self._hash = hashlib.sha256()
+        descriptor = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), WRITABLE_MODE
+        )
+        self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=0)
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append, and hash while it is at hand."""
+        self._hash.update(data)
+        self.size_bytes += len(data)
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
+
+    def finish(self) -> str:
+        """Flushed and closed; the digest of all of it."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+        return self._hash.hexdigest()
+
+    def drop(self) -> None:
+        """It is not wanted; nothing is left of it."""
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+
+class Objects:
+    """All objects in one folder. Used by many threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "objects"
+        self._incoming = folder / "incoming"
+        for each in (folder, self._folder, self._incoming):
+            make_private_folder(each)
+
+    def path(self, digest: str) -> Path:
+        """Where the object of this content lies, if it does."""
+        return self._folder / digest[:2] / digest
+
+    def listed(self) -> dict[str, tuple[int, int]]:
+        """Size and time of each object that is here."""
+        found: dict[str, tuple[int, int]] = {}
+        for group in self._folder.iterdir():
+            with os.scandir(group) as objects:
+                for each in objects:
+                    known = each.stat()
+                    found[each.name] = (known.st_size, known.st_mtime_ns)
+        return found
+
+    def clear_incoming(self) -> None:
+        """What an agent that was killed has left."""
+        for left in self._incoming.iterdir():
+            with suppress(OSError):
+                left.unlink()
+
+    def begin(self) -> Incoming:
+        """A new file to write into."""
+        return Incoming(self._incoming / uuid.uuid4().hex)
+
+    def place(self) -> Path:
+        """A free name beside the files that are written, for one that is moved in."""
+        return self._incoming / uuid.uuid4().hex
+
+    def take(self, path: Path, digest: str) -> tuple[int, int]:
+        """A flushed file gets the name of its content; its size and time. Durable on return."""
+        path.chmod(FILE_MODE)
+        target = self.path(digest)
+        if not target.parent.is_dir():
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            keep_names(self._folder)
+        try:
+            path.replace(target)  # also over an older one: this one was looked at just now
+        except PermissionError:
+            remove_file(path)  # Windows: the older one is being read, so it is there
+        keep_names(target.parent)
+        known = target.stat()
+        return known.st_size, known.st_mtime_ns
+
+    def remove(self, digest: str) -> None:
+        """It is not here any more."""
+        remove_file(self.path(digest))
+
+    def seen(self, digest: str) -> tuple[int, int] | None:
+        """Size and time of the file now; ``None`` when there is none."""
+        try:
+            known = self.path(digest).stat()
+        except OSError:
+            return None
+        return known.st_size, known.st_mtime_ns
+
+    def open(self, digest: str) -> IO[bytes]:
+        """To read it."""
+        try:
+            return self.path(digest).open("rb", buffering=0)
+        except FileNotFoundError as error:
+            raise DatasetMissing(f"the file sha256:{digest} is not on this disk.") from error
+
+    def hashes(self, digest: str, progress: Callable[[], None] = lambda: None) -> bytes:
+        """The hashes of its pieces, after all of it was found whole; else ``DatasetDamaged``."""
+        with self.open(digest) as file:
+            told, pieces = digests(file, progress)
+        if told != digest:
+            raise DatasetDamaged(f"the file sha256:{digest} on this disk was damaged.")
+        return pieces
+
+
+def blocks(file: IO[bytes]) -> Iterator[memoryview]:
+    """What a file holds from here on, in pieces that stay valid until the next is asked for."""
+    buffer = bytearray(READ_BYTES)
+    view = memoryview(buffer)
+    while size := file.readinto(buffer):  # type: ignore[attr-defined]
+        yield view[:size]
+
+
+def digests(file: IO[bytes], progress: Callable[[], None] = lambda: None) -> tuple[str, bytes]:
+    """The digest of a file, and those of its pieces one after the other."""
+    whole, pieces = hashlib.sha256(), bytearray()
+    piece, left = hashlib.sha256(), CHUNK_BYTES
+    for block in blocks(file):
+        whole.update(block)
+        while block:
+            part = block[:left]
+            piece.update(part)
+            left -= len(part)
+            block = block[len(part) :]  # noqa: PLW2901 - what is left of it
+            if not left:
+                pieces += piece.digest()
+                piece, left = hashlib.sha256(), CHUNK_BYTES
+        progress()
+    if left < CHUNK_BYTES:
+        pieces += piece.digest()
+    return whole.hexdigest(), bytes(pieces)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file that is not to be written; Windows wants to be told twice."""
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        with suppress(FileNotFoundError):
+            path.chmod(WRITABLE_MODE)
+            path.unlink()
+
+
+def copy_into(source: Path, incoming: Incoming) -> None:
+    """All of a file, as it is now."""
+    with source.open("rb", buffering=0) as file:
+        for block in blocks(file):
+            incoming.write(block)
+
+
+def free_bytes(folder: Path) -> int:
+    """What the disk still takes."""
+    return shutil.disk_usage(folder).free

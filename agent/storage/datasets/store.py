@@ -1,0 +1,389 @@
+"""The datasets of one node: kept by content, laid out for programs, given to peers.
+
+Everything here blocks and is meant for threads; nothing holds a lock while a disk works on content.
+Who wants to know what came and went is told by ``changed``, from whichever thread it was.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from agent.protocol.records import Dataset, DatasetId
+from agent.storage.datasets import gathering, lineage, room
+from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable
+from agent.storage.datasets.identifiers import Kind, dataset_id, parsed
+from agent.storage.datasets.index import Index, Row
+from agent.storage.datasets.laying import lay_file
+from agent.storage.datasets.lineage import Lineage
+from agent.storage.datasets.manifest import Entry, Manifest, decoded, tree_of
+from agent.storage.datasets.names import plain_name
+from agent.storage.datasets.objects import Objects, remove_file
+from agent.storage.datasets.partial import Partial
+from agent.storage.datasets.room import NOTHING_WANTED, Quota, Room, Wanted
+from agent.storage.places import keep_names, make_private_folder
+
+Changed = Callable[[tuple[DatasetId, ...], tuple[DatasetId, ...]], None]
+SHORT_NAME_LENGTH = 12
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A dataset that is here, for people."""
+
+    dataset: DatasetId
+    size_bytes: int
+    name: str
+    folder: bool
+    added_s: float
+    used_s: float
+
+
+def _tell_nobody(added: tuple[DatasetId, ...], removed: tuple[DatasetId, ...]) -> None:
+    del added, removed
+
+
+class DatasetStore:
+    """Opened on a folder of its own; ``close`` ends it. Used by many threads."""
+
+    def __init__(
+        self,
+        folder: Path,
+        quota_bytes: int = 0,
+        wanted: Callable[[], Wanted] = lambda: NOTHING_WANTED,
+        just_used_s: float = room.JUST_USED_S,
+    ) -> None:
+        make_private_folder(folder)
+        self._objects = Objects(folder)
+        self._trees, self._partial = folder / "trees", folder / "partial"
+        for each in (self._trees, self._partial):
+            make_private_folder(each)
+        self._objects.clear_incoming()
+        self._index = Index(folder / "index.db")
+        self._room = Room(folder, quota_bytes, self._evict, just_used_s)
+        self.wanted = wanted
+        """What must stay; asked from a thread."""
+        self.changed: Changed = _tell_nobody
+        self._look_around()
+
+    def close(self) -> None:
+        """Nothing more is asked."""
+        self._index.close()
+
+    # -- what is here ----------------------------------------------------------------------
+
+    def holdings(self) -> tuple[DatasetId, ...]:
+        """All datasets that are whole here."""
+        return tuple(row.dataset for row in self._index.all())
+
+    def has(self, dataset: DatasetId) -> bool:
+        """Whether it is whole here."""
+        return self._index.get(dataset) is not None
+
+    def get(self, dataset: DatasetId) -> Kept | None:
+        """What is known of one."""
+        row = self._index.get(dataset)
+        return None if row is None else _kept(row)
+
+    def listing(self) -> list[Kept]:
+        """All of them, the newest first."""
+        return [_kept(row) for row in self._index.all()]
+
+    def quota(self) -> Quota:
+        """How full it is."""
+        return self._room.quota()
+
+    def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
+        """The files of a dataset; of a single file the path is empty. Raises ``DatasetError``."""
+        kind, digest = self._required(dataset)
+        if kind is Kind.TREE:
+            return self.manifest(digest).entries
+        row = self._index.get(dataset)
+        assert row is not None
+        return (Entry("", row.size_bytes, digest),)
+
+    # -- in --------------------------------------------------------------------------------
+
+    def keep(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
+        """Take a file or folder in; it is on disk on return. Raises ``DatasetError``."""
+        found = gathering.look(path)
+        name = plain_name(name or path.name)
+        with self._room.reserved(found.size_bytes, name or str(path)):
+            gathered = gathering.gather(self._objects, found, move=move)
+            self._note_objects(gathered.objects)
+        if path.is_dir():
+            manifest, content = gathering.manifest_of(found, gathered)
+            return self.put_tree(manifest, content, name)
+        return self.put_file(gathered.entries[0].digest, name)
+
+    def put_file(self, digest: str, name: str) -> Dataset:
+        """An object that is here is a dataset from now on."""
+        size = self._required_object(digest)
+        dataset = Dataset(dataset_id(Kind.FILE, digest), size)
+        self._put(dataset, name, [digest])
+        return dataset
+
+    def put_tree(self, manifest: Manifest, content: bytes, name: str) -> Dataset:
+        """All objects of a folder are here: it is a dataset from now on."""
+        for digest in manifest.sizes():
+            self._required_object(digest)
+        dataset = tree_of(content, manifest)
+        incoming = self._objects.begin()
+        incoming.write(content)
+        digest = incoming.finish()
+        incoming.path.replace(self._trees / digest)
+        keep_names(self._trees)
+        self._put(dataset, name, manifest.sizes())
+        return dataset
+
+    def put_object(self, digest: str, content: bytes | memoryview) -> bool:
+        """A small file that came whole; false when it is not what it should be."""
+        incoming = self._objects.begin()
+        try:
+            incoming.write(content)
+            if incoming.finish() != digest:
+                return False
+            self._note_objects([(digest, *self._objects.take(incoming.path, digest))])
+            return True
+        finally:
+            incoming.drop()
+
+    def reserved(self, size_bytes: int, what: str) -> AbstractContextManager[None]:
+        """Room for what is about to be written; raises ``StoreFull``."""
+        return self._room.reserved(size_bytes, what)
+
+    def partial(self, digest: str, size_bytes: int) -> Partial:
+        """The place for a large file that comes in pieces, with what came of it before.
+
+        Raises ``StoreFull``; the room is taken as long as the place is there.
+        """
+        path = self._partial / digest
+        there = path.exists() and path.stat().st_size == size_bytes
+        with self._room.reserved(0 if there else size_bytes, f"a file of {size_bytes} bytes"):
+            partial = Partial(path, size_bytes)
+            self._room.count(self._used_bytes())
+        return partial
+
+    def give_up(self, partial: Partial) -> None:
+        """Nothing of it is any good."""
+        partial.drop()
+        self._room.count(self._used_bytes())
+
+    def complete(self, digest: str, partial: Partial) -> None:
+        """All of it has come, and was found to be what it should be."""
+        partial.finish()
+        self._note_objects([(digest, *self._objects.take(partial.path, digest))])
+        self._room.count(self._used_bytes())
+
+    # -- out -------------------------------------------------------------------------------
+
+    def lay(self, dataset: DatasetId, into: Path) -> Path:
+        """The dataset as a read-only file or folder in this folder. Raises ``OSError``."""
+        kind, digest = self._required(dataset)
+        row = self._index.get(dataset)
+        name = (row.name if row is not None else "") or digest[:SHORT_NAME_LENGTH]
+        target = _free_name(into, name)
+        self._index.use(dataset)
+        if kind is Kind.FILE:
+            lay_file(self.sound(digest), target)
+            return target
+        manifest = self.manifest(digest)
+        target.mkdir(mode=0o700)
+        for entry in manifest.entries:
+            place = target / entry.path
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lay_file(self.sound(entry.digest), place, executable=entry.executable)
+        for empty in manifest.empty:
+            (target / empty).mkdir(mode=0o700, parents=True, exist_ok=True)
+        return target
+
+    def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
+        """A piece of one of its files."""
+        for entry in self.files(dataset):
+            if entry.path == path:
+                with self.open(entry.digest) as file:
+                    file.seek(offset)
+                    return file.read(limit)
+        raise DatasetMissing(f"{dataset} has no file {path!r}.")
+
+    def open(self, digest: str) -> IO[bytes]:
+        """An object, to read; looked at again first where there is doubt."""
+        self.sound(digest)
+        return self._objects.open(digest)
+
+    def manifest(self, digest: str) -> Manifest:
+        """The files of a folder that is here."""
+        return decoded(digest, self.manifest_bytes(digest))
+
+    def manifest_bytes(self, digest: str) -> bytes:
+        """The same as it travels; damage is found where it is read."""
+        try:
+            return (self._trees / digest).read_bytes()
+        except FileNotFoundError as error:
+            raise DatasetMissing(f"the folder tree:{digest} is not on this disk.") from error
+
+    def has_object(self, digest: str) -> bool:
+        """Whether this content is here."""
+        return self._index.object(digest) is not None
+
+    def sound(self, digest: str) -> Path:
+        """Where an object lies that is what it should be; raises ``DatasetError``."""
+        noted, seen = self._index.object(digest), self._objects.seen(digest)
+        if seen is None:
+            self._lose(digest, "is gone")
+            raise DatasetMissing(f"the file sha256:{digest} is not on this disk.")
+        if noted != seen:
+            self.verify(digest)
+        return self._objects.path(digest)
+
+    def verify(self, digest: str, progress: Callable[[], None] = lambda: None) -> bytes:
+        """Read all of it; the hashes of its pieces. A damaged one is removed: ``DatasetError``."""
+        try:
+            pieces = self._objects.hashes(digest, progress)
+        except DatasetDamaged:
+            self._lose(digest, "is not what it was any more")
+            raise
+        seen = self._objects.seen(digest)
+        if seen is not None and seen != self._index.object(digest):
+            self._index.note_objects([(digest, *seen)])
+        return pieces
+
+    # -- away ------------------------------------------------------------------------------
+
+    def remove(self, datasets: Iterable[DatasetId]) -> None:
+        """Keep these no longer."""
+        rows = [row for each in datasets if (row := self._index.get(each)) is not None]
+        if not rows:
+            return
+        for digest in self._index.forget([row.dataset for row in rows]):
+            self._objects.remove(digest)
+        for row in rows:
+            found = parsed(row.dataset)
+            if found is not None and found[0] is Kind.TREE:
+                remove_file(self._trees / found[1])
+        self._room.count(self._used_bytes())
+        self.changed((), tuple(row.dataset for row in rows))
+
+    def collect(self, unused_kept_s: float = room.UNUSED_KEPT_S) -> list[DatasetId]:
+        """Remove what no workflow refers to and nobody used for so long; what that was."""
+        before_s = time.time() - unused_kept_s
+        rows = room.evictable(self._index.all(), self.wanted(), before_s)
+        self.remove(row.dataset for row in rows)
+        for left in self._partial.iterdir():
+            if left.stat().st_mtime < before_s:
+                left.unlink()
+        for digest in self._index.unused_objects():
+            seen = self._objects.seen(digest)
+            if seen is None or seen[1] / 1e9 < before_s:
+                self._index.forget_object(digest)
+                self._objects.remove(digest)
+        self._room.count(self._used_bytes())
+        return [row.dataset for row in rows]
+
+    # -- what made them --------------------------------------------------------------------
+
+    def note_lineage(self, outputs: list[Lineage]) -> None:
+        """The outcome of a task, as it counts now."""
+        lineage.note(self._index, outputs)
+
+    def lineage_of(self, dataset: DatasetId) -> list[Lineage]:
+        """All tasks whose output it is, the last one first."""
+        return lineage.of_dataset(self._index, dataset)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _look_around(self) -> None:
+        """What an agent that was killed has left, and what somebody has removed."""
+        there = self._objects.listed()
+        self._index.compare(there)
+        if self._index.fresh and there:
+            self._rebuild(there)
+        self._room.count(self._used_bytes())
+
+    def _rebuild(self, there: dict[str, tuple[int, int]]) -> None:
+        now_s = time.time()
+        for digest, (size, _) in there.items():
+            row = Row(dataset_id(Kind.FILE, digest), size, "", now_s, now_s)
+            self._index.put(row, [digest])
+        for path in self._trees.iterdir():
+            try:
+                manifest = decoded(path.name, path.read_bytes())
+            except NotKeepable:
+                path.unlink()
+                continue
+            if manifest.sizes().keys() <= there.keys():
+                tree = dataset_id(Kind.TREE, path.name)
+                row = Row(tree, manifest.size_bytes, "", now_s, now_s)
+                self._index.put(row, manifest.sizes())
+        log.warning("the index of the datasets was made anew: their names are lost")
+
+    def _evict(self, wanting_bytes: int) -> None:
+        """Make so much room of what nobody needs, if there is so much."""
+        gone: list[DatasetId] = []
+        for row in room.evictable(self._index.all(), self.wanted(), self._room.before_s()):
+            if wanting_bytes <= 0:
+                break
+            wanting_bytes -= row.size_bytes
+            gone.append(row.dataset)
+        if gone:
+            log.info("%d datasets that nobody needs make room for another", len(gone))
+            self.remove(gone)
+
+    def _lose(self, digest: str, why: str) -> None:
+        self._objects.remove(digest)
+        lost = self._index.forget_object(digest)
+        self._room.count(self._used_bytes())
+        if lost:
+            log.warning("the file sha256:%s %s; lost with it: %s", digest, why, ", ".join(lost))
+            self.changed((), tuple(lost))
+
+    def _note_objects(self, objects: list[tuple[str, int, int]]) -> None:
+        new = {each[0]: each[1] for each in objects if self._index.object(each[0]) is None}
+        self._index.note_objects(objects)
+        self._room.add(sum(new.values()))
+
+    def _put(self, dataset: Dataset, name: str, digests: Iterable[str]) -> None:
+        now_s = time.time()
+        new = not self.has(dataset.dataset)
+        row = Row(dataset.dataset, dataset.size_bytes, plain_name(name), now_s, now_s)
+        self._index.put(row, digests)
+        if new:
+            self.changed((dataset.dataset,), ())
+
+    def _required(self, dataset: DatasetId) -> tuple[Kind, str]:
+        found = parsed(dataset)
+        if found is None or not self.has(dataset):
+            raise DatasetMissing(f"{dataset} is not on this disk.")
+        return found
+
+    def _required_object(self, digest: str) -> int:
+        known = self._index.object(digest)
+        if known is None:
+            raise DatasetMissing(f"the file sha256:{digest} is not on this disk.")
+        return known[0]
+
+    def _used_bytes(self) -> int:
+        waiting = sum(each.stat().st_size for each in self._partial.iterdir())
+        return self._index.used_bytes() + waiting
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    """Two inputs may be called the same."""
+    target, number = folder / name, 1
+    while target.exists():
+        number += 1
+        stem, dot, suffix = name.rpartition(".")
+        target = folder / (f"{stem}-{number}.{suffix}" if dot and stem else f"{name}-{number}")
+    return target
+
+
+def _kept(row: Row) -> Kept:
+    folder = row.dataset.startswith(Kind.TREE.value)
+    return Kept(row.dataset, row.size_bytes, row.name, folder, row.added_s, row.used_s)
