@@ -74,6 +74,7 @@ class Peer:
     node: NodeId
     heard_s: float
     echoed_s: float
+    beat_s: float
     greeted: bool = False
     suspected: bool = False
     has_table: bool = False

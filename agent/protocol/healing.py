@@ -25,6 +25,8 @@ from agent.protocol.messages import (
 from agent.protocol.records import NodeId, Pruning, TaskLife, Workflow, WorkflowId
 
 QUIET_S = 0.5
+EARLY_S = 0.1
+"""A beat that comes a little early is not to put the comparison off to the next one."""
 
 
 class Healing(Part):
@@ -86,7 +88,7 @@ class Healing(Part):
         differs_s = core.now_s - max(peer.differs_since_s, peer.compared_s)
         quiet = core.now_s - self._changed_s >= QUIET_S
         limit_s = settings.hash_differs_s if quiet else settings.hash_differs_busy_s
-        if core.joined and differs_s >= limit_s:
+        if core.joined and differs_s >= limit_s - EARLY_S:
             self.compare_with(peer)
 
     def _compare(self, peer: Peer, message: Digest) -> None:

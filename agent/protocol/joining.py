@@ -67,7 +67,7 @@ class Joining(Part):
         core.joined = self._transferred = False
         self._donor, self._asked_s = "", core.now_s
         self._liveness.started_s = core.now_s
-        self._liveness.lost_s.clear()
+        self._liveness.forget_losses()
         self._liveness.tell_status()
         for peer in core.peers.values():
             if peer.greeted:

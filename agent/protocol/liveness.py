@@ -1,7 +1,8 @@
 """Who is up, for this node.
 
 A link lives only when both directions do: every heartbeat echoes the last word heard, and
-silence is counted from the older of what was heard and what was echoed. Then, by duration:
+silence is counted from the older of what was heard and what was echoed. Who has many peers says
+less to each: every heartbeat tells when the next is due. Then, by duration:
 
 * *suspected* when 2 s late with a word that was due: not asked, not waited for, not down;
 * the link is closed after 5 s of silence, or when it was reset;
@@ -46,9 +47,11 @@ from agent.protocol.messages import (
 )
 from agent.protocol.records import NodeId, Stamp, short_text
 from agent.protocol.sanity import sane_incarnation
-from agent.protocol.settings import Settings
 
 LOAD_STEP_PERCENT = 10
+PEERS_PER_TICK_MAX = 15
+TICKS_PER_BEAT_MAX = 2
+"""With more peers a node beats at every second tick only: half the words for the same flock."""
 LATE_BEATS = 1.2
 """Silence begins when a word was due: a peer that stalls for less than the time to suspicion is
 then never suspected, whenever in its beat the stall began."""
@@ -66,6 +69,9 @@ class Liveness(Part):
         self.lost_s: dict[NodeId, float] = {}
         self._heard_of_s: dict[NodeId, float] = {}
         self._reached: dict[NodeId, int] = {}
+        self._changed_s = 0.0
+        self._looked_s = 0.0
+        self._beaten = -1
         self.master: NodeId = ""
         self.elected: Stamp = (0, 0)
 
@@ -133,6 +139,16 @@ class Liveness(Part):
             return 0.0
         return self.core.now_s - self.lost_s.get(host, self.started_s)
 
+    def forget_losses(self) -> None:
+        """This node starts over: members are suspected again, not down."""
+        self.lost_s.clear()
+        self._changed()
+
+    def _changed(self) -> None:
+        """Who is up may read differently from now on."""
+        self.core.liveness_changed = True
+        self._changed_s = self.core.now_s
+
     # -- links ---------------------------------------------------------------------------
 
     def _linked(self, event: PeerLinked) -> None:
@@ -144,7 +160,7 @@ class Liveness(Part):
         if event.peer in core.peers:
             self._lose(core.peers[event.peer])
         now_s = core.now_s
-        core.peers[event.peer] = Peer(event.peer, now_s, now_s)
+        core.peers[event.peer] = Peer(event.peer, now_s, now_s, core.settings.heartbeat_s)
         seen = core.incarnations.get(event.peer, 0)
         hello = Hello(PROTOCOL_VERSION, core.name, core.incarnation, seen, core.joined)
         core.send(event.peer, hello)
@@ -161,7 +177,7 @@ class Liveness(Part):
     def _lose(self, peer: Peer) -> None:
         del self.core.peers[peer.node]
         self.lost_s[peer.node] = self.core.now_s
-        self.core.liveness_changed = True
+        self._changed()
         if peer.greeted:
             for part in self._parts():
                 part.on_gone(peer)
@@ -189,7 +205,7 @@ class Liveness(Part):
             return
         peer.greeted = True
         self.lost_s.pop(peer.node, None)
-        core.liveness_changed = True
+        self._changed()
         self.tell_status()
         if self._status is not None:
             core.send(peer.node, self._status)
@@ -201,7 +217,7 @@ class Liveness(Part):
         """Remember the newest incarnation of a host."""
         if sane_incarnation(incarnation) and incarnation > self.core.incarnations.get(host, 0):
             self.core.incarnations[host] = incarnation
-            self.core.liveness_changed = True
+            self._changed()
 
     def raise_incarnation(self, incarnation: int) -> None:
         """An earlier start of this host had a higher one: its disk was lost, its clock set back.
@@ -228,11 +244,31 @@ class Liveness(Part):
         for peer in list(core.peers.values()):
             self._watch(peer)
         self._watch_from_afar()
-        for peer in core.peers.values():
-            if peer.greeted:
-                self._beat(peer)
+        if self._beat_is_due():
+            for peer in core.peers.values():
+                if peer.greeted:
+                    self._beat(peer)
         if abs(core.presence.load_percent - self._told_load) >= LOAD_STEP_PERCENT:
             self.tell_status()
+
+    @property
+    def _ticks_per_beat(self) -> int:
+        """By the number of peers, so that a larger flock costs no more words."""
+        ticks = -(-len(self.core.peers) // PEERS_PER_TICK_MAX)
+        return min(max(ticks, 1), TICKS_PER_BEAT_MAX)
+
+    @property
+    def _beat_s(self) -> float:
+        return self._ticks_per_beat * self.core.settings.heartbeat_s
+
+    def _beat_is_due(self) -> bool:
+        """On multiples of the beat by the wall clock, as ticks are of theirs (``arm_tick``)."""
+        tick_ms = int(self.core.settings.heartbeat_s * 1000)
+        beat_ms = tick_ms * self._ticks_per_beat
+        number = (self.core.wall_ms + tick_ms // 4) // beat_ms * beat_ms
+        due = number != self._beaten
+        self._beaten = number
+        return due
 
     @property
     def _told_load(self) -> int:
@@ -244,8 +280,11 @@ class Liveness(Part):
         oldest_s = core.now_s - core.settings.down_after_s
         for host in [host for host, at_s in self._heard_of_s.items() if at_s <= oldest_s]:
             del self._heard_of_s[host]
-            core.liveness_changed = True
+            self._changed()
         settled_s = core.now_s - core.settings.suspect_after_s
+        if self._changed_s < self._looked_s - core.settings.suspect_after_s:
+            return  # nothing has moved since everything had settled
+        self._looked_s = core.now_s
         reached: dict[NodeId, int] = {}
         for status in self._statuses():
             for host, incarnation in status.neighbours.items():
@@ -259,14 +298,14 @@ class Liveness(Part):
 
     def _watch(self, peer: Peer) -> None:
         settings = self.core.settings
-        silence_s = self._silence_s(peer, settings)
-        suspect_s = settings.suspect_after_s + LATE_BEATS * settings.heartbeat_s
+        silence_s = self._silence_s(peer)
+        suspect_s = settings.suspect_after_s + LATE_BEATS * peer.beat_s
         if silence_s >= settings.down_after_s:
             self.core.emit(Unlink(peer.node, f"silent for {silence_s:.1f} s"))
             self._lose(peer)
         elif silence_s >= suspect_s and not peer.suspected:
             peer.suspected = True
-            self.core.liveness_changed = True
+            self._changed()
             for part in self._parts():
                 part.on_suspected(peer)
         elif peer.suspected and silence_s < suspect_s:
@@ -278,14 +317,14 @@ class Liveness(Part):
         for peer in self.core.peers.values():
             peer.heard_s = peer.echoed_s = now_s
 
-    def _silence_s(self, peer: Peer, settings: Settings) -> float:
-        """An echo is up to two beats old even on a healthy link."""
-        echoed_s = peer.echoed_s + 2 * settings.heartbeat_s
+    def _silence_s(self, peer: Peer) -> float:
+        """An echo is up to a beat of each side old even on a healthy link."""
+        echoed_s = peer.echoed_s + self._beat_s + peer.beat_s
         return self.core.now_s - min(peer.heard_s, echoed_s)
 
     def _trust(self, peer: Peer) -> None:
         peer.suspected = False
-        self.core.liveness_changed = True
+        self._changed()
         for part in self._parts():
             part.on_trusted(peer)
 
@@ -301,15 +340,17 @@ class Liveness(Part):
             self._status_revision,
             self.master,
             self.elected,
+            int(self._beat_s * 1000),
         )
         core.send(peer.node, beat)
 
     def _heartbeat(self, peer: Peer, message: Heartbeat) -> None:
-        core = self.core
+        core, settings = self.core, self.core.settings
         peer.number_heard = message.number
         while peer.sent and peer.sent[0][0] <= message.heard:
             peer.echoed_s = peer.sent.popleft()[1]
         peer.wall_ahead_ms = message.wall_ms - core.wall_ms
+        peer.beat_s = min(max(message.next_ms / 1000, settings.heartbeat_s), settings.beat_s_max)
         status = peer.status
         if peer.greeted and (status is None or status.revision < message.status_revision):
             core.send(peer.node, AskStatus())
@@ -354,7 +395,7 @@ class Liveness(Part):
         for host, incarnation in chain(message.neighbours.items(), message.reached.items()):
             if host != self.core.me:
                 self.note_incarnation(host, incarnation)
-        self.core.liveness_changed = True
+        self._changed()
         self.core.wake = True
 
     def _presence_changed(self, event: PresenceChanged) -> None:
@@ -371,7 +412,7 @@ class Liveness(Part):
     def _members_changed(self, event: MembersChanged) -> None:
         core = self.core
         core.members = dict.fromkeys(event.members)
-        core.liveness_changed = True
+        self._changed()
         for peer in list(core.peers.values()):
             if peer.node not in core.members:
                 core.emit(Unlink(peer.node, "not a member of this flock any more"))

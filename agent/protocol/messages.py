@@ -62,7 +62,8 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
 
     The receiver notes both directions of the link, compares the hash of the table with its own,
     asks for the sender's status when it has an older one, and learns the master: the one with
-    the newest ``elected`` stands, as NEW_MASTER repeated.
+    the newest ``elected`` stands, as NEW_MASTER repeated. The next heartbeat comes in ``next_ms``
+    (0: an earlier version, which beats at every tick).
     """
 
     number: Count
@@ -72,6 +73,7 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
     status_revision: Count
     master: Annotated[str, Meta(max_length=64)]
     elected: Stamp
+    next_ms: Milliseconds = 0
 
 
 class Capabilities(Struct, frozen=True, array_like=True):

@@ -14,7 +14,10 @@ class Settings:
     """What a node is told about periods and bounds; the same on all nodes of a flock."""
 
     heartbeat_s: float = 0.5
-    """A word on each link this often; every periodic duty hangs on the same tick."""
+    """A word on each link this often, in a large flock at every second of these ticks; every
+    periodic duty hangs on the same tick."""
+    beat_s_max: float = 1.5
+    """A peer may say that its next word comes as late as this, and is not believed beyond."""
     suspect_after_s: float = 2.0
     """A peer that is so late with its word is not asked and not waited for any more."""
     down_after_s: float = 5.0
