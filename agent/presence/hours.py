@@ -1,0 +1,106 @@
+"""Hours of the week, by the clock on the wall of this machine.
+
+A range belongs to the day on which it begins; one that does not end later than it begins ends on
+the next day. Only the local clock counts: where it jumps for summer time, or because the machine
+travelled, the hours jump with it. An hour that a clock shows twice is inside twice, one that it
+leaves out never comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from enum import StrEnum
+
+DAY_MINUTES = 24 * 60
+LOOK_AHEAD_DAYS = 8
+
+
+class Weekday(StrEnum):
+    """In the order of ``datetime.weekday``."""
+
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+    SATURDAY = "saturday"
+    SUNDAY = "sunday"
+
+
+WEEK = tuple(Weekday)
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """One range; both ends in minutes since midnight, the second up to 24 h."""
+
+    day: Weekday
+    begins: int
+    ends: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.begins < DAY_MINUTES or not 0 <= self.ends <= DAY_MINUTES:
+            raise ValueError("is no time of a day: write from 00:00 to 24:00.")
+
+    @property
+    def overnight(self) -> bool:
+        """It ends on the next day."""
+        return self.ends <= self.begins
+
+    def __str__(self) -> str:
+        return f"{self.day} {clock(self.begins)}-{clock(self.ends)}"
+
+
+def inside(hours: Iterable[Hours], local: datetime) -> bool:
+    """Whether a moment of the local clock is in one of the ranges."""
+    minute = local.hour * 60 + local.minute
+    today, yesterday = WEEK[local.weekday()], WEEK[local.weekday() - 1]
+    for each in hours:
+        if each.day is today and each.begins <= minute and (each.overnight or minute < each.ends):
+            return True
+        if each.day is yesterday and each.overnight and minute < each.ends:
+            return True
+    return False
+
+
+def next_change_s(hours: tuple[Hours, ...], wall_s: float, zone: tzinfo | None) -> float | None:
+    """When the answer of ``inside`` changes next, in seconds since 1970; None if it never does."""
+    local = datetime.fromtimestamp(wall_s, zone)
+    now = inside(hours, local)
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+    days = [midnight + timedelta(days=number) for number in range(-1, LOOK_AHEAD_DAYS)]
+    borders = {
+        (day + timedelta(minutes=minute)).timestamp()
+        for day in days
+        for each in hours
+        if each.day is WEEK[day.weekday()]
+        for minute in (each.begins, each.ends + DAY_MINUTES * each.overnight)
+    }
+    for border_s in sorted(borders):
+        if border_s > wall_s and inside(hours, datetime.fromtimestamp(border_s, zone)) != now:
+            return border_s
+    return None
+
+
+def tomorrow_s(wall_s: float, zone: tzinfo | None, hour: int) -> float:
+    """The given hour of the next day, in seconds since 1970."""
+    local = datetime.fromtimestamp(wall_s, zone) + timedelta(days=1)
+    return local.replace(hour=hour, minute=0, second=0, microsecond=0, fold=0).timestamp()
+
+
+def clock(minutes: int) -> str:
+    """Minutes since midnight as people write them."""
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"
+
+
+def minutes(text: str) -> int:
+    """The reverse; raises ``ValueError`` with the end of a sentence."""
+    hour, colon, minute = text.strip().partition(":")
+    if not (colon and hour.isdigit() and minute.isdigit() and len(minute) == 2 and len(hour) <= 2):
+        raise ValueError(f"has {text.strip()!r}, which is no time: write it like 18:30.")
+    value = int(hour) * 60 + int(minute)
+    if int(minute) > 59 or value > DAY_MINUTES:
+        raise ValueError(f"has {text.strip()!r}, which no clock shows: write 00:00 to 24:00.")
+    return value

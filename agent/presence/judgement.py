@@ -1,0 +1,76 @@
+"""What a verdict is made of besides readings and rules, and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from enum import StrEnum
+
+from agent.presence.latches import Busy, Settling
+from agent.presence.touch import Touch
+
+
+class Cause(StrEnum):
+    """Why; what is said to the flock changes only with this."""
+
+    ALWAYS = "always"
+    IDLE = "idle"
+    PAUSED = "paused"
+    FINISHING = "finishing"
+    HOURS = "hours"
+    UNSEEN = "unseen"
+    INPUT = "input"
+    OTHERS = "others"
+    MAINS = "mains"
+    FULL_SCREEN = "full screen"
+    PROCESSOR = "processor"
+    MEMORY = "memory"
+    PROGRAM = "program"
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """The two clocks: one for lengths of time, one for hours; None is this machine's own zone."""
+
+    steady_s: float
+    wall_s: float
+    zone: tzinfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What one verdict leaves to the next."""
+
+    touch: Touch = field(default_factory=Touch)
+    busy: Busy = field(default_factory=Busy)
+    settling: Settling = field(default_factory=Settling)
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Something that holds the machine back. ``reason`` ends the sentence "Paused: …"."""
+
+    cause: Cause
+    reason: str
+    told: str
+    left_s: float | None = None
+    """When it may be over, as far as that can be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether this machine helps. ``owner_present`` suspends what runs for others."""
+
+    volunteering: bool
+    owner_present: bool
+    own_only: bool
+    lets_end_ms: int
+    cause: Cause
+    reason: str
+    """For whoever sits here: "Paused: you moved the mouse 12 s ago"."""
+    told: str
+    """For the flock: without ages, which would be sent each second, and without names."""
+    look_again_s: float
+    pause_begins: bool
+    """What was to be finished has ended: the pause that was asked for begins."""
+    memory: Memory

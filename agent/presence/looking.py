@@ -1,0 +1,158 @@
+"""Looks at the sources, each as often as is worth it, and puts together what they saw.
+
+Only what a verdict needs is looked at, so that a machine set to *always* looks at nothing. What is
+not needed any more is forgotten: a reading from last night must not speak for this morning. A
+source that breaks counts as one that cannot see.
+
+The last input is what two sources saw: the screen, and terminals. Terminals alone do not do, except
+where nobody is logged in at a screen.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from agent.presence.readings import (
+    NOT_READ,
+    Kind,
+    LastInput,
+    Reading,
+    Readings,
+    Seen,
+    Sessions,
+    Unseen,
+)
+from agent.presence.sources.source import Source
+
+BRISK_S = {
+    Kind.INPUT: 0.0,
+    Kind.SESSION: 1.0,
+    Kind.MAINS: 5.0,
+    Kind.FULL_SCREEN: 2.0,
+    Kind.PROCESSOR: 2.5,
+    Kind.MEMORY: 2.5,
+    Kind.PROGRAMS: 5.0,
+}
+"""So often at most while tasks run."""
+CALM_S = {
+    Kind.INPUT: 0.0,
+    Kind.SESSION: 4.0,
+    Kind.MAINS: 10.0,
+    Kind.FULL_SCREEN: 5.0,
+    Kind.PROCESSOR: 5.0,
+    Kind.MEMORY: 10.0,
+    Kind.PROGRAMS: 15.0,
+}
+"""And while none does."""
+EARLY_S = 0.02
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The sources of one machine. ``watch`` sets which exclusive programs are looked for."""
+
+    screen_input: Source[LastInput]
+    terminal_input: Source[LastInput]
+    sessions: Source[Sessions]
+    mains: Source[bool]
+    full_screen: Source[str]
+    processor: Source[float]
+    memory: Source[float]
+    programs: Source[tuple[str, ...]]
+    watch: Callable[[tuple[str, ...]], None]
+
+    def of(self, kind: Kind) -> tuple[Source[Any], ...]:
+        """The sources that see one kind of thing."""
+        found: dict[Kind, tuple[Source[Any], ...]] = {
+            Kind.INPUT: (self.screen_input, self.terminal_input),
+            Kind.SESSION: (self.sessions,),
+            Kind.MAINS: (self.mains,),
+            Kind.FULL_SCREEN: (self.full_screen,),
+            Kind.PROCESSOR: (self.processor,),
+            Kind.MEMORY: (self.memory,),
+            Kind.PROGRAMS: (self.programs,),
+        }
+        return found[kind]
+
+    def close(self) -> None:
+        """Let go of everything."""
+        for kind in Kind:
+            for each in self.of(kind):
+                each.close()
+
+
+class Looker:
+    """The last reading of each source, and when it was read."""
+
+    def __init__(self, sources: Sources, clock: Callable[[], float]) -> None:
+        self._sources, self._clock = sources, clock
+        self._read: dict[Kind, tuple[Reading[Any], ...]] = {}
+        self._read_s: dict[Kind, float] = {}
+
+    def look(self, kinds: Collection[Kind], *, brisk: bool, now: bool = False) -> None:
+        """Read the sources of these kinds that are due; forget the others.
+
+        ``now``: all of them are due.
+        """
+        pace_s = BRISK_S if brisk else CALM_S
+        for kind in Kind:
+            if kind not in kinds:
+                self._read.pop(kind, None)
+                self._read_s.pop(kind, None)
+            elif now or self._clock() - self._read_s.get(kind, float("-inf")) >= (
+                pace_s[kind] - EARLY_S
+            ):
+                self._read_s[kind] = self._clock()
+                self._read[kind] = tuple(_read(each) for each in self._sources.of(kind))
+
+    def readings(self, running: int) -> Readings:
+        """Everything as it was seen last."""
+        sessions = self._one(Kind.SESSION)
+        return Readings(
+            input=self._input(sessions),
+            sessions=sessions,
+            on_mains=self._one(Kind.MAINS),
+            full_screen=self._one(Kind.FULL_SCREEN),
+            others_cpu_percent=self._one(Kind.PROCESSOR),
+            free_memory_mb=self._one(Kind.MEMORY),
+            exclusive=self._one(Kind.PROGRAMS),
+            running=running,
+        )
+
+    def read_s(self, kind: Kind) -> float | None:
+        """When sources of this kind were read last, on the clock of this looker."""
+        return self._read_s.get(kind)
+
+    def _one(self, kind: Kind) -> Reading[Any]:
+        return self._read.get(kind, (NOT_READ,))[0]
+
+    def _input(self, sessions: Reading[Sessions]) -> Reading[LastInput]:
+        screen, terminal = self._read.get(Kind.INPUT, (NOT_READ, NOT_READ))
+        return last_of(screen, terminal, sessions)
+
+
+def last_of(
+    screen: Reading[LastInput], terminal: Reading[LastInput], sessions: Reading[Sessions]
+) -> Reading[LastInput]:
+    """The later of two inputs."""
+    if isinstance(screen, Unseen):
+        nobody = isinstance(sessions, Seen) and sessions.value.nobody
+        if not nobody:
+            return screen
+        screen = Seen(LastInput(float("-inf")), sessions.by if isinstance(sessions, Seen) else "")
+    if isinstance(terminal, Unseen):
+        return screen
+    return screen if screen.value.at_s >= terminal.value.at_s else terminal
+
+
+def _read(source: Source[Any]) -> Reading[Any]:
+    try:
+        return source.read()
+    except Exception as error:
+        log.exception("a source of presence is at fault")
+        return Unseen(f"its source failed: {error!r}")

@@ -1,0 +1,90 @@
+"""What sources of presence have seen, as values: the only thing that a verdict is made from.
+
+A source either has seen something or says why it cannot see. There is no third thing: no default
+stands in for what nobody saw, because others that assume an unwatched machine to be idle compute
+while its owner works. A rule that needs a source which cannot see holds the machine back.
+
+Moments are seconds of the monotonic clock, so that a clock that is set does not wake anybody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Kind(StrEnum):
+    """What there is to see."""
+
+    INPUT = "last input"
+    SESSION = "sessions"
+    MAINS = "mains"
+    FULL_SCREEN = "full screen"
+    PROCESSOR = "processor"
+    MEMORY = "memory"
+    PROGRAMS = "programs"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen(Generic[T]):
+    """What a source saw, and which source: ``by`` is a word or two, like ``X11``."""
+
+    value: T
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A source cannot see. ``because`` ends the sentence "cannot see …, because"."""
+
+    because: str
+
+
+Reading = Seen[T] | Unseen
+
+
+@dataclass(frozen=True, slots=True)
+class LastInput:
+    """When somebody last used this machine. Never what was typed."""
+
+    at_s: float
+    pointer: tuple[int, int] | None = None
+    """Where the pointer is, in pixels; None where the source cannot tell."""
+    where: str = ""
+    """A terminal; empty for the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Who is logged in at the screens of this machine."""
+
+    locked: bool = False
+    """The owner's screen is locked, or its screen saver is on."""
+    nobody: bool = False
+    """Nobody is logged in at a screen at all."""
+    others: tuple[str, ...] = ()
+    """Who else has a screen in use that cannot be looked into."""
+
+
+NOT_READ = Unseen("it has not been looked at yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """Everything that was seen last."""
+
+    input: Reading[LastInput] = NOT_READ
+    sessions: Reading[Sessions] = NOT_READ
+    on_mains: Reading[bool] = NOT_READ
+    full_screen: Reading[str] = NOT_READ
+    """What fills the screen or keeps it on; empty for nothing."""
+    others_cpu_percent: Reading[float] = NOT_READ
+    """Of the whole machine, by programs that are not this node's; an average over seconds."""
+    free_memory_mb: Reading[float] = NOT_READ
+    exclusive: Reading[tuple[str, ...]] = NOT_READ
+    """Which of the exclusive programs run."""
+    running: int = 0
+    """Tasks that this node runs now, suspended ones among them."""

@@ -1,0 +1,133 @@
+"""Rules as they are written in the ``[presence]`` table of ``settings.toml``, both ways.
+
+The mode stands outside the table, as ``volunteer``. Hours are texts like ``"mon-fri 18:00-07:00"``
+or ``"sat, sun 00:00-24:00"``: days, then from when to when; an end that is not later is on the next
+day. What is wrong is said with the end of a sentence whose beginning, the key, the caller knows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+from agent.presence.hours import WEEK, Hours, Weekday, minutes
+from agent.presence.rules import HOURS_MAX, PROGRAMS_MAX, Rules, faults
+
+TABLE = "presence"
+HOURS_EXAMPLE = "write it like 'mon-fri 18:00-07:00' or 'sat, sun 00:00-24:00'."
+
+
+def read_rules(value: object) -> Rules:
+    """The rules of a table, without the mode; raises ``ValueError``."""
+    if not isinstance(value, dict):
+        raise ValueError("has to be a table: write [presence] and its keys below.")
+    read: dict[str, object] = {}
+    for key, given in value.items():
+        reader = READERS.get(key)
+        if reader is None:
+            raise ValueError(f"has no key {key!r}; remove it ({', '.join(READERS)} exist).")
+        try:
+            read[key] = reader(given)
+        except ValueError as error:
+            raise ValueError(f"{key} {error}") from error
+    rules = replace(Rules(), **read)  # type: ignore[arg-type]
+    wrong = faults(rules)
+    if wrong:
+        raise ValueError(f"cannot be kept: {wrong[0]}")
+    return rules
+
+
+def write_rules(rules: Rules) -> str:
+    """The lines of the table; what is as by default is left out."""
+    plain = Rules()
+    lines = [f"[{TABLE}]"]
+    for each in fields(Rules):
+        value = getattr(rules, each.name)
+        if each.name != "mode" and value != getattr(plain, each.name):
+            lines.append(f"{each.name} = {_written(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def read_hours(text: str) -> tuple[Hours, ...]:
+    """The ranges that a text names; raises ``ValueError`` with the end of a sentence."""
+    days, _, times = text.strip().rpartition(" ")
+    begins, dash, ends = times.partition("-")
+    if not days.strip() or not dash:
+        raise ValueError(f"has {text!r}: {HOURS_EXAMPLE}")
+    begin, end = minutes(begins), minutes(ends)
+    if begin == 24 * 60:
+        raise ValueError(f"has {text!r}, which begins with the day after: write 00:00 there.")
+    return tuple(Hours(day, begin, end) for part in days.split(",") for day in _days(part))
+
+
+def _days(text: str) -> tuple[Weekday, ...]:
+    first, dash, last = text.partition("-")
+    begin = WEEK.index(_day(first))
+    if not dash:
+        return (WEEK[begin],)
+    count = (WEEK.index(_day(last)) - begin) % len(WEEK) + 1
+    return tuple(WEEK[(begin + number) % len(WEEK)] for number in range(count))
+
+
+def _day(text: str) -> Weekday:
+    wanted = text.strip().casefold()
+    found = [each for each in WEEK if len(wanted) >= 2 and each.startswith(wanted)]
+    if len(found) != 1:
+        raise ValueError(f"has {text.strip()!r}, which is no day: {HOURS_EXAMPLE}")
+    return found[0]
+
+
+def _hours(value: object) -> tuple[Hours, ...]:
+    return tuple(each for text in _texts(value, HOURS_MAX) for each in read_hours(text))
+
+
+def _programs(value: object) -> tuple[str, ...]:
+    return _texts(value, PROGRAMS_MAX)
+
+
+def _texts(value: object, most: int) -> tuple[str, ...]:
+    if (
+        not isinstance(value, list)
+        or len(value) > most
+        or not all(isinstance(each, str) for each in value)
+    ):
+        raise ValueError(f'has to be a list of up to {most} texts, like ["one", "two"].')
+    return tuple(value)
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"is {value!r}: it has to be a number of seconds.")
+    return float(value)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"is {value!r}: it has to be a whole number.")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"is {value!r}: it has to be true or false.")
+    return value
+
+
+READERS: dict[str, Callable[[object], object]] = {
+    "hours": _hours,
+    "idle_s": _seconds,
+    "others_cpu_percent": _whole,
+    "on_mains_only": _flag,
+    "free_memory_mb": _whole,
+    "full_screen_counts": _flag,
+    "exclusive_programs": _programs,
+    "own_only": _flag,
+    "lets_end_s": _seconds,
+}
+
+
+def _written(value: object) -> str:
+    if isinstance(value, tuple):
+        return json.dumps([str(each) for each in value], ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,71 @@
+"""The interface of all sources of presence, and the sources that are made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from agent.presence.readings import Reading, Seen, Unseen
+
+T = TypeVar("T")
+
+TRY_BETTER_EVERY_S = 30.0
+
+
+class Source(Protocol[T]):
+    """Sees one thing."""
+
+    def read(self) -> Reading[T]:
+        """What there is to see now; takes no longer than a moment."""
+
+    def close(self) -> None:
+        """Let go of what it holds open; it may be read again afterwards."""
+
+
+class Blind(Generic[T]):
+    """Where nothing shows it."""
+
+    def __init__(self, because: str) -> None:
+        self._because = because
+
+    def read(self) -> Reading[T]:
+        return Unseen(self._because)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+class FirstThatSees(Generic[T]):
+    """Several ways to see the same, the best first. A worse one is left when a better one sees."""
+
+    def __init__(self, sources: Sequence[Source[T]], clock: Callable[[], float]) -> None:
+        self._sources, self._clock = tuple(sources), clock
+        self._chosen = len(self._sources)
+        self._tried_s = float("-inf")
+
+    def read(self) -> Reading[T]:
+        now_s = self._clock()
+        if self._chosen and now_s - self._tried_s >= TRY_BETTER_EVERY_S:
+            return self._choose(now_s)
+        if self._chosen < len(self._sources):
+            reading = self._sources[self._chosen].read()
+            if isinstance(reading, Seen):
+                return reading
+        return self._choose(now_s)
+
+    def close(self) -> None:
+        for each in self._sources:
+            each.close()
+
+    def _choose(self, now_s: float) -> Reading[T]:
+        self._tried_s = now_s
+        reasons: list[str] = []
+        for number, source in enumerate(self._sources):
+            reading = source.read()
+            if isinstance(reading, Seen):
+                self._chosen = number
+                return reading
+            if reading.because not in reasons:
+                reasons.append(reading.because)
+        self._chosen = len(self._sources)
+        return Unseen("; ".join(reasons) or "nothing on this system shows it")

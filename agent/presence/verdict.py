@@ -1,0 +1,214 @@
+"""May this machine work for others now? Decided from values alone, with the reason in a sentence.
+
+``verdict`` is told the rules, what a person has said for the moment, what the sources have seen,
+what it remembered itself, and the time. It does no I/O and keeps nothing: what it has to remember
+goes out with the verdict and comes in with the next.
+
+In this order, the first that holds is the reason:
+
+1. A person paused it, or wants it to pause after what runs now. Nothing beats that.
+2. An exclusive program runs, in whatever mode.
+3. Mode *always*: it helps.
+4. Mode *by schedule*, outside the hours.
+5. Somebody is there: another person's screen, input, and whatever the rules count as such.
+
+A rule whose source cannot see holds the machine back. Who locks the screen has left at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from agent.presence import conditions, touch
+from agent.presence.hours import inside, next_change_s
+from agent.presence.judgement import Cause, Hold, Memory, Now, Verdict
+from agent.presence.readings import Kind, Readings, Seen
+from agent.presence.rules import NO_MATTER_PERCENT, Mode, Rules
+from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
+from agent.presence.words import long, moment
+
+LOOK_WHILE_RUNNING_S = 0.25
+LOOK_WHILE_HELPING_S = 2.0
+LOOK_WHILE_HELD_S = 5.0
+LOOK_ALWAYS_S = 60.0
+"""Where nothing has to be seen: clocks may have been set."""
+LOOK_S_MIN = 0.05
+
+
+def verdict(rules: Rules, wish: Wish, readings: Readings, memory: Memory, now: Now) -> Verdict:
+    """Whether to help now, and why."""
+    memory = conditions.remembered(rules, readings, memory, now)
+    match effective(wish, now.wall_s):
+        case Paused() as paused:
+            return _paused(rules, paused, memory, now)
+        case Finishing() as finishing if readings.running:
+            return _finishing(rules, finishing, readings.running, memory)
+        case Finishing() as finishing:
+            return _paused(rules, finishing.then, memory, now, begins=True)
+        case Unpaused():
+            pass
+    hold = next(_holds(rules, readings, memory, now), None)
+    if hold is not None:
+        return _held(rules, hold, memory)
+    return _helping(rules, readings, memory, now)
+
+
+def effective(wish: Wish, wall_s: float) -> Wish:
+    """A pause whose time is over is none; finishing goes on until nothing runs."""
+    if isinstance(wish, Paused) and wish.until_s is not None and wish.until_s <= wall_s:
+        return Unpaused()
+    return wish
+
+
+def needed(rules: Rules, wish: Wish, now: Now) -> frozenset[Kind]:
+    """What has to be looked at for a verdict now."""
+    if not isinstance(effective(wish, now.wall_s), Unpaused):
+        return frozenset()
+    kinds = {Kind.PROGRAMS} if rules.exclusive_programs else set()
+    if rules.mode is Mode.ALWAYS or _outside(rules, now):
+        return frozenset(kinds)
+    wanted = {
+        Kind.INPUT: rules.idle_s > 0,
+        Kind.SESSION: rules.idle_s > 0 or rules.full_screen_counts,
+        Kind.MAINS: rules.on_mains_only,
+        Kind.FULL_SCREEN: rules.full_screen_counts,
+        Kind.PROCESSOR: rules.others_cpu_percent < NO_MATTER_PERCENT,
+        Kind.MEMORY: rules.free_memory_mb > 0,
+    }
+    return frozenset(kinds | {kind for kind, is_wanted in wanted.items() if is_wanted})
+
+
+def _holds(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
+    yield from conditions.exclusive(rules, readings, memory, now)
+    if rules.mode is Mode.ALWAYS:
+        return
+    if _outside(rules, now):
+        yield _outside_hours(rules, now)
+    yield from conditions.presence(rules, readings, memory, now)
+
+
+def _outside(rules: Rules, now: Now) -> bool:
+    return rules.mode is Mode.BY_SCHEDULE and not inside(
+        rules.hours, datetime.fromtimestamp(now.wall_s, now.zone)
+    )
+
+
+def _outside_hours(rules: Rules, now: Now) -> Hold:
+    begins_s = next_change_s(rules.hours, now.wall_s, now.zone)
+    if begins_s is None:
+        return Hold(Cause.HOURS, "it is outside its hours", "outside its hours")
+    when = moment(begins_s, now.wall_s, now.zone)
+    left_s = begins_s - now.wall_s
+    return Hold(Cause.HOURS, f"outside its hours until {when}", "outside its hours", left_s)
+
+
+# -- what comes of it ------------------------------------------------------------------------------
+
+
+def _paused(
+    rules: Rules, paused: Paused, memory: Memory, now: Now, *, begins: bool = False
+) -> Verdict:
+    left_s = LOOK_ALWAYS_S
+    until = "until you resume"
+    if paused.until_s is not None:
+        left_s = paused.until_s - now.wall_s
+        until = f"until {moment(paused.until_s, now.wall_s, now.zone)}"
+    reason = f"Paused: {paused.why}" if paused.why else f"Paused {until}"
+    return Verdict(
+        volunteering=False,
+        owner_present=True,
+        own_only=rules.own_only,
+        lets_end_ms=0,
+        cause=Cause.PAUSED,
+        reason=reason,
+        told="paused by its owner",
+        look_again_s=_within(left_s, LOOK_ALWAYS_S),
+        pause_begins=begins,
+        memory=memory,
+    )
+
+
+def _finishing(rules: Rules, finishing: Finishing, running: int, memory: Memory) -> Verdict:
+    until_s = finishing.then.until_s
+    what = "this task" if running == 1 else f"{running} tasks"
+    return Verdict(
+        volunteering=False,
+        owner_present=False,
+        own_only=rules.own_only,
+        lets_end_ms=0,
+        cause=Cause.FINISHING,
+        reason=f"Finishing {what}, then paused{'' if until_s is not None else ' until you resume'}",
+        told="finishing what it runs",
+        look_again_s=LOOK_WHILE_HELPING_S,
+        pause_begins=False,
+        memory=memory,
+    )
+
+
+def _held(rules: Rules, hold: Hold, memory: Memory) -> Verdict:
+    longest_s = LOOK_ALWAYS_S if hold.cause is Cause.HOURS else LOOK_WHILE_HELD_S
+    return Verdict(
+        volunteering=False,
+        owner_present=True,
+        own_only=rules.own_only,
+        lets_end_ms=round(rules.lets_end_s * 1000),
+        cause=hold.cause,
+        reason=f"Paused: {hold.reason}",
+        told=hold.told,
+        look_again_s=_within(hold.left_s, longest_s),
+        pause_begins=False,
+        memory=memory,
+    )
+
+
+def _helping(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Verdict:
+    always = rules.mode is Mode.ALWAYS
+    return Verdict(
+        volunteering=True,
+        owner_present=False,
+        own_only=rules.own_only,
+        lets_end_ms=round(rules.lets_end_s * 1000),
+        cause=Cause.ALWAYS if always else Cause.IDLE,
+        reason="Helping: set to always"
+        if always
+        else f"Helping: {_idle_text(readings, memory, now)}",
+        told="set to always" if always else "nobody uses it",
+        look_again_s=_within(_hours_left_s(rules, now), _pace_s(rules, readings, memory)),
+        pause_begins=False,
+        memory=memory,
+    )
+
+
+def _pace_s(rules: Rules, readings: Readings, memory: Memory) -> float:
+    if rules.mode is Mode.ALWAYS and not rules.exclusive_programs:
+        return LOOK_ALWAYS_S
+    watched = rules.mode is not Mode.ALWAYS and rules.idle_s > 0
+    if watched and (readings.running or memory.touch.bump_s is not None):
+        return LOOK_WHILE_RUNNING_S
+    return LOOK_WHILE_HELPING_S
+
+
+def _hours_left_s(rules: Rules, now: Now) -> float | None:
+    if rules.mode is not Mode.BY_SCHEDULE:
+        return None
+    ends_s = next_change_s(rules.hours, now.wall_s, now.zone)
+    return None if ends_s is None else ends_s - now.wall_s
+
+
+def _idle_text(readings: Readings, memory: Memory, now: Now) -> str:
+    if conditions.away(readings):
+        text = "the screen is locked"
+    elif isinstance(readings.input, Seen):
+        quiet_s = touch.quiet_s(memory.touch, now.steady_s)
+        text = "nobody is logged in" if quiet_s == float("inf") else f"no input for {long(quiet_s)}"
+    else:
+        text = "the rules allow it"
+    share = readings.others_cpu_percent
+    if isinstance(share, Seen):
+        text += f", other programs use {share.value:.0f} % of the processor"
+    return text
+
+
+def _within(left_s: float | None, longest_s: float) -> float:
+    return longest_s if left_s is None else min(max(left_s, LOOK_S_MIN), longest_s)

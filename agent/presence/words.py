@@ -1,0 +1,32 @@
+"""How times and shares are said to a person."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+
+def long(seconds: float) -> str:
+    """A length of time, roughly: 12 s, 5 min, 3 h, 2 days."""
+    if seconds < 90:
+        return f"{max(0, round(seconds))} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    if seconds < 36 * 3600:
+        return f"{round(seconds / 3600)} h"
+    return f"{round(seconds / 86_400)} days"
+
+
+def moment(at_s: float, now_s: float, zone: tzinfo | None) -> str:
+    """A moment of the local clock, with its day where that is not today."""
+    at, now = datetime.fromtimestamp(at_s, zone), datetime.fromtimestamp(now_s, zone)
+    text = f"{at.hour:02d}:{at.minute:02d}"
+    if at.date() == now.date():
+        return text
+    days = (at.date() - now.date()).days
+    day = at.strftime("%A") if 0 < days < 7 else f"{at.date()}"
+    return f"{day} {text}"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Names in a sentence: a, b and c."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,58 @@
+"""The pause that a person asked for, kept in a file over restarts.
+
+A file that cannot be understood counts as a pause until somebody resumes: whoever paused this
+machine must not find it working because a disk was full.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
+
+FILE = "pause.json"
+FILE_BYTES_MAX = 4096
+
+log = logging.getLogger(__name__)
+
+
+def read_wish(folder: Path) -> Wish:
+    """What was asked for last."""
+    path = folder / FILE
+    try:
+        with path.open("rb") as file:
+            return _wish(json.loads(file.read(FILE_BYTES_MAX)))
+    except FileNotFoundError:
+        return Unpaused()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log.warning("paused, because %s cannot be read: %s", path, error)
+        return Paused(why=f"what was last asked for, in {path}, cannot be read; resume to go on")
+
+
+def keep_wish(folder: Path, wish: Wish) -> None:
+    """Have it found again after a restart; raises ``OSError``."""
+    path = folder / FILE
+    if isinstance(wish, Unpaused):
+        path.unlink(missing_ok=True)
+        return
+    paused = wish.then if isinstance(wish, Finishing) else wish
+    text = json.dumps({"until_s": paused.until_s, "finishing": isinstance(wish, Finishing)})
+    fresh = path.with_name(f"{path.name}.unfinished")
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
+def _wish(kept: object) -> Wish:
+    if not isinstance(kept, dict):
+        raise TypeError("it is no object")
+    until_s = kept["until_s"]
+    if until_s is not None and (isinstance(until_s, bool) or not isinstance(until_s, int | float)):
+        raise TypeError("its end is no number")
+    paused = Paused(until_s)
+    return Finishing(paused) if kept["finishing"] is True else paused
