@@ -15,8 +15,10 @@ from agent.protocol.election import Election
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
 from agent.protocol.lost import LostRuns
+from agent.protocol.own_run import OwnRun
 from agent.protocol.records import NodeId, WorkflowId
 from agent.protocol.requests import Requests
+from agent.protocol.runs import Runs
 from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, never, nothing
 
 
@@ -49,6 +51,14 @@ def always_the_first(right: Wrong, joining: Joining, *event: Any) -> None:
     wall_ms, core.wall_ms, core.incarnation = core.wall_ms, 0, 1
     right(joining, *event)
     core.wall_ms = wall_ms
+
+
+def saved_state_not_fetched(right: Wrong, runs: Runs, own: OwnRun) -> bool:
+    """A program is started with a state that lies on another disk."""
+    saved, own.checkpoint = own.checkpoint, ""
+    missing = bool(right(runs, own))
+    own.checkpoint = saved
+    return missing
 
 
 UNFINISHED_STAYS = (Rewrite(LostRuns.end_all, nothing), Rewrite(LostRuns.on_news, nothing))
@@ -111,6 +121,15 @@ LIVENESS = (
         UNFINISHED_STAYS,
         ("poison",),
         ("everything ends", "all run", "starts have reasons", "one master"),
+        10,
+    ),
+    Variant(
+        "a saved state is not fetched",
+        "a program begins only with what is on its own disk",
+        "6.4",
+        (Rewrite(Runs._fetch_missing, saved_state_not_fetched),),
+        ("crashes", "owners"),
+        ("inputs are here",),
         10,
     ),
     Variant(
