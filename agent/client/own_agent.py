@@ -1,0 +1,55 @@
+"""The agent of this home, from the side of a program that has windows: host it if nobody does.
+
+The one place where a client starts what it talks to. All that it gets is a handle to end it again;
+everything else goes through the client protocol, as with an agent of another process.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agent.client.agent_here import read_control_file
+from agent.client.errors import ClientError, NoAgentError
+from agent.paths import Home
+
+
+class OwnAgent(Protocol):
+    """An agent that lives in this process."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+
+    def stop(self, reason: str, within_s: float = 30.0) -> bool:
+        """Have it hand back what it runs and end; whether it did in time."""
+
+
+class NotHostedError(ClientError):
+    """One sentence: why no agent could be started here."""
+
+
+def runs_here(home: Home) -> bool:
+    """Whether an agent says that it runs on this home; only greeting it tells for sure."""
+    try:
+        read_control_file(home)
+    except NoAgentError:
+        return False
+    except ClientError:
+        return True
+    return True
+
+
+def host(home: Home) -> OwnAgent:
+    """Start an agent in this process, in a thread of its own; returns when it runs.
+
+    Raises ``NotHostedError``, also when another process runs the agent of this home already.
+    """
+    from agent.headless import NotStartedError
+    from agent.inside import InsideAgent
+
+    agent = InsideAgent(home)
+    try:
+        agent.start()
+    except NotStartedError as error:
+        raise NotHostedError(str(error)) from error
+    return agent

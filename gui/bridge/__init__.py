@@ -1,0 +1,1 @@
+"""The one place where threads meet: questions go in, answers and bundles of notices come out."""

@@ -1,0 +1,258 @@
+"""Keeps the screen's knowledge up to date, in the bridge's loop: greet, read, follow, begin anew.
+
+What is told is complete and in order: the list of workflows, then events from where the list was
+read, then tasks workflow by workflow in the background. A conversation that ends is begun anew by
+itself. An agent that is there and says nothing (it hangs, or its machine sleeps) is noticed by a
+question that it can answer without effort, asked about once a second while somebody looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from msgspec import Struct
+
+from agent.api.flock import Members, Peers
+from agent.api.methods import (
+    MEMBERS,
+    PEERS,
+    PROGRAMS,
+    SETTINGS,
+    SHOW,
+    STATUS,
+    VOLUNTEERING,
+    Method,
+)
+from agent.api.programs import Programs
+from agent.api.rpc import ErrorCode
+from agent.api.session import FlockChanged, PeerChanged, ProgramWaiting, TaskMoved
+from agent.api.settings import Settings
+from agent.api.values import Position, TaskState
+from agent.api.volunteering import Volunteering
+from agent.api.work import Show, Status, WorkflowView
+from agent.client import (
+    Client,
+    ClientError,
+    DisconnectedError,
+    EventsLostError,
+    NoAgentError,
+    RequestError,
+)
+from agent.paths import Home
+from gui.model import notices
+from gui.model.folding import is_open
+from gui.model.notices import Absence, Notice
+
+PING_S, PING_UNSEEN_S = 0.7, 5.0
+ANSWER_S_MAX = 1.2
+"""Together less than the two seconds within which a person is to be told."""
+AGAIN_S, AGAIN_S_MAX = 0.2, 1.0
+STATUS_PAGE, TASKS_PAGE = 400, 1_000
+FLOCK_PAUSE_S = 1.0
+READ_S_MAX = 30.0
+BREATH_S = 0.004
+"""Between two reads in the background, so that agent and window come to their other work."""
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+@dataclass(slots=True)
+class Attention:
+    """Written by the window's thread, read here: whether anybody looks."""
+
+    seen: bool = False
+
+
+class Follower:
+    """One conversation after the other, until cancelled."""
+
+    def __init__(self, home: Home, tell: Callable[[Notice], None], attention: Attention) -> None:
+        self._home, self._tell, self._attention = home, tell, attention
+        self._client: Client | None = None
+        self._wanted: dict[str, None] = {}
+        self._wanting = asyncio.Event()
+        self._flock_news = asyncio.Event()
+        self._unserved: set[str] = set()
+        self._silent = False
+
+    async def run(self) -> None:
+        """For ever."""
+        wait_s = AGAIN_S
+        while True:
+            try:
+                async with asyncio.timeout(ANSWER_S_MAX):
+                    client = await Client.connect(self._home, "window")
+                wait_s = AGAIN_S
+                async with client:
+                    await self._converse(client)
+            except TimeoutError:
+                self._tell(notices.Absent(Absence.SILENT))
+            except (NoAgentError, DisconnectedError):
+                self._tell(notices.Absent(Absence.NO_AGENT))
+            except EventsLostError:
+                continue
+            except ClientError as error:
+                self._tell(notices.Absent(Absence.REFUSED, str(error)))
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, AGAIN_S_MAX)
+
+    def want(self, workflow: str) -> None:
+        """Read the tasks of this workflow, before those of others."""
+        self._wanted = {workflow: None, **self._wanted}
+        self._wanting.set()
+
+    def want_flock(self) -> None:
+        """Read the machines again."""
+        self._flock_news.set()
+
+    async def ask(self, method: Method[P, R], params: P, within_s: float) -> R:
+        """A question of the window. Raises ``ClientError``."""
+        client = self._client
+        if client is None:
+            raise NoAgentError("the agent is not there at the moment: try again when it is")
+        try:
+            async with asyncio.timeout(within_s):
+                return await client.call(method, params)
+        except TimeoutError:
+            raise DisconnectedError(
+                f"the agent has not answered for {within_s:.0f} s; whether it did what you asked "
+                f"is not known, so look before you ask again"
+            ) from None
+
+    # -- one conversation ------------------------------------------------------------------
+
+    async def _converse(self, client: Client) -> None:
+        welcome = client.welcome
+        assert welcome is not None
+        self._client, self._silent = client, False
+        self._unserved.clear()
+        self._tell(notices.Connected(welcome))
+        self._flock_news.set()
+        try:
+            position, unfinished = await self._read_status(client)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._follow(client, position))
+                group.create_task(self._ping(client))
+                group.create_task(self._read_flock(client))
+                group.create_task(self._read_rest(client, unfinished))
+        except* EventsLostError as lost:
+            raise lost.exceptions[0] from None
+        except* NoAgentError:
+            raise NoAgentError("gone") from None
+        except* ClientError as errors:
+            first = errors.exceptions[0]
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]
+            raise first from None
+        finally:
+            self._client = None
+
+    async def _read_status(self, client: Client) -> tuple[Position, list[WorkflowView]]:
+        """The first page at once, so that a window has something to show."""
+        async with asyncio.timeout(READ_S_MAX):
+            reply = await client.call(STATUS, Status(limit=STATUS_PAGE))
+        self._tell(notices.StatusPage(0, reply))
+        workflows = list(reply.workflows)
+        position, first = reply.position, len(reply.workflows)
+        while first < reply.total and reply.workflows:
+            reply = await client.call(STATUS, Status(first, STATUS_PAGE))
+            self._tell(notices.StatusPage(first, reply))
+            workflows += reply.workflows
+            first += len(reply.workflows)
+            await asyncio.sleep(BREATH_S)
+        return position, [each for each in workflows if is_open(each)]
+
+    async def _follow(self, client: Client, position: Position) -> None:
+        events = client.events(position, patience_s=0.0)
+        async with contextlib.aclosing(events):
+            async for event in events:
+                self._tell(notices.Happened(event))
+                match event.happening:
+                    case PeerChanged() | FlockChanged() | ProgramWaiting():
+                        self._flock_news.set()
+                    case TaskMoved(before=before, after=after):
+                        if TaskState.RUNNING in (before, after):
+                            self._flock_news.set()
+                    case _:
+                        pass
+
+    async def _ping(self, client: Client) -> None:
+        """What is asked is what changes with time alone: why this machine helps or does not."""
+        while True:
+            try:
+                async with asyncio.timeout(ANSWER_S_MAX):
+                    view = await self._optional(client, VOLUNTEERING, Volunteering())
+                    if view is None:
+                        await client.call(STATUS, Status(limit=1))
+            except TimeoutError:
+                self._silent = True
+                self._tell(notices.Absent(Absence.SILENT))
+                continue
+            if self._silent:
+                self._silent = False
+                self._tell(notices.Answering())
+            if view is not None:
+                self._tell(notices.VolunteeringRead(view))
+            await asyncio.sleep(PING_S if self._attention.seen else PING_UNSEEN_S)
+
+    async def _read_flock(self, client: Client) -> None:
+        """At most once a second, however much machines have to say."""
+        while True:
+            await self._flock_news.wait()
+            self._flock_news.clear()
+            self._tell(notices.PeersRead(await client.call(PEERS, Peers())))
+            members = await self._optional(client, MEMBERS, Members())
+            if members is not None:
+                self._tell(notices.MembersRead(members))
+            programs = await self._optional(client, PROGRAMS, Programs())
+            if programs is not None:
+                self._tell(notices.ProgramsRead(programs))
+            settings = await self._optional(client, SETTINGS, Settings())
+            if settings is not None:
+                self._tell(notices.SettingsRead(settings))
+            await asyncio.sleep(FLOCK_PAUSE_S)
+
+    async def _read_rest(self, client: Client, unfinished: list[WorkflowView]) -> None:
+        """Whatever somebody wants to see goes before the rest."""
+        rest = [each.workflow for each in unfinished]
+        rest.reverse()
+        while True:
+            if self._wanted:
+                name = next(iter(self._wanted))
+                del self._wanted[name]
+            elif rest:
+                name = rest.pop()
+            else:
+                self._wanting.clear()
+                await self._wanting.wait()
+                continue
+            await self._read_tasks(client, name)
+            await asyncio.sleep(BREATH_S)
+
+    async def _read_tasks(self, client: Client, name: str) -> None:
+        """All pages; a workflow that was cleaned up meanwhile is none."""
+        try:
+            reply = await client.call(SHOW, Show(name, limit=TASKS_PAGE))
+            self._tell(notices.TasksPage(reply))
+            for first in range(TASKS_PAGE, reply.workflow.tasks, TASKS_PAGE):
+                page = await client.call(SHOW, Show(reply.workflow.workflow, first, TASKS_PAGE))
+                self._tell(notices.TasksPage(page))
+        except RequestError as error:
+            if error.code not in (ErrorCode.UNKNOWN, ErrorCode.AMBIGUOUS):
+                raise
+
+    async def _optional(self, client: Client, method: Method[P, R], params: P) -> R | None:
+        """None where this agent does not serve it, or has nothing to say of it now."""
+        if method.name in self._unserved:
+            return None
+        try:
+            return await client.call(method, params)
+        except RequestError as error:
+            if error.code == ErrorCode.NO_SUCH_METHOD:
+                self._unserved.add(method.name)
+            return None

@@ -1,0 +1,175 @@
+"""From SVG to pixels, in the colours of the moment.
+
+An icon asks for its colour when it is painted, not when it is made: so buttons follow light and
+dark without being told. Pixels are kept, because tables paint the same mark thousands of times.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache, lru_cache
+from importlib import resources
+
+from PySide6.QtCore import QByteArray, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QIconEngine, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from gui.model.marks import Mark
+from gui.theme.colours import Colours, text_on
+from gui.theme.look import look
+
+PIXMAPS_KEPT = 600
+PROGRESS_STEPS = 20
+_DISABLED_OPACITY = 0.4
+
+
+@cache
+def source(name: str) -> str:
+    """The text of an icon's file."""
+    return (resources.files("gui.icons") / f"{name}.svg").read_text("utf-8")
+
+
+@lru_cache(PIXMAPS_KEPT)
+def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
+    """An icon in one colour, at a size in logical pixels."""
+    return drawn(_coloured(source(name), colour), size, ratio)
+
+
+def mark_pixmap(mark: Mark, size: int, ratio: float, permille: int | None = None) -> QPixmap:
+    """A mark in the colours of now; running work with its progress as a filling disc."""
+    colours = look().colours
+    colour = mark_colour(mark, colours)
+    if mark is Mark.RUNNING and permille is not None:
+        step = max(1, min(PROGRESS_STEPS - 1, round(permille * PROGRESS_STEPS / 1000)))
+        return _progress_pixmap(colour, step, size, ratio)
+    return _mark_pixmap(mark, colour, colours.person_edge, colours.dark, size, ratio)
+
+
+def mark_colour(mark: Mark, colours: Colours) -> str:
+    """The colour that repeats the shape."""
+    return str(getattr(colours, mark.value))
+
+
+def word_colour(mark: Mark, colours: Colours) -> str:
+    """The same for words, where a light yellow could not be read."""
+    return colours.person_edge if mark is Mark.PERSON else mark_colour(mark, colours)
+
+
+def draw_mark(painter: QPainter, mark: Mark, rect: QRectF, permille: int | None = None) -> None:
+    """Paint a mark into a square."""
+    device = painter.device()
+    ratio = device.devicePixelRatio()
+    scale = math.hypot(painter.worldTransform().m11(), painter.worldTransform().m12())
+    pixels = mark_pixmap(mark, max(1, round(rect.width())), max(1.0, ratio * scale), permille)
+    painter.drawPixmap(rect, pixels, QRectF(pixels.rect()))
+
+
+def icon(name: str, role: str = "text") -> QIcon:
+    """An icon in a colour of the theme, named by its role there."""
+    return QIcon(_Engine(name, role))
+
+
+def mark_icon(mark: Mark) -> QIcon:
+    """A mark where only an icon will do, as in menus."""
+    return QIcon(_MarkEngine(mark))
+
+
+def drawn(svg: str, size: int, ratio: float = 1.0) -> QPixmap:
+    """An SVG text as pixels."""
+    edge = max(1, round(size * ratio))
+    pixels = QPixmap(edge, edge)
+    pixels.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixels)
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, edge, edge))
+    painter.end()
+    pixels.setDevicePixelRatio(ratio)
+    return pixels
+
+
+@lru_cache(PIXMAPS_KEPT)
+def _mark_pixmap(
+    mark: Mark, colour: str, edge: str, dark: bool, size: int, ratio: float
+) -> QPixmap:
+    del dark  # a part of the key only: the edges differ
+    ink = "#1b1f24" if mark is Mark.PERSON else text_on(colour)
+    svg = source(mark.value).replace("hole2", ink).replace("hole", ink).replace("edge", edge)
+    return drawn(_coloured(svg, colour), size, ratio)
+
+
+@lru_cache(PIXMAPS_KEPT)
+def _progress_pixmap(colour: str, step: int, size: int, ratio: float) -> QPixmap:
+    """A ring around a disc that fills clockwise from the top."""
+    angle = 2 * math.pi * step / PROGRESS_STEPS
+    end = QPointF(8 + 4.25 * math.sin(angle), 8 - 4.25 * math.cos(angle))
+    far = 1 if step * 2 > PROGRESS_STEPS else 0
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
+        f'<circle cx="8" cy="8" r="6.25" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+        f'<path d="M8 8 V3.75 A4.25 4.25 0 {far} 1 {end.x():.3f} {end.y():.3f} Z" '
+        f'fill="{colour}"/></svg>'
+    )
+    return drawn(svg, size, ratio)
+
+
+def _coloured(svg: str, colour: str) -> str:
+    return svg.replace("currentColor", colour)
+
+
+class _Engine(QIconEngine):
+    """Paints at whatever size and scale is asked for, in the colours of that moment."""
+
+    def __init__(self, name: str, role: str) -> None:
+        super().__init__()
+        self._name, self._role = name, role
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        """Disabled is paler, not grey on grey."""
+        if mode == QIcon.Mode.Disabled:
+            painter.setOpacity(_DISABLED_OPACITY)
+        painter.drawPixmap(rect, self._pixels(rect.size(), 2.0))
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """Already in device pixels, as Qt asks here."""
+        return self._faded(self._pixels(size, 1.0), mode)
+
+    def scaledPixmap(
+        self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float
+    ) -> QPixmap:
+        """The size is in device pixels; the scale is only noted in the result."""
+        pixels = QPixmap(self._faded(self._pixels(size, 1.0), mode))
+        pixels.setDevicePixelRatio(scale)
+        return pixels
+
+    def clone(self) -> QIconEngine:
+        """As Qt wants it when an icon is detached."""
+        return _Engine(self._name, self._role)
+
+    def _pixels(self, size: QSize, ratio: float) -> QPixmap:
+        colour = str(getattr(look().colours, self._role))
+        return pixmap(self._name, colour, min(size.width(), size.height()), ratio)
+
+    def _faded(self, pixels: QPixmap, mode: QIcon.Mode) -> QPixmap:
+        if mode != QIcon.Mode.Disabled:
+            return pixels
+        faint = QPixmap(pixels.size())
+        faint.fill(QColor(0, 0, 0, 0))
+        painter = QPainter(faint)
+        painter.setOpacity(_DISABLED_OPACITY)
+        painter.drawPixmap(0, 0, pixels)
+        painter.end()
+        return faint
+
+
+class _MarkEngine(_Engine):
+    """The same for marks, which have more than one colour."""
+
+    def __init__(self, mark: Mark) -> None:
+        super().__init__(mark.value, mark.value)
+        self._mark = mark
+
+    def clone(self) -> QIconEngine:
+        """As Qt wants it when an icon is detached."""
+        return _MarkEngine(self._mark)
+
+    def _pixels(self, size: QSize, ratio: float) -> QPixmap:
+        return mark_pixmap(self._mark, min(size.width(), size.height()), ratio)

@@ -1,0 +1,166 @@
+"""The machines in rows: this one and the others alike, in the words of a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from agent.api.flock import PeerView
+from agent.api.values import Capabilities, TaskState
+from agent.api.work import CurrentTask, NodeView
+from gui.model.agent_words import in_our_words
+from gui.model.marks import Mark
+from gui.model.screen import Screen
+from gui.model.times import left
+from gui.words import tr, tr_n
+
+CLOCK_WORTH_SAYING_MS = 500
+
+
+class MachineState(Enum):
+    """What a machine does for the flock now."""
+
+    RUNNING = "running"
+    READY = "ready"
+    OWNER = "owner"
+    PAUSED = "paused"
+    AWAY = "away"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One row. ``own`` is this computer."""
+
+    node: str
+    name: str
+    own: bool
+    state: MachineState
+    reason: str
+    tasks: tuple[CurrentTask, ...]
+    running: int
+    slots: int
+    load_percent: int
+    version: str
+    address: str
+    round_trip_ms: float | None
+    clock_ahead_ms: int | None
+    master: bool
+    keeper: bool
+    capabilities: Capabilities
+
+
+_MARKS = {
+    MachineState.RUNNING: Mark.RUNNING,
+    MachineState.READY: Mark.READY,
+    MachineState.OWNER: Mark.SUSPENDED,
+    MachineState.PAUSED: Mark.SUSPENDED,
+    MachineState.AWAY: Mark.CANCELLED,
+}
+
+
+def machines(screen: Screen) -> list[Machine]:
+    """This one first, then by name."""
+    node = screen.node
+    if node is None:
+        return []
+    keepers = (
+        {each.node for each in screen.members.members if each.keeper} if screen.members else set()
+    )
+    own = _own(node, node.node in keepers)
+    others = screen.peers.peers if screen.peers is not None else ()
+    return [own, *(_other(peer, peer.node in keepers) for peer in others)]
+
+
+def mark_of_machine(machine: Machine) -> Mark:
+    """The same shapes as everywhere."""
+    return _MARKS[machine.state]
+
+
+def state_text(machine: Machine) -> str:
+    """What it does, in two or three words."""
+    return {
+        MachineState.RUNNING: tr("running"),
+        MachineState.READY: tr("ready to help"),
+        MachineState.OWNER: tr("in use"),
+        MachineState.PAUSED: tr("does not help"),
+        MachineState.AWAY: tr("cannot be reached"),
+    }[machine.state]
+
+
+def work_text(machine: Machine, now_s: float) -> str:
+    """What it has in hand; else why nothing."""
+    if not machine.tasks:
+        return in_our_words(machine.reason) if machine.state is not MachineState.READY else ""
+    first = machine.tasks[0]
+    said = tr("{task} for {workflow}", task=first.name, workflow=first.workflow)
+    if first.state is TaskState.SUSPENDED:
+        said = tr("{work}, suspended", work=said)
+    elif first.left_ms:
+        said = f"{said}, {left(now_s + first.left_ms / 1000, now_s)}"
+    more = len(machine.tasks) - 1
+    return f"{said} {tr_n('and %n more', 'running tasks', more)}" if more else said
+
+
+def clock_text(machine: Machine) -> str:
+    """How far its clock is from ours, where that is worth saying."""
+    ahead = machine.clock_ahead_ms
+    if ahead is None:
+        return ""
+    if abs(ahead) < CLOCK_WORTH_SAYING_MS:
+        return tr("right")
+    seconds = f"{abs(ahead) / 1000:.1f}"
+    return (
+        tr("{seconds} s ahead", seconds=seconds)
+        if ahead > 0
+        else tr("{seconds} s behind", seconds=seconds)
+    )
+
+
+def round_trip_text(machine: Machine) -> str:
+    """Milliseconds, with as many digits as mean something."""
+    trip = machine.round_trip_ms
+    if trip is None:
+        return ""
+    return f"{trip:.1f} ms" if trip < 10 else f"{trip:.0f} ms"
+
+
+def system_text(capabilities: Capabilities) -> str:
+    """What it is made of."""
+    parts = [part for part in (capabilities.system, capabilities.architecture) if part]
+    if capabilities.cores:
+        parts.append(tr_n("%n core(s)", "", capabilities.cores))
+    if capabilities.memory_mb:
+        parts.append(tr("{memory} GB memory", memory=round(capabilities.memory_mb / 1024)))
+    return ", ".join(parts)
+
+
+def up_count(screen: Screen) -> int:
+    """Machines that are there, this one included; for the side bar."""
+    return sum(machine.state is not MachineState.AWAY for machine in machines(screen))
+
+
+def _own(node: NodeView, keeper: bool) -> Machine:
+    state = _state(bool(node.tasks), node.volunteering, node.owner_present)
+    return Machine(
+        node.node, node.name, True, state, node.reason, node.tasks, node.running, node.slots,
+        0, node.version, "", None, None, False, keeper, node.capabilities,
+    )  # fmt: skip
+
+
+def _other(peer: PeerView, keeper: bool) -> Machine:
+    state = _state(bool(peer.tasks or peer.running), peer.volunteering, peer.owner_present)
+    if peer.state == "away":
+        state = MachineState.AWAY
+    return Machine(
+        peer.node, peer.name, False, state, peer.reason, peer.tasks, peer.running, peer.slots,
+        peer.load_percent, peer.version, peer.address, peer.round_trip_ms, peer.clock_ahead_ms,
+        peer.master, keeper, peer.capabilities,
+    )  # fmt: skip
+
+
+def _state(busy: bool, volunteering: bool, owner_present: bool) -> MachineState:
+    if busy:
+        return MachineState.RUNNING
+    if volunteering:
+        return MachineState.READY
+    return MachineState.OWNER if owner_present else MachineState.PAUSED

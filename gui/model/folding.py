@@ -1,0 +1,88 @@
+"""How one event changes one workflow: counts, state and progress, without asking the agent again.
+
+What is reckoned here is what the agent would say, but for the progress, which it weighs by expected
+lengths; between two answers of it the share of finished tasks has to do.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from agent.api.session import TaskMoved, TaskProgressed
+from agent.api.values import TaskState, WorkflowState
+from agent.api.work import TaskView, WorkflowView
+
+ENDED = frozenset({TaskState.TERMINATED, TaskState.CANCELLED, TaskState.ABORTED})
+UNDER_WAY = frozenset({TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED})
+
+
+def workflow_moved(
+    workflow: WorkflowView, before: TaskState | None, after: TaskState, at_ms: int
+) -> WorkflowView:
+    """One of its tasks is in another state."""
+    counts = dict(workflow.counts)
+    if before is not None and counts.get(before):
+        counts[before] -= 1
+        if not counts[before]:
+            del counts[before]
+    counts[after] = counts.get(after, 0) + 1
+    tasks = max(workflow.tasks, sum(counts.values()))
+    done = counts.get(TaskState.TERMINATED, 0)
+    state = state_of(counts)
+    ended = state in ("finished", "failed", "cancelled")
+    return msgspec.structs.replace(
+        workflow,
+        counts=counts,
+        tasks=tasks,
+        state=state,
+        gates=counts.get(TaskState.WAITING, 0),
+        permille=max(workflow.permille, done * 1000 // max(1, tasks)) if done else 0,
+        ended_ms=(workflow.ended_ms or at_ms) if ended else 0,
+        expected_end_ms=0 if ended else workflow.expected_end_ms,
+    )
+
+
+def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
+    """The same for the task itself; reasons are read when somebody looks."""
+    begins = moved.after in UNDER_WAY and task.state not in UNDER_WAY
+    again = task.state in ENDED and moved.after not in ENDED
+    finished = moved.after is TaskState.TERMINATED
+    return msgspec.structs.replace(
+        task,
+        state=moved.after,
+        host=moved.host or ("" if again else task.host),
+        changed_ms=at_ms,
+        begun_ms=at_ms if begins else (0 if again else task.begun_ms),
+        ended_ms=at_ms if moved.after in ENDED else 0,
+        permille=1000 if finished else (0 if begins or again else task.permille),
+        left_ms=0 if finished or again else task.left_ms,
+        expected_end_ms=0 if moved.after in ENDED or again else task.expected_end_ms,
+        reason="" if begins or again else task.reason,
+    )
+
+
+def task_progressed(task: TaskView, progressed: TaskProgressed, at_ms: int) -> TaskView:
+    """How far it is, by its own word."""
+    left_ms = progressed.left_ms
+    return msgspec.structs.replace(
+        task,
+        permille=min(1000, progressed.permille),
+        left_ms=left_ms,
+        expected_end_ms=at_ms + left_ms if left_ms else task.expected_end_ms,
+    )
+
+
+def state_of(counts: dict[TaskState, int]) -> WorkflowState:
+    """As the agent reads it off."""
+    if any(counts.get(state) for state in UNDER_WAY):
+        return "running"
+    if any(count and state not in ENDED for state, count in counts.items()):
+        return "waiting"
+    if counts.get(TaskState.ABORTED):
+        return "failed"
+    return "cancelled" if counts.get(TaskState.CANCELLED) else "finished"
+
+
+def is_open(workflow: WorkflowView) -> bool:
+    """Whether something of it is still to be done."""
+    return workflow.state in ("waiting", "running")

@@ -1,0 +1,257 @@
+"""A workflow as a picture: boxes in layers from left to right, arrows named by what flows.
+
+Fan-outs are folded: tasks that run the same program and stand in the same place of the graph (what
+they need and what needs them are alike, all the way) become one box "×240" with a bar of their
+states. Alike is found by refining classes until nothing changes, so whole chains inside a fan-out
+fold too. Where the boxes stand is worked out by Sugiyama's algorithm as igraph has it; it depends
+only on the shape, so colours change live without anything moving.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agent.api.work import TaskView
+from gui.model.marks import Mark, mark_of_task
+
+FOLD_MIN = 5
+"""So many alike are one box; fewer are told apart more easily by eye than by number."""
+BOX_WIDTH, BOX_HEIGHT = 172.0, 56.0
+LAYER_GAP, ROW_GAP = 84.0, 24.0
+CROSSINGS_SWEEPS_MAX = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One task, or many alike. ``x`` and ``y`` are its upper left corner."""
+
+    key: str
+    tasks: tuple[str, ...]
+    title: str
+    program: str
+    gate: bool
+    x: float = 0.0
+    y: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """What flows from one box to another, and where its line bends on the way."""
+
+    source: str
+    target: str
+    label: str
+    bends: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Boxes and arrows with their places; ``shape`` changes only when they have to be laid anew."""
+
+    boxes: tuple[Box, ...] = ()
+    arrows: tuple[Arrow, ...] = ()
+    shape: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    box_of: Mapping[str, str] = field(default_factory=dict)
+
+
+def shape_of(tasks: Iterable[TaskView]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What a layout depends on."""
+    return tuple((task.task, task.needs) for task in tasks)
+
+
+def draw(tasks: Sequence[TaskView]) -> Picture:
+    """Fold, and lay out."""
+    groups = _folded(tasks)
+    box_of = {task: key for key, members in groups.items() for task in members}
+    by_id = {task.task: task for task in tasks}
+    boxes = {key: _box(key, members, by_id) for key, members in groups.items()}
+    edges = _edges(tasks, box_of, by_id)
+    places, bends = _layout(list(boxes), list(edges))
+    placed = tuple(
+        Box(each.key, each.tasks, each.title, each.program, each.gate, *places[each.key])
+        for each in boxes.values()
+    )
+    arrows = tuple(
+        Arrow(source, target, label, bends.get((source, target), ()))
+        for (source, target), label in edges.items()
+    )
+    return Picture(placed, arrows, shape_of(tasks), box_of)
+
+
+def counted(box: Box, tasks: Mapping[str, TaskView]) -> Counter[Mark]:
+    """How many of a box are in which state."""
+    return Counter(mark_of_task(tasks[task]) for task in box.tasks if task in tasks)
+
+
+# -- folding -------------------------------------------------------------------------------
+
+
+def _folded(tasks: Sequence[TaskView]) -> dict[str, list[str]]:
+    """Boxes by the id of their first task, in the author's order."""
+    classes = _alike(tasks)
+    members: dict[int, list[str]] = defaultdict(list)
+    for task in tasks:
+        members[classes[task.task]].append(task.task)
+    groups: dict[str, list[str]] = {}
+    for task in tasks:
+        own = members[classes[task.task]]
+        if len(own) < FOLD_MIN:
+            groups[task.task] = [task.task]
+        elif own[0] == task.task:
+            groups[task.task] = own
+    return groups
+
+
+def _alike(tasks: Sequence[TaskView]) -> dict[str, int]:
+    """The class of each task: alike in program, and in the classes before and after."""
+    known = {task.task for task in tasks}
+    before = {task.task: [each for each in task.needs if each in known] for task in tasks}
+    after: dict[str, list[str]] = defaultdict(list)
+    for task, needs in before.items():
+        for each in needs:
+            after[each].append(task)
+    numbers: dict[object, int] = {}
+    classes = {
+        task.task: numbers.setdefault((task.gate, task.program), len(numbers)) for task in tasks
+    }
+    count = len(numbers)
+    while True:
+        numbers = {}
+        classes = {
+            task: numbers.setdefault(
+                (
+                    classes[task],
+                    frozenset(classes[each] for each in before[task]),
+                    frozenset(classes[each] for each in after[task]),
+                ),
+                len(numbers),
+            )
+            for task in classes
+        }
+        if len(numbers) == count:
+            return classes
+        count = len(numbers)
+
+
+def _box(key: str, members: list[str], by_id: Mapping[str, TaskView]) -> Box:
+    first = by_id[key]
+    title = first.name if len(members) == 1 else (first.program.partition("@")[0] or first.name)
+    return Box(key, tuple(members), title, first.program.partition("@")[0], first.gate)
+
+
+def _edges(
+    tasks: Sequence[TaskView], box_of: Mapping[str, str], by_id: Mapping[str, TaskView]
+) -> dict[tuple[str, str], str]:
+    edges: dict[tuple[str, str], str] = {}
+    for task in tasks:
+        for need in task.needs:
+            if need not in box_of or box_of[need] == box_of[task.task]:
+                continue
+            pair = box_of[need], box_of[task.task]
+            if pair not in edges:
+                edges[pair] = label_of(by_id[need])
+    return edges
+
+
+def label_of(producer: TaskView) -> str:
+    """What flows out of a task: the dataset's name as far as a person can read it."""
+    if not producer.outputs:
+        return ""
+    first = producer.outputs[0].dataset
+    said = first if producer.outputs[0].external else short_dataset(first)
+    more = len(producer.outputs) - 1
+    return f"{said} +{more}" if more else said
+
+
+def short_dataset(identifier: str) -> str:
+    """The beginning of a digest, as people recognise one."""
+    kind, colon, digest = identifier.partition(":")
+    return digest[:7] if colon and kind in ("sha256", "tree") else identifier
+
+
+# -- layout --------------------------------------------------------------------------------
+
+_Places = dict[str, tuple[float, float]]
+_Bends = dict[tuple[str, str], tuple[tuple[float, float], ...]]
+
+
+def _layout(keys: list[str], edges: list[tuple[str, str]]) -> tuple[_Places, _Bends]:
+    """Layers to the right, places within a layer downwards."""
+    if not keys:
+        return {}, {}
+    number = {key: place for place, key in enumerate(keys)}
+    layers = _layers(keys, edges)
+    points, routes = _sugiyama(
+        [(number[a], number[b]) for a, b in edges], [layers[key] for key in keys]
+    )
+    across = [_corner(point) for point in points]
+    places = {key: across[number[key]] for key in keys}
+    bends = {
+        edge: tuple(_centre(points[dummy]) for dummy in route)
+        for edge, route in zip(edges, routes, strict=True)
+        if route
+    }
+    return places, bends
+
+
+def _sugiyama(
+    edges: list[tuple[int, int]], layers: list[int]
+) -> tuple[list[tuple[float, float]], list[list[int]]]:
+    """Points (layer, place) of the vertices and of the bends, which follow them."""
+    import igraph  # only who looks at a graph pays for it
+
+    long = [(a, b) for a, b in edges if layers[b] - layers[a] > 1]
+    bent: dict[tuple[int, int], list[int]] = {}
+    all_edges = [edge for edge in edges if edge not in set(long)]
+    all_layers = list(layers)
+    for a, b in long:
+        chain = []
+        for layer in range(layers[a] + 1, layers[b]):
+            chain.append(len(all_layers))
+            all_layers.append(layer)
+        bent[a, b] = chain
+        all_edges += list(zip([a, *chain], [*chain, b], strict=True))
+    graph = igraph.Graph(n=len(all_layers), edges=all_edges, directed=True)
+    layout = graph.layout_sugiyama(layers=all_layers, hgap=1, maxiter=CROSSINGS_SWEEPS_MAX)
+    points = [
+        (float(layer), float(x)) for (x, _), layer in zip(layout.coords, all_layers, strict=False)
+    ]
+    lowest = min(place for _, place in points)
+    points = [(layer, place - lowest) for layer, place in points]
+    return points, [bent.get(edge, []) for edge in edges]
+
+
+def _layers(keys: list[str], edges: list[tuple[str, str]]) -> dict[str, int]:
+    """The longest way from a beginning; whoever starts late stands right before who needs it."""
+    before: dict[str, list[str]] = {key: [] for key in keys}
+    after: dict[str, list[str]] = {key: [] for key in keys}
+    for source, target in edges:
+        before[target].append(source)
+        after[source].append(target)
+    layers: dict[str, int] = {}
+    open_needs = {key: len(before[key]) for key in keys}
+    ready = [key for key in keys if not open_needs[key]]
+    for key in ready:
+        layers[key] = max((layers[each] + 1 for each in before[key]), default=0)
+        for each in after[key]:
+            open_needs[each] -= 1
+            if not open_needs[each]:
+                ready.append(each)
+    for key in keys:
+        layers.setdefault(key, 0)
+    for key in reversed(ready):
+        if not before[key] and after[key]:
+            layers[key] = max(0, min(layers[each] for each in after[key]) - 1)
+    return layers
+
+
+def _corner(point: tuple[float, float]) -> tuple[float, float]:
+    layer, place = point
+    return layer * (BOX_WIDTH + LAYER_GAP), place * (BOX_HEIGHT + ROW_GAP)
+
+
+def _centre(point: tuple[float, float]) -> tuple[float, float]:
+    x, y = _corner(point)
+    return x + BOX_WIDTH / 2, y + BOX_HEIGHT / 2

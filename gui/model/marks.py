@@ -1,0 +1,96 @@
+"""The marks: one shape for each state, the same in list, graph, queue, tray and log.
+
+Shape first, then colour. A mark is a word here; ``gui.icons`` draws it and ``gui.theme`` colours it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from agent.api.values import TaskState, WorkflowState
+from agent.api.work import TaskView, WorkflowView
+from gui.words import tr
+
+
+class Mark(Enum):
+    """Named as their files in ``gui/icons``, and as their colours in ``gui.theme``."""
+
+    WAITING = "waiting"
+    READY = "ready"
+    RUNNING = "running"
+    SUSPENDED = "suspended"
+    PERSON = "person"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+_OF_TASK = {
+    TaskState.SUBMITTED: Mark.WAITING,
+    TaskState.READY: Mark.READY,
+    TaskState.WAITING: Mark.PERSON,
+    TaskState.SCHEDULED: Mark.RUNNING,
+    TaskState.RUNNING: Mark.RUNNING,
+    TaskState.SUSPENDED: Mark.SUSPENDED,
+    TaskState.TERMINATED: Mark.DONE,
+    TaskState.CANCELLED: Mark.CANCELLED,
+    TaskState.ABORTED: Mark.FAILED,
+}
+_OF_WORKFLOW: dict[WorkflowState, Mark] = {
+    "waiting": Mark.WAITING,
+    "running": Mark.RUNNING,
+    "finished": Mark.DONE,
+    "failed": Mark.FAILED,
+    "cancelled": Mark.CANCELLED,
+}
+URGENCY = (
+    *(Mark.FAILED, Mark.PERSON, Mark.RUNNING, Mark.SUSPENDED),
+    *(Mark.READY, Mark.WAITING, Mark.CANCELLED, Mark.DONE),
+)
+"""What a person wants to see first; also the order of the parts of a fan-out's bar, reversed."""
+
+
+def mark_of_task(task: TaskView) -> Mark:
+    """The mark of a task or gate."""
+    return _OF_TASK[task.state]
+
+
+def mark_of_state(state: TaskState) -> Mark:
+    """The mark of a state."""
+    return _OF_TASK[state]
+
+
+def mark_of_workflow(workflow: WorkflowView) -> Mark:
+    """A workflow that waits for nothing but a person says so."""
+    counts = workflow.counts
+    if workflow.state in ("waiting", "running") and counts.get(TaskState.WAITING):
+        busy = any(counts.get(each) for each in (TaskState.RUNNING, TaskState.SCHEDULED))
+        return Mark.RUNNING if busy else Mark.PERSON
+    if workflow.state == "running" and not (
+        counts.get(TaskState.RUNNING) or counts.get(TaskState.SCHEDULED)
+    ):
+        return Mark.SUSPENDED
+    if workflow.state == "waiting" and counts.get(TaskState.READY):
+        return Mark.READY
+    return _OF_WORKFLOW[workflow.state]
+
+
+def mark_words(mark: Mark) -> str:
+    """The state in a word, for columns and for screen readers."""
+    return {
+        Mark.WAITING: tr("waiting"),
+        Mark.READY: tr("ready"),
+        Mark.RUNNING: tr("running"),
+        Mark.SUSPENDED: tr("suspended"),
+        Mark.PERSON: tr("waits for you"),
+        Mark.DONE: tr("done"),
+        Mark.FAILED: tr("failed"),
+        Mark.CANCELLED: tr("cancelled"),
+    }[mark]
+
+
+def state_words(state: TaskState) -> str:
+    """A task's state in a word, finer than its mark."""
+    if state is TaskState.SCHEDULED:
+        return tr("fetching inputs")
+    return mark_words(_OF_TASK[state])

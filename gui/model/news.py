@@ -1,0 +1,95 @@
+"""What is worth telling a person who does not look: few things, each of a kind that one can mute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from agent.api import session
+from agent.api.work import WorkflowView
+from gui.words import tr
+
+
+class NewsKind(Enum):
+    """Each can be switched off by itself."""
+
+    ENDED = "ended"
+    FAILED = "failed"
+    GATE = "gate"
+    FLOCK = "flock"
+    PROGRAM = "program"
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A title, a sentence, and where a click leads: a workflow, or a place."""
+
+    kind: NewsKind
+    title: str
+    sentence: str
+    workflow: str = ""
+    task: str = ""
+
+
+def kind_words(kind: NewsKind) -> str:
+    """What a switch says."""
+    return {
+        NewsKind.ENDED: tr("A workflow is done"),
+        NewsKind.FAILED: tr("A workflow failed"),
+        NewsKind.GATE: tr("A step waits for you"),
+        NewsKind.FLOCK: tr("A machine joined or left the flock"),
+        NewsKind.PROGRAM: tr("A program waits for your permission"),
+    }[kind]
+
+
+def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iterator[News]:
+    """What an event is worth."""
+    match event.happening:
+        case session.WorkflowEnded(workflow, state, counts):
+            name = workflows[workflow].name if workflow in workflows else workflow
+            yield from _ended(workflow, name, state, sum(counts.values()))
+        case session.GateWaiting(task, name, workflow, asks):
+            where = workflows[workflow].name if workflow in workflows else workflow
+            yield News(
+                NewsKind.GATE,
+                tr("{workflow} waits for you", workflow=where),
+                f"{name}: {asks}" if asks else name,
+                workflow,
+                task,
+            )
+        case session.ProgramWaiting(program, publisher):
+            yield News(
+                NewsKind.PROGRAM,
+                tr("May {program} run here?", program=program.partition("@")[0]),
+                tr(
+                    "{publisher} published it. Nothing of it runs here until you allow it.",
+                    publisher=publisher or tr("Somebody"),
+                ),
+            )
+        case session.FlockChanged(flock):
+            if flock:
+                yield News(
+                    NewsKind.FLOCK,
+                    tr("The flock {flock} has changed", flock=flock),
+                    tr("A machine joined it or left it. Open the flock to see which."),
+                )
+        case _:
+            pass
+
+
+def _ended(workflow: str, name: str, state: str, tasks: int) -> Iterator[News]:
+    if state == "failed":
+        yield News(
+            NewsKind.FAILED,
+            tr("{workflow} failed", workflow=name),
+            tr("Open it to see which step, and to try it again."),
+            workflow,
+        )
+    elif state == "finished":
+        yield News(
+            NewsKind.ENDED,
+            tr("{workflow} is done", workflow=name),
+            tr("All {tasks} tasks have ended well.", tasks=tasks),
+            workflow,
+        )

@@ -1,0 +1,225 @@
+"""The view model: everything that the screen shows, folded from notices, told in changes.
+
+It asks nobody: where an event names what it does not know, it says so in ``Changes.wanted`` and
+the bridge reads it. Rows are the contract's own values, replaced and never changed, so a view finds
+out by identity which rows are new. Events older than the page they meet are already in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from agent.api import session
+from agent.api.flock import MembersReply, PeersReply
+from agent.api.programs import ProgramsReply
+from agent.api.settings import SettingsView
+from agent.api.values import TaskState
+from agent.api.volunteering import VolunteeringView
+from agent.api.work import NodeView, TaskView, WorkflowView
+from gui.model import notices
+from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
+from gui.model.news import News, news_of
+from gui.model.notices import Absence, Notice
+
+
+@dataclass(slots=True)
+class Changes:
+    """What to paint anew, and what to ask for."""
+
+    workflows: set[str] = field(default_factory=set)
+    tasks: set[str] = field(default_factory=set)
+    flock: bool = False
+    node: bool = False
+    volunteering: bool = False
+    programs: bool = False
+    settings: bool = False
+    connection: bool = False
+    everything: bool = False
+    news: list[News] = field(default_factory=list)
+    wanted: set[str] = field(default_factory=set)
+    """Workflows that are named and not known."""
+
+    @property
+    def anything(self) -> bool:
+        """Whether a repaint is due at all."""
+        flags = (self.flock, self.node, self.volunteering, self.programs, self.settings)
+        return bool(
+            self.workflows or self.tasks or self.connection or self.everything or any(flags)
+        )
+
+
+class Screen:
+    """All that is known; read by views, written by ``fold`` only."""
+
+    def __init__(self) -> None:
+        self.absence: notices.Absent | None = notices.Absent(Absence.STARTING)
+        self.welcome: session.Welcome | None = None
+        self.node: NodeView | None = None
+        self.workflows: dict[str, WorkflowView] = {}
+        """The newest first."""
+        self.total = 0
+        self.tasks: dict[str, dict[str, TaskView]] = {}
+        self.peers: PeersReply | None = None
+        self.members: MembersReply | None = None
+        self.volunteering: VolunteeringView | None = None
+        self.programs: ProgramsReply | None = None
+        self.settings: SettingsView | None = None
+        self._read_at: dict[str, int] = {}
+        self._folds: dict[type, Callable[[Any, Changes], None]] = {
+            notices.Connected: self._connected,
+            notices.Absent: self._absent,
+            notices.Answering: self._answering,
+            notices.StatusPage: self._status,
+            notices.TasksPage: self._shown,
+            notices.PeersRead: self._peers,
+            notices.MembersRead: self._members,
+            notices.VolunteeringRead: self._volunteering,
+            notices.ProgramsRead: self._programs,
+            notices.SettingsRead: self._settings,
+            notices.Happened: self._happened,
+        }
+
+    def fold(self, bundle: Iterable[Notice]) -> Changes:
+        """Take in what came, in its order."""
+        changes = Changes()
+        for notice in bundle:
+            self._folds[type(notice)](notice, changes)
+        return changes
+
+    def open_workflows(self) -> list[WorkflowView]:
+        """Those of which something is still to be done."""
+        return [workflow for workflow in self.workflows.values() if is_open(workflow)]
+
+    def tasks_of(self, workflow: str) -> list[TaskView]:
+        """In the order of the author; as far as they were read."""
+        return list(self.tasks.get(workflow, {}).values())
+
+    # -- one function for each kind of notice ----------------------------------------------
+
+    def _connected(self, notice: notices.Connected, changes: Changes) -> None:
+        self.welcome, self.absence = notice.welcome, None
+        changes.connection = True
+
+    def _absent(self, notice: notices.Absent, changes: Changes) -> None:
+        changes.connection = changes.connection or self.absence != notice
+        self.absence = notice
+
+    def _answering(self, notice: notices.Answering, changes: Changes) -> None:
+        del notice
+        changes.connection = changes.connection or self.absence is not None
+        self.absence = None
+
+    def _status(self, notice: notices.StatusPage, changes: Changes) -> None:
+        reply = notice.reply
+        if notice.first == 0:
+            self.workflows = {}
+            self._read_at.clear()
+            changes.everything = True
+        self.node, self.total = reply.node, reply.total
+        for workflow in reply.workflows:
+            self.workflows[workflow.workflow] = workflow
+            self._read_at[workflow.workflow] = reply.position.sequence
+            changes.workflows.add(workflow.workflow)
+        if len(self.workflows) >= reply.total:
+            self.tasks = {name: own for name, own in self.tasks.items() if name in self.workflows}
+        changes.node = True
+
+    def _shown(self, notice: notices.TasksPage, changes: Changes) -> None:
+        reply = notice.reply
+        name = reply.workflow.workflow
+        if name not in self.workflows:
+            self.workflows = {name: reply.workflow, **self.workflows}
+            self.total = max(self.total, len(self.workflows))
+        self.workflows[name] = reply.workflow
+        self._read_at[name] = reply.position.sequence
+        own = self.tasks.setdefault(name, {}) if reply.first else {}
+        own.update((task.task, task) for task in reply.tasks)
+        if len(reply.tasks) > 1 or reply.workflow.tasks <= 1 or reply.first:
+            self.tasks[name] = own
+        changes.workflows.add(name)
+        changes.tasks.add(name)
+
+    def _peers(self, notice: notices.PeersRead, changes: Changes) -> None:
+        changes.flock = changes.flock or self.peers != notice.reply
+        changes.node = changes.node or self.node != notice.reply.node
+        self.peers, self.node = notice.reply, notice.reply.node
+
+    def _members(self, notice: notices.MembersRead, changes: Changes) -> None:
+        self.members, changes.flock = notice.reply, True
+
+    def _volunteering(self, notice: notices.VolunteeringRead, changes: Changes) -> None:
+        changes.volunteering = changes.volunteering or self.volunteering != notice.view
+        self.volunteering = notice.view
+
+    def _programs(self, notice: notices.ProgramsRead, changes: Changes) -> None:
+        self.programs, changes.programs = notice.reply, True
+
+    def _settings(self, notice: notices.SettingsRead, changes: Changes) -> None:
+        self.settings, changes.settings = notice.view, True
+
+    def _happened(self, notice: notices.Happened, changes: Changes) -> None:
+        event = notice.event
+        match event.happening:
+            case session.TaskMoved() as moved:
+                self._task_moved(moved, event, changes)
+            case session.TaskProgressed() as progressed:
+                self._task_progressed(progressed, event, changes)
+            case session.PeerChanged() | session.FlockChanged():
+                changes.flock = True
+            case session.VolunteeringChanged() as told:
+                self._volunteering_changed(told, changes)
+            case session.ProgramWaiting():
+                changes.programs = True
+            case _:
+                pass
+        changes.news.extend(news_of(event, self.workflows))
+
+    def _task_moved(self, moved: session.TaskMoved, event: session.Event, changes: Changes) -> None:
+        name = moved.workflow
+        workflow = self.workflows.get(name)
+        if workflow is None:
+            changes.wanted.add(name)
+            return
+        if event.sequence <= self._read_at.get(name, 0):
+            return
+        known = self.tasks.get(name, {}).get(moved.task)
+        before = moved.before if moved.before is not None else (known.state if known else None)
+        if before is None and sum(workflow.counts.values()) >= workflow.tasks:
+            changes.wanted.add(name)
+            return
+        self.workflows[name] = workflow_moved(workflow, before, moved.after, event.at_ms)
+        changes.workflows.add(name)
+        if known is not None:
+            self.tasks[name][moved.task] = task_moved(known, moved, event.at_ms)
+            changes.tasks.add(name)
+        self._hand_over(moved, changes)
+
+    def _hand_over(self, moved: session.TaskMoved, changes: Changes) -> None:
+        """Whoever runs it has it in hand now: machines are read again."""
+        if TaskState.RUNNING in (moved.before, moved.after):
+            changes.flock = True
+
+    def _task_progressed(
+        self, progressed: session.TaskProgressed, event: session.Event, changes: Changes
+    ) -> None:
+        own = self.tasks.get(progressed.workflow, {})
+        known = own.get(progressed.task)
+        if known is None:
+            return
+        own[progressed.task] = task_progressed(known, progressed, event.at_ms)
+        changes.tasks.add(progressed.workflow)
+
+    def _volunteering_changed(self, told: session.VolunteeringChanged, changes: Changes) -> None:
+        if self.volunteering is not None:
+            self.volunteering = msgspec.structs.replace(
+                self.volunteering,
+                volunteering=told.volunteering,
+                owner_present=told.owner_present,
+                reason=told.reason,
+                paused=told.paused,
+            )
+        changes.volunteering = True

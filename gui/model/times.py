@@ -1,0 +1,101 @@
+"""Times as people say them: relative when near, by the clock when today, by the day when not.
+
+All of it takes ``now`` as an argument, so that what the screen says can be tested at any moment.
+"""
+
+from __future__ import annotations
+
+import time
+
+from gui.words import tr, tr_n
+
+MINUTE_S = 60
+HOUR_S = 3600
+DAY_S = 86_400
+SOON_S = 90
+
+
+def clock(at_s: float) -> str:
+    """The time of day, as 11:32."""
+    return time.strftime("%H:%M", time.localtime(at_s))
+
+
+def exact(at_s: float) -> str:
+    """For tool tips."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
+
+
+def moment(at_s: float, now_s: float) -> str:
+    """A moment of the past: 11:32 today, yesterday 11:32, else the day."""
+    days = _day(now_s) - _day(at_s)
+    if days == 0:
+        return clock(at_s)
+    if days == 1:
+        return tr("yesterday {clock}", clock=clock(at_s))
+    return time.strftime("%Y-%m-%d", time.localtime(at_s))
+
+
+def ago(at_s: float, now_s: float) -> str:
+    """How long ago, in one unit."""
+    passed_s = max(0.0, now_s - at_s)
+    if passed_s < SOON_S:
+        return tr("{seconds} s ago", seconds=round(passed_s))
+    if passed_s < SOON_S * MINUTE_S:
+        return tr("{minutes} min ago", minutes=round(passed_s / MINUTE_S))
+    return moment(at_s, now_s)
+
+
+def span(length_s: float) -> str:
+    """A duration in at most two units."""
+    whole = max(0, round(length_s))
+    if whole < SOON_S:
+        return tr("{seconds} s", seconds=whole)
+    if whole < HOUR_S:
+        return tr("{minutes} min", minutes=round(whole / MINUTE_S))
+    hours, rest = divmod(round(whole / MINUTE_S), 60)
+    if hours < 48:
+        if rest:
+            return tr("{hours} h {minutes} min", hours=hours, minutes=rest)
+        return tr("{hours} h", hours=hours)
+    return tr_n("%n day(s)", "", round(whole / DAY_S))
+
+
+def left(end_s: float, now_s: float) -> str:
+    """The time until an expected end; what is overdue is said as it is."""
+    rest_s = end_s - now_s
+    if rest_s <= 0:
+        return tr("any moment")
+    if rest_s < SOON_S:
+        return tr("{seconds} s left", seconds=round(rest_s))
+    return tr("{span} left", span=span(rest_s))
+
+
+def countdown(until_s: float, now_s: float) -> str:
+    """Minutes and seconds until a pause ends; hours when it is far."""
+    rest = max(0, round(until_s - now_s))
+    if rest >= HOUR_S:
+        return span(rest)
+    return f"{rest // 60}:{rest % 60:02d}"
+
+
+def size(size_bytes: int) -> str:
+    """A size as people say it."""
+    value, units = float(size_bytes), ("B", "kB", "MB", "GB", "TB")
+    for unit in units:
+        if value < 1000 or unit == units[-1]:
+            return f"{value:.0f} {unit}" if value >= 10 or unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError("the last unit takes everything")
+
+
+def tomorrow_s(now_s: float, hour: int = 6) -> float:
+    """When tomorrow's working day begins: the next day at that hour."""
+    local = time.localtime(now_s)
+    return time.mktime((local.tm_year, local.tm_mon, local.tm_mday + 1, hour, 0, 0, 0, 0, -1))
+
+
+def _day(at_s: float) -> int:
+    local = time.localtime(at_s)
+    return int(
+        time.mktime((local.tm_year, local.tm_mon, local.tm_mday, 12, 0, 0, 0, 0, -1)) // DAY_S
+    )

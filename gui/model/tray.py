@@ -1,0 +1,229 @@
+"""The tray in data: which shape, which sentence, which entries. Pure, so that each can be tested.
+
+The menu is a plain list, because only that works on every desktop: no pop-up of our own that would
+have to be placed, which GNOME and Wayland do not allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from agent.api.values import TaskState
+from agent.api.work import CurrentTask
+from gui.model.agent_words import in_our_words
+from gui.model.notices import Absence
+from gui.model.screen import Screen
+from gui.model.times import countdown, left
+from gui.model.trouble import agent_trouble
+from gui.words import tr, tr_n
+
+TASKS_SHOWN_MAX = 5
+PAUSES_S = (15 * 60, 3600, 4 * 3600)
+
+
+class TrayState(Enum):
+    """Each has a badge of its own shape."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    OWNER = "owner"
+    PAUSED = "paused"
+    ALONE = "alone"
+    TROUBLE = "trouble"
+    NEEDS_YOU = "needs you"
+
+
+class Act(Enum):
+    """What an entry does."""
+
+    NOTHING = "nothing"
+    OPEN = "open"
+    PAUSE = "pause"
+    PAUSE_TOMORROW = "pause until tomorrow"
+    PAUSE_OPEN_ENDED = "pause until resumed"
+    FINISH = "finish, then pause"
+    RESUME = "resume"
+    SUBMIT = "submit"
+    QUIT = "quit"
+    SEPARATOR = "separator"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the menu; with parts it is a menu of its own."""
+
+    act: Act
+    text: str = ""
+    enabled: bool = True
+    length_s: float = 0.0
+    parts: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tray:
+    """All of it at one moment."""
+
+    state: TrayState
+    permille: int | None
+    sentence: str
+    entries: tuple[Entry, ...]
+
+
+def tray_of(screen: Screen, now_s: float) -> Tray:
+    """What the tray shows now."""
+    state = state_of(screen)
+    own = _own_tasks(screen)
+    permille = sum(task.permille for task in own) // len(own) if own else None
+    return Tray(state, permille, sentence_of(screen, now_s), _entries(screen, state, now_s))
+
+
+def state_of(screen: Screen) -> TrayState:
+    """Trouble before everything; what needs the person before what only runs."""
+    if agent_trouble(screen.absence) is not None:
+        return TrayState.TROUBLE
+    if gates_waiting(screen):
+        return TrayState.NEEDS_YOU
+    if is_paused(screen):
+        return TrayState.PAUSED
+    if _own_tasks(screen):
+        return TrayState.RUNNING
+    if _owner_present(screen):
+        return TrayState.OWNER
+    if screen.node is not None and not screen.node.flock:
+        return TrayState.ALONE
+    linked = screen.peers and any(peer.state == "linked" for peer in screen.peers.peers)
+    if screen.peers is not None and screen.peers.peers and not linked:
+        return TrayState.ALONE
+    return TrayState.IDLE
+
+
+def sentence_of(screen: Screen, now_s: float) -> str:
+    """What this computer does and why, in one sentence: tooltip, side bar, first menu entry."""
+    trouble = agent_trouble(screen.absence)
+    if trouble is not None:
+        return trouble.sentence
+    if screen.node is None or (screen.absence and screen.absence.why is Absence.STARTING):
+        return tr("Starting …")
+    if is_paused(screen):
+        return _pause_sentence(screen, now_s)
+    own = _own_tasks(screen)
+    if own:
+        return _running_sentence(own, now_s, _is_finishing(screen))
+    reason = screen.volunteering.reason if screen.volunteering else screen.node.reason
+    if not screen.node.volunteering:
+        return in_our_words(reason) or tr("Does not help at the moment")
+    return tr("Ready to help; nothing to do at the moment")
+
+
+def is_paused(screen: Screen) -> bool:
+    """By the owner's own word."""
+    return bool(screen.volunteering and screen.volunteering.paused)
+
+
+def gates_waiting(screen: Screen) -> int:
+    """How many steps wait for a person, in all workflows."""
+    return sum(workflow.counts.get(TaskState.WAITING, 0) for workflow in screen.workflows.values())
+
+
+def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
+    """The same in tray and window."""
+    if is_paused(screen):
+        return (Entry(Act.RESUME, _resume_text(screen, now_s)),)
+    minutes, hour, hours = PAUSES_S
+    able = screen.absence is None
+    finish = bool(_own_tasks(screen)) and not _is_finishing(screen)
+    return (
+        Entry(Act.PAUSE, tr("For 15 minutes"), able, minutes),
+        Entry(Act.PAUSE, tr("For 1 hour"), able, hour),
+        Entry(Act.PAUSE, tr("For 4 hours"), able, hours),
+        Entry(Act.PAUSE_TOMORROW, tr("Until tomorrow"), able),
+        Entry(Act.PAUSE_OPEN_ENDED, tr("Until I resume"), able),
+        Entry(Act.SEPARATOR),
+        Entry(Act.FINISH, tr("Finish what runs, then pause"), able and finish),
+    )
+
+
+def _entries(screen: Screen, state: TrayState, now_s: float) -> tuple[Entry, ...]:
+    told = [Entry(Act.OPEN, text, True) for text in _running_lines(screen, now_s)]
+    gates = gates_waiting(screen)
+    if state is TrayState.NEEDS_YOU:
+        told.insert(0, Entry(Act.OPEN, tr_n("%n step(s) wait for you", "gates", gates)))
+    pause: tuple[Entry, ...]
+    if is_paused(screen):
+        pause = pause_entries(screen, now_s)
+    else:
+        able = screen.absence is None
+        pause = (Entry(Act.NOTHING, tr("Pause"), able, parts=pause_entries(screen, now_s)),)
+    return (
+        Entry(Act.OPEN, tr("Open Wingbeat")),
+        Entry(Act.SEPARATOR),
+        Entry(Act.NOTHING, sentence_of(screen, now_s), False),
+        *told,
+        Entry(Act.SEPARATOR),
+        *pause,
+        Entry(Act.SUBMIT, tr("Submit a workflow …"), screen.absence is None),
+        Entry(Act.SEPARATOR),
+        Entry(Act.QUIT, tr("Quit …")),
+    )
+
+
+def _running_lines(screen: Screen, now_s: float) -> list[str]:
+    own = _own_tasks(screen)
+    if len(own) < 2:
+        return []
+    lines = [_task_line(task, now_s) for task in own[:TASKS_SHOWN_MAX]]
+    if len(own) > TASKS_SHOWN_MAX:
+        lines.append(tr_n("and %n more", "running tasks", len(own) - TASKS_SHOWN_MAX))
+    return lines
+
+
+def _task_line(task: CurrentTask, now_s: float) -> str:
+    rest = f" · {left(now_s + task.left_ms / 1000, now_s)}" if task.left_ms else ""
+    share = f" · {task.permille // 10} %" if task.permille else ""
+    return f"{task.name} ({task.workflow}){share}{rest}"
+
+
+def _own_tasks(screen: Screen) -> tuple[CurrentTask, ...]:
+    return screen.node.tasks if screen.node is not None else ()
+
+
+def _owner_present(screen: Screen) -> bool:
+    if screen.volunteering is not None:
+        return screen.volunteering.owner_present and not screen.volunteering.volunteering
+    return bool(screen.node and screen.node.owner_present and not screen.node.volunteering)
+
+
+def _is_finishing(screen: Screen) -> bool:
+    return bool(screen.volunteering and screen.volunteering.finishing)
+
+
+def _running_sentence(own: tuple[CurrentTask, ...], now_s: float, finishing: bool) -> str:
+    first = own[0]
+    if len(own) > 1:
+        said = tr_n("Running %n task(s) for the flock", "", len(own))
+    else:
+        said = tr("Running {task} for {workflow}", task=first.name, workflow=first.workflow)
+        if first.left_ms:
+            said += f", {left(now_s + first.left_ms / 1000, now_s)}"
+        elif first.permille:
+            said += f", {first.permille // 10} %"
+    if all(task.state is TaskState.SUSPENDED for task in own):
+        said = tr("Holding {task}: you need this computer", task=first.name)
+    return tr("{sentence}; pauses after that", sentence=said) if finishing else said
+
+
+def _pause_sentence(screen: Screen, now_s: float) -> str:
+    assert screen.volunteering is not None
+    until_ms = screen.volunteering.paused_until_ms
+    if until_ms is None:
+        return tr("Paused until you resume")
+    return tr("Paused, {countdown} left", countdown=countdown(until_ms / 1000, now_s))
+
+
+def _resume_text(screen: Screen, now_s: float) -> str:
+    assert screen.volunteering is not None
+    until_ms = screen.volunteering.paused_until_ms
+    if until_ms is None:
+        return tr("Resume")
+    return tr("Resume ({countdown} left)", countdown=countdown(until_ms / 1000, now_s))

@@ -1,0 +1,99 @@
+"""What is wrong between the window and its agent, in a sentence with the remedy.
+
+And what is wrong in the flock as far as work is concerned: machines that cannot be reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gui.model.notices import Absence, Absent
+from gui.model.screen import Screen
+from gui.words import tr, tr_n
+
+
+class Remedy(Enum):
+    """What a bar's button does."""
+
+    NONE = "none"
+    START_AGENT = "start agent"
+    RESTART_AGENT = "restart agent"
+    JOIN = "join"
+    DOCTOR = "doctor"
+    OPEN_PROGRAMS = "open programs"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A bar above the list that it concerns."""
+
+    sentence: str
+    remedy: Remedy = Remedy.NONE
+    button: str = ""
+
+
+def agent_trouble(absence: Absent | None) -> Trouble | None:
+    """Nothing while it answers."""
+    if absence is None or absence.why is Absence.STARTING:
+        return None
+    match absence.why:
+        case Absence.NO_AGENT:
+            return Trouble(
+                tr("The agent of this computer does not run, so what you see is of before."),
+                Remedy.START_AGENT,
+                tr("Start it"),
+            )
+        case Absence.SILENT:
+            return Trouble(
+                tr(
+                    "The agent does not answer. It may be busy and come back by itself; if it "
+                    "does not, start it anew."
+                ),
+                Remedy.RESTART_AGENT,
+                tr("Start it anew"),
+            )
+        case _:
+            return Trouble(absence.sentence or tr("The agent refuses this window."))
+
+
+def flock_trouble(screen: Screen) -> Trouble | None:
+    """Machines away while their work may be running twice; or no flock at all."""
+    if screen.node is None:
+        return None
+    if not screen.node.flock:
+        return Trouble(
+            tr("This computer belongs to no flock yet, so it works alone."),
+            Remedy.JOIN,
+            tr("Join or create a flock"),
+        )
+    away = [peer for peer in screen.peers.peers if peer.state == "away"] if screen.peers else []
+    if not away:
+        return None
+    return Trouble(
+        tr_n(
+            "%n machine(s) cannot be reached; work there may run twice.",
+            "machines of the flock without a link",
+            len(away),
+        ),
+        Remedy.DOCTOR,
+        tr("Find out why"),
+    )
+
+
+def programs_trouble(screen: Screen) -> Trouble | None:
+    """Programs of others that wait for the owner's word."""
+    if screen.programs is None:
+        return None
+    waiting = [each for each in screen.programs.programs if each.here == "waiting"]
+    if not waiting:
+        return None
+    return Trouble(
+        tr_n(
+            "%n published program(s) wait for your permission to run here.",
+            "programs that others published",
+            len(waiting),
+        ),
+        Remedy.OPEN_PROGRAMS,
+        tr("Decide"),
+    )

@@ -1,0 +1,136 @@
+"""A workflow in words: what it says of itself in a row, and what one can do with it now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.api.values import PRIORITY_NAMES, TaskState
+from agent.api.work import TaskView, WorkflowView
+from gui.model.folding import ENDED, is_open
+from gui.model.times import exact, left, moment, span
+from gui.words import tr, tr_n
+
+NAMES_SHOWN_MAX = 2
+
+
+def done_of(workflow: WorkflowView) -> int:
+    """How many tasks ended well."""
+    return workflow.counts.get(TaskState.TERMINATED, 0)
+
+
+def progress_text(workflow: WorkflowView) -> str:
+    """As 4/6."""
+    return f"{done_of(workflow)}/{workflow.tasks}"
+
+
+def outlook(workflow: WorkflowView, gates: Iterable[TaskView], now_s: float) -> str:
+    """What happens next with it, in a few words."""
+    match workflow.state:
+        case "finished":
+            return _ended(tr("done {when}", when="{when}"), workflow, now_s, tr("done"))
+        case "failed":
+            return tr_n("%n task(s) failed", "", workflow.counts.get(TaskState.ABORTED, 0))
+        case "cancelled":
+            return tr("cancelled")
+        case _:
+            return _going(workflow, gates, now_s)
+
+
+def when_tip(workflow: WorkflowView) -> str:
+    """Exact times, for a tool tip."""
+    lines = [tr("Submitted {when}", when=exact(workflow.submitted_ms / 1000))]
+    if workflow.submitter:
+        lines.append(tr("by {who} on {host}", who=workflow.submitter, host=workflow.host or "?"))
+    if workflow.expected_end_ms:
+        lines.append(tr("Expected end {when}", when=exact(workflow.expected_end_ms / 1000)))
+    if workflow.ended_ms:
+        lines.append(tr("Ended {when}", when=exact(workflow.ended_ms / 1000)))
+    return "\n".join(lines)
+
+
+def priority_text(priority: int) -> str:
+    """By name where it has one."""
+    if priority == PRIORITY_NAMES["interactive"]:
+        return tr("interactive")
+    if priority == PRIORITY_NAMES["low"]:
+        return tr("low")
+    return str(priority)
+
+
+def may_cancel(workflow: WorkflowView) -> bool:
+    """While something of it is still to be done."""
+    return is_open(workflow)
+
+
+def may_retry(workflow: WorkflowView) -> bool:
+    """Where something failed or was cancelled."""
+    counts = workflow.counts
+    return bool(counts.get(TaskState.ABORTED) or counts.get(TaskState.CANCELLED))
+
+
+def task_outlook(task: TaskView, now_s: float) -> str:
+    """What a task's row says beside its state."""
+    match task.state:
+        case TaskState.RUNNING | TaskState.SCHEDULED:
+            if task.expected_end_ms:
+                return left(task.expected_end_ms / 1000, now_s)
+            return f"{task.permille // 10} %" if task.permille else ""
+        case TaskState.WAITING:
+            return task.asks
+        case TaskState.TERMINATED:
+            return (
+                tr("done {when}", when=moment(task.ended_ms / 1000, now_s)) if task.ended_ms else ""
+            )
+        case _:
+            return task.reason
+
+
+def lasted(task: TaskView, now_s: float) -> str:
+    """How long it ran, or runs so far."""
+    if not task.begun_ms:
+        return ""
+    end_s = task.ended_ms / 1000 if task.ended_ms else now_s
+    return span(end_s - task.begun_ms / 1000)
+
+
+def retry_from(task: TaskView, tasks: Iterable[TaskView]) -> tuple[str, ...]:
+    """A task and all that depends on it, as far as they can be tried again."""
+    every = list(tasks)
+    chosen = {task.task}
+    grew = True
+    while grew:
+        more = {
+            each.task
+            for each in every
+            if each.task not in chosen and chosen.intersection(each.needs)
+        }
+        chosen |= more
+        grew = bool(more)
+    return tuple(
+        each.task
+        for each in every
+        if each.task in chosen and each.state in ENDED and each.state is not TaskState.TERMINATED
+    )
+
+
+def _ended(pattern: str, workflow: WorkflowView, now_s: float, otherwise: str) -> str:
+    if not workflow.ended_ms:
+        return otherwise
+    return pattern.replace("{when}", moment(workflow.ended_ms / 1000, now_s))
+
+
+def _going(workflow: WorkflowView, gates: Iterable[TaskView], now_s: float) -> str:
+    names = [gate.name for gate in gates if gate.state is TaskState.WAITING]
+    if names:
+        more = len(names) - NAMES_SHOWN_MAX
+        listed = ", ".join(names[:NAMES_SHOWN_MAX]) + (" …" if more > 0 else "")
+        return tr("waits for you: {steps}", steps=listed)
+    if workflow.gates:
+        return tr("waits for you")
+    if workflow.expected_end_ms:
+        return left(workflow.expected_end_ms / 1000, now_s)
+    if workflow.counts.get(TaskState.RUNNING):
+        return tr("running")
+    if workflow.counts.get(TaskState.SUSPENDED):
+        return tr("suspended: its machine is needed")
+    return tr("waits for a free machine")

@@ -1,0 +1,42 @@
+"""What the windows say, in the language of the person: every sentence passes through ``tr``.
+
+The model has no Qt, yet its sentences are translated: ``install`` gives it a translator, without
+one everything stays English. Sentences carry their values by name, ``tr("done {when}", when=…)``,
+because their order differs between languages; numbers that change a word go through ``tr_n``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Translate = Callable[[str, int | None], str]
+
+
+class _Installed:
+    """The translator of this process: one person, one language."""
+
+    translate: Translate | None = None
+
+
+def install(translate: Translate | None) -> None:
+    """Translate from now on; none: stay English."""
+    _Installed.translate = translate
+
+
+def tr(text: str, /, **values: object) -> str:
+    """A sentence, with its values put in their places."""
+    translate = _Installed.translate
+    said = text if translate is None else translate(text, None)
+    return said.format(**values) if values else said
+
+
+def tr_n(text: str, note: str, count: int, /, **values: object) -> str:  # noqa: ARG001
+    """A sentence with ``%n`` in it. ``note`` is for translators, and mostly empty."""
+    translate = _Installed.translate
+    said = _english(text, count) if translate is None else translate(text, count)
+    said = said.replace("%n", str(count))
+    return said.format(**values) if values else said
+
+
+def _english(text: str, count: int) -> str:
+    return text.replace("(s)", "" if count == 1 else "s")
