@@ -36,6 +36,7 @@ from agent import __version__, logs
 from agent.driver.ports import Told
 from agent.execution.child import GRACE_S
 from agent.net import certificates, identity
+from agent.net.link_streams import Streams
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
@@ -47,6 +48,7 @@ from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
+from agent.service_clients import MemberAcceptor, MemberClients
 from agent.service_facts import (
     Facts,
     FlockFacts,
@@ -102,6 +104,7 @@ class Service:
         self._live: LiveNode
         self.network: FlockNetwork | None = None
         self._office = FlockOffice(self)
+        self.member_clients = MemberClients(self)
         self.started_s = time.time()
 
     @classmethod
@@ -256,6 +259,16 @@ class Service:
     def look_for_programs(self) -> tuple[str, ...]:
         """Programs were installed or removed; the ones that are there now."""
         return self._live.look_for_programs()
+
+    # -- clients of other members ----------------------------------------------------------
+
+    def serve_members(self, accept: MemberAcceptor | None) -> None:
+        """Serve clients of other members from now on, or nobody any more."""
+        self.member_clients.serve(accept)
+
+    async def open_member(self, node: NodeId) -> Streams:
+        """A connection to the client protocol of another member. Raises ``ServiceError``."""
+        return await self.member_clients.open(node)
 
     # -- the flock -------------------------------------------------------------------------
 

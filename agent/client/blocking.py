@@ -21,10 +21,10 @@ R = TypeVar("R", bound=Struct)
 class BlockingClient:
     """A ``Client`` with a loop of its own, for ``with`` blocks of one thread."""
 
-    def __init__(self, home: Home | None = None, name: str = "client") -> None:
+    def __init__(self, home: Home | None = None, name: str = "client", node: str = "") -> None:
         self._runner = asyncio.Runner()
         try:
-            self._client = self._runner.run(Client.connect(home, name))
+            self._client = self._runner.run(Client.connect(home, name, node))
         except BaseException:
             self._runner.close()
             raise

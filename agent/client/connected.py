@@ -33,18 +33,19 @@ R = TypeVar("R", bound=Struct)
 class Client:
     """Requests to the agent of a home, and its events."""
 
-    def __init__(self, home: Home, name: str) -> None:
-        self._home, self._name = home, name
+    def __init__(self, home: Home, name: str, node: str = "") -> None:
+        self._home, self._name, self._node = home, name, node
         self._link: Link | None = None
         self._opening = asyncio.Lock()
 
     @classmethod
-    async def connect(cls, home: Home | None = None, name: str = "client") -> Self:
+    async def connect(cls, home: Home | None = None, name: str = "client", node: str = "") -> Self:
         """A client of the agent of this home (default: this user's). ``name`` is for its log.
 
-        Raises ``NoAgentError`` when none runs.
+        With ``node``, of another member of the flock, by way of that agent. Raises
+        ``NoAgentError`` when none runs.
         """
-        client = cls(home or Home.of(), name)
+        client = cls(home or Home.of(), name, node)
         await client._linked()
         return client
 
@@ -123,7 +124,7 @@ class Client:
 
     async def _open(self) -> Link:
         control = await asyncio.to_thread(read_control_file, self._home)
-        return await Link.open(control, self._name)
+        return await Link.open(control, self._name, self._node)
 
     async def _reopened(self, patience_s: float) -> Link:
         """Whatever is wrong may be an agent that is just starting, until patience ends."""

@@ -53,16 +53,16 @@ class Link:
         self._reading = asyncio.create_task(self._read_all())
 
     @classmethod
-    async def open(cls, control: ControlFile, client: str) -> Link:
-        """Connect and greet. Raises ``NoAgentError`` when nobody is there."""
+    async def open(cls, control: ControlFile, client: str, node: str = "") -> Link:
+        """Connect and greet, the agent there or by its way another member. Raises
+        ``NoAgentError`` when nobody is there."""
         try:
             reader, writer = await asyncio.open_connection(control.address, control.port)
         except OSError as error:
             raise NoAgentError(NO_AGENT) from error
         link = cls(reader, writer)
         try:
-            async with asyncio.timeout(GREETING_S_MAX):
-                link.welcome = await link.call(HELLO, Hello(control.token, client))
+            await link.greet(Hello(control.token, client, node))
         except TimeoutError as error:
             await link.close()
             raise NotUnderstoodError(
@@ -73,6 +73,11 @@ class Link:
             await link.close()
             raise
         return link
+
+    async def greet(self, hello: Hello) -> None:
+        """The first word; raises ``TimeoutError`` when there is no answer to it."""
+        async with asyncio.timeout(GREETING_S_MAX):
+            self.welcome = await self.call(HELLO, hello)
 
     async def call(self, method: Method[P, R], params: P) -> R:
         """Ask, and wait for the answer."""

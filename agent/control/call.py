@@ -11,9 +11,11 @@ from msgspec import Raw, Struct
 
 from agent.api.methods import Method
 from agent.api.rpc import ErrorCode, RequestId
+from agent.api.session import Hello, Welcome
 from agent.api.values import Position
 from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
+from agent.control.members import Members
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
 from agent.control.views import Views
@@ -25,7 +27,11 @@ R = TypeVar("R", bound=Struct)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request's surroundings. ``follow``: send events after a position from now on."""
+    """One request's surroundings. ``follow``: send events after a position from now on.
+
+    ``pass_on``: have another member answer all that follows on this connection; None means that
+    this node is meant. ``member`` is the name of the machine that asks; empty: this one.
+    """
 
     surface: Surface
     events: EventLog
@@ -33,6 +39,9 @@ class Call:
     follow: Callable[[Position], None]
     stop: Callable[[str], None]
     views: Views
+    members: Members
+    pass_on: Callable[[Hello], Awaitable[Welcome | None]]
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)

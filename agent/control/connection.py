@@ -12,16 +12,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import secrets
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 
-from agent.api.methods import HELLO
+from agent.api.methods import HELLO, METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
-from agent.api.session import Closing
+from agent.api.session import Closing, Hello, Welcome
 from agent.api.values import Position
 from agent.control.call import Call
 from agent.control.envelope import (
-    NO_TEXT_PROTOCOL,
     Malformed,
     closing_line,
     failure_line,
@@ -29,7 +29,13 @@ from agent.control.envelope import (
 )
 from agent.control.limits import Limits
 from agent.control.lines import Lines, TooLong
+from agent.control.members import hello_for
+from agent.control.membership import required_members
+from agent.control.naming import find_member
 from agent.control.refusal import RefusedError
+from agent.control.relay import Relay
+from agent.control.text_session import TextSession
+from agent.control.text_words import TextError, Token, read_line
 from agent.control.verbs import VERBS
 from agent.service_facts import ServiceError
 
@@ -49,7 +55,9 @@ class Connection:
         limits: Limits,
     ) -> None:
         self._reader, self._writer, self._limits = reader, writer, limits
-        self._call = replace(call, follow=self._follow)
+        self._call = replace(call, follow=self._follow, pass_on=self._pass_on)
+        self._relay: Relay | None = None
+        self._text: TextSession | None = None
         self.greeted = False
         """It has shown the token."""
         self._lines = Lines(limits.greeting_bytes_max)
@@ -68,6 +76,10 @@ class Connection:
             reason = await self._ended
         finally:
             late.cancel()
+            if self._relay is not None:
+                self._relay.close()
+            if self._text is not None:
+                self._text.end()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -101,11 +113,12 @@ class Connection:
         if isinstance(line, TooLong):
             sentence = f"the line is longer than {line.limit_bytes} bytes"
             await self._refuse(None, Problem(ErrorCode.TOO_LONG, sentence))
+        elif self._relay is not None:
+            await self._relay.say(line)
         elif line.startswith(b"{"):
             await self._take(read_request(line))
         elif line:
-            await self._write(NO_TEXT_PROTOCOL)
-            self._end_stranger()
+            await self._take_text(line)
 
     async def _take(self, request: Request | Malformed) -> None:
         if isinstance(request, Malformed):
@@ -113,12 +126,50 @@ class Connection:
         elif not self.greeted and request.method != HELLO.name:
             sentence = "say hello first, with the token from control.json"
             await self._refuse(request.id, Problem(ErrorCode.UNAUTHORISED, sentence))
+        elif self._call.member and not METHODS[request.method].by_members:
+            await self._refuse(
+                request.id, Problem(ErrorCode.UNAUTHORISED, self._not_yours(request))
+            )
         else:
             await self._slots.acquire()
             if self.greeted:
                 self._begin(self._answer(request))
             else:
                 await self._answer(request)
+
+    def _not_yours(self, request: Request) -> str:
+        here = self._call.surface.name
+        return f"{request.method} is for the account that runs the agent of {here}, on that machine"
+
+    async def _take_text(self, line: bytes) -> None:
+        """Lines that people type, from the one with the token on."""
+        if self._call.member:
+            await self._write(
+                b"ERROR lines of text are for clients of this machine: send JSON-RPC\n"
+            )
+            self._end_stranger()
+        elif not self.greeted and not self._opens(line):
+            await self._write(b"ERROR say TOKEN first, with what `wingbeat telnet` tells\n")
+            self.end()
+        else:
+            self._greet()
+            if self._text is None:
+                self._text = TextSession(self._call, self._write)
+                self._begin(self._text.tell_progress())
+            if not await self._text.answer(line):
+                self.end()
+
+    def _opens(self, line: bytes) -> bool:
+        try:
+            said = read_line(line)
+        except TextError:
+            return False
+        token = said.token if isinstance(said, Token) else ""
+        return secrets.compare_digest(token.encode(), self._call.token.encode())
+
+    def _greet(self) -> None:
+        self.greeted = True
+        self._lines.limit_bytes = self._limits.line_bytes_max
 
     async def _refuse(self, request_id: RequestId | None, problem: Problem) -> None:
         await self._write(failure_line(request_id, problem))
@@ -139,8 +190,7 @@ class Connection:
         try:
             outcome = await _outcome(self._call, request)
             if outcome.done and request.method == HELLO.name:
-                self.greeted = True
-                self._lines.limit_bytes = self._limits.line_bytes_max
+                self._greet()
             await self._write(outcome.line)
             if not outcome.done:
                 self._end_stranger()
@@ -152,6 +202,27 @@ class Connection:
         if self._telling is not None:
             self._telling.cancel()
         self._telling = self._begin(self._tell_events(position.sequence))
+
+    async def _pass_on(self, hello: Hello) -> Welcome | None:
+        """Another member answers from now on, unless this node is meant."""
+        call = self._call
+        if call.member:
+            sentence = "a machine passes on what its own clients say, and nobody else's"
+            raise RefusedError(ErrorCode.UNAUTHORISED, sentence)
+        if hello.node in (call.surface.name, call.surface.node_id):
+            return None
+        member = find_member(required_members(call), hello.node)
+        if member.is_this_node:
+            return None
+        relay = Relay(member.name, *await call.surface.open_member(member.node))
+        welcome = await relay.greet(hello_for(hello.client, call.surface.name))
+        self._relay = relay
+        self._begin(self._hear_relay(relay))
+        return welcome
+
+    async def _hear_relay(self, relay: Relay) -> None:
+        await relay.hear(self._write)
+        self.end(f"{relay.name} ended the connection")
 
     async def _tell_events(self, sequence: int) -> None:
         while True:
@@ -193,7 +264,12 @@ class Connection:
         """What is still unread is waited for a little: closing at once could lose the answer."""
         with contextlib.suppress(OSError, RuntimeError):
             if reason:
-                self._writer.write(closing_line(Closing(reason)))
+                text = self._text is not None
+                last = f"ERROR {reason}\n".encode() if text else closing_line(Closing(reason))
+                self._writer.write(last)
+            if not self._writer.can_write_eof():
+                self._writer.close()
+                return
             async with asyncio.timeout(self._limits.closing_s_max):
                 self._writer.write_eof()
                 while await self._reader.read(READ_BYTES):

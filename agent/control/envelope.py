@@ -16,8 +16,6 @@ from agent.api.methods import METHODS
 from agent.api.rpc import Answer, ErrorCode, Failure, Notification, Problem, Request, RequestId
 from agent.control.wording import suggestion
 
-NO_TEXT_PROTOCOL = b"ERROR the text protocol is not served yet; send JSON-RPC\n"
-
 Value = TypeVar("Value")
 
 _FIELDS = ("jsonrpc", "id", "method", "params")

@@ -4,7 +4,7 @@ from agent.api.flock import Joined
 from agent.api.rpc import ErrorCode
 from agent.control.call import Call
 from agent.control.refusal import RefusedError
-from agent.service_facts import FlockFacts
+from agent.service_facts import FlockFacts, MemberFacts
 
 HOW_TO_JOIN = (
     "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), or make "
@@ -18,6 +18,12 @@ def required_flock(call: Call) -> FlockFacts:
     if flock is None:
         raise RefusedError(ErrorCode.NO_FLOCK, HOW_TO_JOIN)
     return flock
+
+
+def required_members(call: Call) -> list[MemberFacts]:
+    """Who belongs; refuses without a flock."""
+    required_flock(call)
+    return call.surface.members()
 
 
 def joined(call: Call, flock: FlockFacts) -> Joined:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from agent.api.rpc import ErrorCode, Problem
+from agent.api.session import Hello, Welcome
 from agent.api.values import Position
 from agent.control.call import Call
 from agent.control.connection import Connection
@@ -15,6 +17,7 @@ from agent.control.envelope import failure_line
 from agent.control.event_log import EventLog
 from agent.control.happenings import Happenings
 from agent.control.limits import Limits
+from agent.control.members import Members
 from agent.control.progress import ProgressBook
 from agent.control.surface import Surface
 from agent.control.views import Views
@@ -40,7 +43,17 @@ class ControlServer:
         self._happenings = Happenings(surface)
         views = Views(surface, self._progress)
         events = EventLog(self._limits)
-        self._call = Call(surface, events, self._token, _nowhere, stop_agent, views)
+        self._members = Members(surface)
+        self._call = Call(
+            surface,
+            events,
+            self._token,
+            _nowhere,
+            stop_agent,
+            views,
+            self._members,
+            _nobody,
+        )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
         self._unsubscribe: Callable[[], None] = _nothing
@@ -50,6 +63,7 @@ class ControlServer:
         """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
         self._listening = await asyncio.start_server(self._arrived, LOOPBACK, 0)
         self._unsubscribe = self._surface.subscribe(self._noticed)
+        self._surface.serve_members(self._member_arrived)
         try:
             await asyncio.to_thread(write_control_file, self._folder, self.port, self._token)
         except BaseException:
@@ -73,6 +87,8 @@ class ControlServer:
         self._listening.close()
         self._unsubscribe()
         self._unsubscribe = _nothing
+        self._surface.serve_members(None)
+        await self._members.close()
         remove_control_file(self._folder, self._token)
         for connection in self._connections:
             connection.end(reason)
@@ -83,8 +99,19 @@ class ControlServer:
         for happening in self._happenings.of(notice):
             self._call.events.record(happening)
 
+    async def _member_arrived(
+        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """A client of another member; who it is was verified before."""
+        await self._serve(reader, writer, replace(self._call, member=name))
+
     async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = Connection(reader, writer, self._call, self._limits)
+        await self._serve(reader, writer, self._call)
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, call: Call
+    ) -> None:
+        connection = Connection(reader, writer, call, self._limits)
         strangers = [each for each in self._connections if not (each.greeted or each.over)]
         if self._stopped_for:
             connection.end(self._stopped_for)
@@ -106,6 +133,11 @@ class ControlServer:
 
 def _nowhere(position: Position) -> None:
     """Events are followed by connections; each puts itself here."""
+
+
+async def _nobody(hello: Hello) -> Welcome | None:  # noqa: ARG001 - the signature of a way
+    """Conversations are passed on by connections; each puts itself here."""
+    return None
 
 
 def _nothing() -> None:

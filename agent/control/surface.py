@@ -6,12 +6,14 @@ and no node behind them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Protocol
 
 from agent.protocol.effects import Answer
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
-from agent.protocol.records import NodeId, TaskId
+from agent.protocol.records import Dataset, NodeId, TaskId
 from agent.protocol.table import Table
 from agent.service_facts import (
     Facts,
@@ -22,6 +24,11 @@ from agent.service_facts import (
     PeerFacts,
 )
 
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+MemberAcceptor = Callable[
+    [str, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
+]
+"""Serves a client of the member of this name; the streams are closed when it returns."""
 Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 
 
@@ -58,6 +65,15 @@ class Surface(Protocol):
 
     def name_of(self, node: NodeId) -> str:
         """What people call a node."""
+
+    async def open_member(self, node: NodeId) -> Streams:
+        """A connection to the client protocol of another member."""
+
+    def serve_members(self, accept: MemberAcceptor | None) -> None:
+        """Serve clients of other members from now on, or nobody any more."""
+
+    async def add_dataset(self, path: Path) -> Dataset:
+        """A file or folder of this machine becomes a dataset of the flock."""
 
     def facts(self) -> Facts:
         """Everything that explains what is seen and what is not."""

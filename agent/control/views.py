@@ -88,6 +88,10 @@ class Views:
             counts[TaskState.WAITING],
         )
 
+    def now_ms(self) -> int:
+        """The time by which all of this is told."""
+        return self._progress.now_ms()
+
     def current(self, task: TaskId, run: Run) -> work.CurrentTask:
         """A task that a machine has in hand."""
         table = self._surface.table

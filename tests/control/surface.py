@@ -7,10 +7,18 @@ are the real ones. The flock is a few plain values that tests set.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from agent.control.surface import Wish
+import msgspec
+
+from agent.api.work import Submit
+from agent.control.surface import MemberAcceptor, Streams, Wish
+from agent.control.verbs import submit
+from agent.protocol import events
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
@@ -19,6 +27,7 @@ from agent.protocol.effects import (
     Fetch,
     OutcomeChanged,
     StartChild,
+    StopChild,
     TaskMoved,
     TaskProgressed,
     WorkflowSafe,
@@ -26,6 +35,7 @@ from agent.protocol.effects import (
 from agent.protocol.events import (
     ChildFailed,
     ChildStarted,
+    ChildStopped,
     ChildSucceeded,
     Event,
     InputsFetched,
@@ -130,6 +140,12 @@ class FakeNode:
         self.wished = asyncio.Event()
         """A wish has come."""
         self.broken = False
+        self.stopping = asyncio.Event()
+        """A program was asked to stop."""
+        self.elsewhere: dict[NodeId, int] = {}
+        """Ports at which other members take clients of members in."""
+        self.accept: MemberAcceptor | None = None
+        self.added: list[Path] = []
         self._elapsed_s = 0.0
         self._answers: dict[str, Answer] = {}
         self._callbacks: list[Callable[[Notice], None]] = []
@@ -153,6 +169,8 @@ class FakeNode:
             case StartChild(task, run):
                 self.runs[task] = run
                 self.handle(ChildStarted(task, run))
+            case StopChild():
+                self.stopping.set()
             case _ if isinstance(effect, NOTICES):
                 self.tell(effect)
             case _:
@@ -171,6 +189,15 @@ class FakeNode:
     def fail(self, task: TaskId) -> None:
         """The program of a task fails."""
         self.handle(ChildFailed(task, self.runs.pop(task), "no film in the camera"))
+
+    def stop_program(self, task: TaskId) -> None:
+        """The program of a task has ended as it was asked to."""
+        self.handle(ChildStopped(task, self.runs.pop(task)))
+
+    def handle_submission(self, told: dict[str, Any]) -> None:
+        """A workflow that somebody else has submitted."""
+        specs = submit.specs_of(msgspec.convert(told, Submit))
+        self.handle(events.Submit("1", told["name"], told["name"], "", 50, specs))
 
     def tell(self, notice: Notice) -> None:
         """Something is noticed."""
@@ -209,6 +236,19 @@ class FakeNode:
 
     def story(self, task: TaskId) -> list[str]:
         return self.node.story(task)
+
+    async def open_member(self, node: NodeId) -> Streams:
+        if node not in self.elsewhere:
+            raise ServiceError(f"{self.name_of(node)} cannot be asked: it is switched off")
+        return await asyncio.open_connection("127.0.0.1", self.elsewhere[node])
+
+    def serve_members(self, accept: MemberAcceptor | None) -> None:
+        self.accept = accept
+
+    async def add_dataset(self, path: Path) -> Dataset:
+        self.added.append(path)
+        content = str(path).encode()
+        return Dataset(f"sha256:{hashlib.sha256(content).hexdigest()}", len(content))
 
     def peers(self) -> list[PeerFacts]:
         return list(self.known.peers)

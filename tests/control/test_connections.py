@@ -104,7 +104,7 @@ CUT_SHORT = "the line is not JSON: input data was truncated"
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        (b"GET / HTTP/1.1", b"ERROR the text protocol is not served yet; send JSON-RPC"),
+        (b"GET / HTTP/1.1", b"ERROR say TOKEN first, with what `wingbeat telnet` tells"),
         (status(1), refusal("1", ErrorCode.UNAUTHORISED, HELLO_FIRST)),
         (hello('{"token":"wrong"}'), refusal("1", ErrorCode.UNAUTHORISED, WRONG_TOKEN)),
         (hello('{"token":"ü"}'), refusal("1", ErrorCode.UNAUTHORISED, WRONG_TOKEN)),

@@ -22,7 +22,7 @@ from agent.protocol.table import Table
 
 async def serve(call: Call, params: Submit) -> Submitted:
     """Answered when it is on as many disks as can be had now."""
-    fault = _fault(params, call.surface.table)
+    fault = fault_in(params, call.surface.table)
     if fault:
         raise RefusedError(ErrorCode.REFUSED, fault)
     event = events.Submit(
@@ -31,7 +31,7 @@ async def serve(call: Call, params: Submit) -> Submitted:
         params.name,
         params.submitter or call.surface.name,
         priority_value(params.priority),
-        tuple(_spec(params.name, task) for task in params.tasks),
+        specs_of(params),
     )
     names = {task_id(params.name, task.id): task.id for task in params.tasks}
     answer = await wish(call, event, names)
@@ -44,7 +44,12 @@ def priority_value(priority: NamedPriority) -> int:
     return PRIORITY_NAMES[priority] if isinstance(priority, str) else priority
 
 
-def _fault(params: Submit, table: Table) -> str:
+def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
+    """The tasks as the flock keeps them."""
+    return tuple(_spec(params.name, task) for task in params.tasks)
+
+
+def fault_in(params: Submit, table: Table) -> str:
     """The first thing that is wrong, in the author's words; empty when nothing is."""
     own: dict[str, Task] = {}
     for task in params.tasks:

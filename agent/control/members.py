@@ -1,0 +1,126 @@
+"""Asking other members on behalf of a client: one question, or a whole conversation passed on.
+
+The way is a connection that both nodes have verified, so the client needs nothing but the agent
+of its own machine. A conversation is passed on line by line and not looked into: the other node
+decides what it answers. For single questions a connection is kept a while, because whoever follows
+the log of a task asks the same node again and again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from msgspec import Struct
+
+from agent.api.methods import Method
+from agent.api.rpc import ErrorCode
+from agent.api.session import Hello
+from agent.client.errors import ClientError, DisconnectedError, RequestError
+from agent.client.link import Link
+from agent.control.refusal import RefusedError
+from agent.control.surface import Surface
+from agent.protocol.records import NodeId
+
+KEPT_S = 30.0
+ANSWER_S_MAX = 75.0
+"""Longer than anybody may be asked to wait for news."""
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+@dataclass(slots=True)
+class _Kept:
+    link: Link
+    closing: asyncio.TimerHandle | None = None
+    busy: int = 0
+
+
+@dataclass(slots=True)
+class Members:
+    """The connections to other members that this node has for its clients."""
+
+    surface: Surface
+    _kept: dict[NodeId, _Kept] = field(default_factory=dict)
+    _opening: dict[NodeId, asyncio.Lock] = field(default_factory=dict)
+    _closing: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def ask(self, node: NodeId, method: Method[P, R], params: P) -> R:
+        """One question; raises ``RefusedError`` with what the other node says, or why not."""
+        name = self.surface.name_of(node)
+        for attempt in (1, 2):
+            kept = await self._linked(node)
+            kept.busy += 1
+            try:
+                async with asyncio.timeout(ANSWER_S_MAX):
+                    return await kept.link.call(method, params)
+            except RequestError as error:
+                raise RefusedError(_known(error.code), str(error)) from error
+            except DisconnectedError as error:
+                self._drop(node, kept)
+                if attempt == 2:
+                    raise _unanswered(name, error) from error
+            except (ClientError, TimeoutError) as error:
+                self._drop(node, kept)
+                raise _unanswered(name, error) from error
+            finally:
+                kept.busy -= 1
+                self._keep_a_while(node, kept)
+        raise AssertionError("two attempts end in an answer or a refusal")
+
+    async def close(self) -> None:
+        """End all of them."""
+        for node, kept in list(self._kept.items()):
+            self._drop(node, kept)
+        await asyncio.gather(*self._closing)
+
+    async def _linked(self, node: NodeId) -> _Kept:
+        async with self._opening.setdefault(node, asyncio.Lock()):
+            kept = self._kept.get(node)
+            if kept is None or kept.link.ended:
+                streams = await self.surface.open_member(node)
+                link = Link(*streams)
+                try:
+                    await link.greet(hello_for("agent", self.surface.name))
+                except (ClientError, TimeoutError) as error:
+                    await link.close()
+                    raise _unanswered(self.surface.name_of(node), error) from error
+                kept = self._kept[node] = _Kept(link)
+            return kept
+
+    def _keep_a_while(self, node: NodeId, kept: _Kept) -> None:
+        if kept.closing is not None:
+            kept.closing.cancel()
+        if self._kept.get(node) is kept:
+            loop = asyncio.get_running_loop()
+            kept.closing = loop.call_later(KEPT_S, self._unused, node, kept)
+
+    def _unused(self, node: NodeId, kept: _Kept) -> None:
+        if not kept.busy:
+            self._drop(node, kept)
+
+    def _drop(self, node: NodeId, kept: _Kept) -> None:
+        if kept.closing is not None:
+            kept.closing.cancel()
+        if self._kept.get(node) is kept:
+            del self._kept[node]
+        task = asyncio.create_task(kept.link.close())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+
+def hello_for(client: str, name: str) -> Hello:
+    """The first word of a conversation that is passed on."""
+    return Hello("", f"{client or 'client'} on {name}"[:256])
+
+
+def _known(code: int) -> ErrorCode:
+    """A later version may have codes of its own."""
+    return ErrorCode(code) if code in set(ErrorCode) else ErrorCode.REFUSED
+
+
+def _unanswered(name: str, error: BaseException) -> RefusedError:
+    reason = str(error) or "it does not answer"
+    return RefusedError(ErrorCode.REFUSED, f"{name} cannot be asked: {reason}")

@@ -1,0 +1,65 @@
+"""A conversation with another member, passed on for a client of this machine.
+
+The client says hello with the name of a member; from then on its lines go there and all that is
+said there comes back, events too, until either side ends. This node looks at nothing but line
+ends, so limits on the length of lines count here already.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from agent.api.methods import HELLO
+from agent.api.rpc import ErrorCode, Incoming, Request
+from agent.api.session import Hello, Welcome
+from agent.control.refusal import RefusedError
+
+READ_BYTES = 256 * 1024
+GREETING_S_MAX = 10.0
+
+_incoming = msgspec.json.Decoder(Incoming)
+_welcome = msgspec.json.Decoder(Welcome)
+_encode = msgspec.json.Encoder().encode
+
+
+class Relay:
+    """From the greeting there until either side ends."""
+
+    def __init__(
+        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.name = name
+        self._reader, self._writer = reader, writer
+
+    async def greet(self, hello: Hello) -> Welcome:
+        """Say hello there; what is said against it is a refusal here."""
+        request = Request("2.0", 0, HELLO.name, msgspec.Raw(_encode(hello)))
+        self._writer.write(_encode(request) + b"\n")
+        try:
+            async with asyncio.timeout(GREETING_S_MAX):
+                answer = _incoming.decode(await self._reader.readline())
+                if answer.error is not None:
+                    raise RefusedError(ErrorCode.REFUSED, f"{self.name}: {answer.error.message}")
+                return _welcome.decode(answer.result)
+        except (TimeoutError, OSError, ValueError, msgspec.MsgspecError) as error:
+            self.close()
+            raise RefusedError(
+                ErrorCode.REFUSED, f"{self.name} does not answer as an agent of this version does"
+            ) from error
+
+    async def say(self, line: bytes) -> None:
+        """A line of the client."""
+        self._writer.write(line + b"\n")
+        await self._writer.drain()
+
+    async def hear(self, tell: Callable[[bytes], Awaitable[None]]) -> None:
+        """All that is said there, until it ends."""
+        while data := await self._reader.read(READ_BYTES):
+            await tell(data)
+
+    def close(self) -> None:
+        """The client has gone."""
+        self._writer.close()

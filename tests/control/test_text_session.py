@@ -1,0 +1,200 @@
+"""The text protocol as people use it: a conversation of table 3.3, typed by hand with telnet."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.effects import TaskProgressed
+from agent.protocol.records import Dataset
+from tests.control.serving import WITHIN_S, Serving, serving, workflow
+from tests.control.surface import NODE
+
+ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+TOOLS = ("telnet", "nc")
+
+
+@dataclass
+class Terminal:
+    """A program that carries what is typed, and what it shows."""
+
+    process: asyncio.subprocess.Process
+
+    def type(self, line: str) -> None:
+        """A line and the return key."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line.encode() + b"\n")
+
+    def over(self) -> None:
+        """No more is typed."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    async def shows(self, start: str) -> str:
+        """The next line that begins so; what comes before it is not ours."""
+        assert self.process.stdout is not None
+        async with asyncio.timeout(WITHIN_S):
+            while line := (await self.process.stdout.readline()).decode().strip():
+                if line.startswith(start):
+                    return line
+        return ""
+
+
+@asynccontextmanager
+async def terminal(tool: str, there: Serving) -> AsyncIterator[Terminal]:
+    """A terminal program that is connected; ended with the block."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(tool, "127.0.0.1", str(there.server.port)), stdin=pipe, stdout=pipe
+    )
+    try:
+        yield Terminal(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_task_is_scheduled_followed_and_cancelled_by_hand(tmp_path: Path, tool: str) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed on this machine")
+
+    async def scene() -> list[str]:
+        async with serving(tmp_path) as there, terminal(tool, there) as hand:
+            heard: list[str] = []
+            hand.type(f"TOKEN {there.control['token']}")
+            heard.append(await hand.shows("WELCOME"))
+            hand.type("SCHEDULE copy low")
+            heard.append(await hand.shows("SCHEDULED"))
+            task = heard[-1].split()[1]
+            hand.type(f"SUBSCRIBE {task}")
+            heard += [await hand.shows("SUBSCRIBED"), await hand.shows("PROGRESS")]
+            there.node.volunteer()
+            heard.append(await hand.shows("PROGRESS"))
+            there.node.tell(TaskProgressed(task, NODE, 425, 30_000))
+            heard.append(await hand.shows("PROGRESS"))
+            hand.type(f"CANCEL {task}")
+            await there.node.stopping.wait()
+            there.node.stop_program(task)
+            heard += sorted([await hand.shows(""), await hand.shows("")])
+            hand.type("CANCEL nothing")
+            heard.append(await hand.shows("ERROR"))
+            hand.type("QUIT")
+            hand.over()
+            async with asyncio.timeout(WITHIN_S):
+                await hand.process.wait()
+        return heard
+
+    heard = [re.sub(ID, "T", line) for line in asyncio.run(scene())]
+    assert [re.sub(r"(PROGRESS T) \d+", r"\1 AGE", line) for line in heard[1:]] == [
+        "SCHEDULED T",
+        "SUBSCRIBED T",
+        "PROGRESS T AGE Ready 0",
+        # The clock of the fake node stands in the past: what is reckoned is at its most.
+        "PROGRESS T AGE Running 99",
+        "PROGRESS T AGE Running 42",
+        "CANCELLED T",
+        "PROGRESS T AGE Cancelled 0",
+        'ERROR no task is called "nothing"',
+    ]
+
+
+def test_inputs_raw_data_and_parameters_reach_the_task(tmp_path: Path) -> None:
+    raw, parameters = tmp_path / "scan.las", tmp_path / "band 3.xml"
+    raw.write_bytes(b"points")
+    parameters.write_text("<band>3</band>")
+
+    async def scene() -> None:
+        async with serving(tmp_path) as there, typing(there) as client:
+            await client.answered("HELP", "HELP TOKEN token", lines=6)
+            there.node.handle_submission(workflow())
+            told = f'SCHEDULE copy interactive -p {raw} -a survey/copy 2 -x "{parameters}"'
+            task = (await client.answered(told, "SCHEDULED ")).split()[1]
+            spec = there.node.table.specs[task]
+            assert spec.parameters == "<band>3</band>"
+            assert spec.inputs[0].output == 1
+            assert there.node.table.specs[spec.inputs[0].task].name == "copy"
+            assert there.node.added == [raw]
+            assert not spec.raw[0].external
+            assert there.node.table.interactive(task)
+            kept = await client.answered("SCHEDULE copy low -p flight-7", "SCHEDULED ")
+            spec = there.node.table.specs[kept.split()[1]]
+            assert spec.raw == (Dataset("flight-7", external=True),)
+
+    asyncio.run(scene())
+
+
+def test_what_runs_is_told_as_cancelled_when_it_stopped(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, typing(there) as client:
+            there.node.volunteer()
+            task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
+            client.say(f"CANCEL {task}")
+            client.say("SUBSCRIBE nothing")
+            assert await client.line() == 'ERROR no task is called "nothing"'
+            there.node.stop_program(task)
+            assert await client.line() == f"CANCELLED {task}"
+            said = f"ERROR {task} has ended already: it is Cancelled"
+            assert await client.answered(f"CANCEL {task}", "ERROR") == said.replace(task, "copy")
+
+    asyncio.run(scene())
+
+
+def test_progress_of_one_who_does_not_report_is_told_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.control.text_session.PROGRESS_EVERY_S", 0.01)
+
+    async def scene() -> None:
+        async with serving(tmp_path) as there, typing(there) as client:
+            there.node.volunteer()
+            task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
+            await client.answered(f"SUBSCRIBE {task}", "SUBSCRIBED ")
+            for _ in range(5):
+                assert (await client.line()).startswith(f"PROGRESS {task} ")
+
+    asyncio.run(scene())
+
+
+@dataclass
+class Typist:
+    """Lines of text out and in."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    def say(self, line: str) -> None:
+        """One line."""
+        self.writer.write(line.encode() + b"\r\n")
+
+    async def line(self) -> str:
+        """The next line."""
+        async with asyncio.timeout(WITHIN_S):
+            return (await self.reader.readline()).decode().rstrip("\n")
+
+    async def answered(self, line: str, start: str, lines: int = 1) -> str:
+        """A line, and the first of so many that answer it."""
+        self.say(line)
+        heard = [await self.line() for _ in range(lines)]
+        assert heard[0].startswith(start), heard
+        return heard[0]
+
+
+@asynccontextmanager
+async def typing(there: Serving) -> AsyncIterator[Typist]:
+    """A connection that has shown the token."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", there.server.port)
+    try:
+        client = Typist(reader, writer)
+        await client.answered(f"token {there.control['token']}", "WELCOME birch ")
+        yield client
+    finally:
+        writer.transport.abort()
