@@ -94,8 +94,9 @@ def sessions_of(readings: Readings) -> Sessions:
 
 
 def away(readings: Readings) -> bool:
-    """Whoever uses this machine has said that they are not there: the screen is locked."""
-    return sessions_of(readings).locked
+    """Nobody is at the screen for sure: it is locked, or nobody is logged in at one."""
+    sessions = sessions_of(readings)
+    return sessions.locked or sessions.nobody
 
 
 def required(rules: Rules, readings: Readings) -> frozenset[Kind]:
@@ -110,7 +111,7 @@ def required(rules: Rules, readings: Readings) -> frozenset[Kind]:
 
 def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Memory:
     """The memory after another look, whatever comes of it."""
-    touched = touch.locked(memory.touch, away(readings), now.steady_s)
+    touched = touch.locked(memory.touch, sessions_of(readings).locked, now.steady_s)
     if isinstance(readings.input, Seen):
         touched = touch.after(touched, readings.input.value, now.steady_s)
     busy, share = memory.busy, readings.others_cpu_percent

@@ -197,7 +197,7 @@ def _hours_left_s(rules: Rules, now: Now) -> float | None:
 
 
 def _idle_text(readings: Readings, memory: Memory, now: Now) -> str:
-    if conditions.away(readings):
+    if conditions.sessions_of(readings).locked:
         text = "the screen is locked"
     elif isinstance(readings.input, Seen):
         quiet_s = touch.quiet_s(memory.touch, now.steady_s)

@@ -1,0 +1,58 @@
+"""The last input in any terminal: consoles, windows with a shell, and logins over the network.
+
+The system keeps for each terminal when a program read from it last, which is when somebody typed
+and their program took it. It rounds this down to eight seconds, but the first key after a pause is
+seen at once. Writing to a terminal is another time, so that a long build is not taken for typing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from agent.presence.readings import LastInput, Reading, Seen
+
+PSEUDO = Path("/dev/pts")
+CONSOLE = Path("/sys/class/tty/tty0/active")
+DEVICES = Path("/dev")
+NAME = "terminals"
+
+
+class TerminalLastInput:
+    """Of all terminals, whoever's they are."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        wall: Callable[[], float] = time.time,
+        pseudo: Path = PSEUDO,
+        console: Path = CONSOLE,
+        devices: Path = DEVICES,
+    ) -> None:
+        self._clock, self._wall = clock, wall
+        self._pseudo, self._console, self._devices = pseudo, console, devices
+
+    def read(self) -> Reading[LastInput]:
+        newest_s, where = 0.0, ""
+        for path in self._terminals():
+            with suppress(OSError):
+                at_s = path.stat().st_atime
+                if at_s > newest_s:
+                    newest_s, where = at_s, str(path.relative_to(self._devices))
+        if not where:
+            return Seen(LastInput(float("-inf")), NAME)
+        ago_s = max(0.0, self._wall() - newest_s)
+        return Seen(LastInput(self._clock() - ago_s, None, where), NAME)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _terminals(self) -> Iterator[Path]:
+        with suppress(OSError):
+            yield from (path for path in self._pseudo.iterdir() if path.name.isdigit())
+        with suppress(OSError):
+            name = self._console.read_text().strip()
+            if name.startswith("tty") and name[3:].isdigit():
+                yield self._devices / name

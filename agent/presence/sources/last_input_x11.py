@@ -1,0 +1,42 @@
+"""The last input on a screen of X11: the server's own clock of it, and where the pointer is.
+
+The screen saver extension tells how long ago any device of the server was used, and nothing else.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from agent.presence.readings import LastInput, Reading
+from agent.presence.sources.x11 import X11Screen
+from agent.presence.sources.x11_wire import XConnection
+
+EXTENSION = "MIT-SCREEN-SAVER"
+QUERY_INFO = 1
+SAVER_ON = 1
+
+
+class X11LastInput:
+    """When keyboard or mouse were used last."""
+
+    def __init__(self, screen: X11Screen, clock: Callable[[], float]) -> None:
+        self._screen, self._clock = screen, clock
+
+    def read(self) -> Reading[LastInput]:
+        return self._screen.see(self._ask)
+
+    def close(self) -> None:
+        self._screen.close()
+
+    def _ask(self, connection: XConnection) -> LastInput:
+        quiet_ms = saver_info(connection)[1]
+        at_s = self._clock() - quiet_ms / 1000
+        return LastInput(at_s, connection.pointer())
+
+
+def saver_info(connection: XConnection) -> tuple[int, int]:
+    """The state of the screen saver, and milliseconds since the last input."""
+    opcode = connection.extension(EXTENSION)
+    reply = connection.ask(opcode, QUERY_INFO, struct.pack("=I", connection.root))
+    return reply.head[1], struct.unpack_from("=I", reply.head, 16)[0]

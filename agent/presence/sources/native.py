@@ -1,0 +1,20 @@
+"""The sources that suit this system and session."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from agent.presence.looking import Sources
+
+
+def native_sources(clock: Callable[[], float], running: Callable[[], int]) -> Sources:
+    """``running`` tells how many tasks run, without which there are no processes to look for."""
+    if sys.platform == "win32":
+        from agent.presence.sources.native_windows import windows_sources
+
+        return windows_sources(clock, running)
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        from agent.presence.sources.native_linux import linux_sources
+
+        return linux_sources(clock, running)

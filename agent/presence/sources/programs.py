@@ -1,0 +1,64 @@
+"""Which of the exclusive programs run, by the names of all processes of this machine.
+
+Names are compared without case and without ``.exe``. How names are listed differs by system; this
+node's own processes are left out, because a task in a program of that name must not stop itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from agent.presence.readings import Reading, Seen, Unseen
+
+NAME_LENGTH = 15
+"""Linux keeps so much of a name."""
+
+ListNames = Callable[[], Iterable[tuple[int, str]]]
+"""The number and name of each process; raises ``OSError``."""
+
+
+class ExclusivePrograms:
+    """Looks for the names that ``watch`` was told last."""
+
+    def __init__(self, names: ListNames, own: Callable[[], frozenset[int]]) -> None:
+        self._names, self._own = names, own
+        self._watched: tuple[str, ...] = ()
+
+    def watch(self, names: tuple[str, ...]) -> None:
+        """Look for these from now on."""
+        self._watched = names
+
+    def read(self) -> Reading[tuple[str, ...]]:
+        wanted = {plain(each): each for each in self._watched}
+        if not wanted:
+            return Seen(())
+        try:
+            running = [(pid, plain(name)) for pid, name in self._names()]
+        except OSError as error:
+            return Unseen(f"the list of programs cannot be read ({error.strerror or error})")
+        found = [(pid, name) for pid, name in running if name in wanted]
+        if found:
+            own = self._own()
+            found = [each for each in found if each[0] not in own]
+        return Seen(tuple(sorted({wanted[name] for _, name in found})))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def plain(name: str) -> str:
+    """A name as it is compared."""
+    short = name.strip().casefold().removesuffix(".exe")
+    return short[:NAME_LENGTH]
+
+
+def own_processes() -> frozenset[int]:
+    """This process and all that it has started."""
+    import psutil
+
+    try:
+        children = psutil.Process().children(recursive=True)
+    except psutil.Error:
+        children = []
+    return frozenset([os.getpid(), *(each.pid for each in children)])

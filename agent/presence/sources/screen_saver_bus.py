@@ -1,0 +1,41 @@
+"""Whether the screen saver or lock of the session is on, as the desktop tells it."""
+
+from __future__ import annotations
+
+from jeepney import DBusAddress
+
+from agent.presence.readings import Reading, Seen, Unseen
+from agent.presence.sources.bus import Bus, BusError
+from agent.presence.sources.last_input_bus import SAVER
+
+GNOME_SAVER = DBusAddress(
+    "/org/gnome/ScreenSaver",
+    bus_name="org.gnome.ScreenSaver",
+    interface="org.gnome.ScreenSaver",
+)
+
+
+class BusScreenSaver:
+    """Of one of the interfaces by which desktops tell."""
+
+    def __init__(self, bus: Bus, question: DBusAddress) -> None:
+        self._bus, self._question = bus, question
+
+    @classmethod
+    def gnome(cls, bus: Bus) -> BusScreenSaver:
+        """GNOME and what is made of it."""
+        return cls(bus, GNOME_SAVER)
+
+    @classmethod
+    def freedesktop(cls, bus: Bus) -> BusScreenSaver:
+        """KDE and others."""
+        return cls(bus, SAVER)
+
+    def read(self) -> Reading[bool]:
+        try:
+            return Seen(bool(self._bus.ask(self._question, "GetActive")[0]), "the screen saver")
+        except BusError as error:
+            return Unseen(str(error))
+
+    def close(self) -> None:
+        self._bus.close()
