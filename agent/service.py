@@ -11,6 +11,7 @@ leaves a flock while it runs.
 ``service_flock``           what a person does with a flock
 ``service_facts``           what can be told of all this, as values
 ``service_settings``        what a person sets in a file
+``service_presence``        whether this machine helps now, and why
 ``service_thread``          the same in a background thread
 ``service_headless``        the same as a process of its own
 ==========================  ====================================================================
@@ -41,7 +42,6 @@ from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
 from agent.paths import Home
-from agent.presence import presence_in
 from agent.protocol.effects import Answer
 from agent.protocol.events import Cancel, MarkGate, PresenceChanged, Prioritise, Retry, Submit
 from agent.protocol.messages import Message
@@ -57,10 +57,12 @@ from agent.service_facts import (
     Notice,
     PeerFacts,
     ServiceError,
+    VolunteeringMoved,
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_journal
+from agent.service_presence import ServicePresence
 from agent.service_report import facts_of
 from agent.service_settings import NodeSettings, read_settings
 
@@ -104,6 +106,7 @@ class Service:
         self._live: LiveNode
         self.network: FlockNetwork | None = None
         self._office = FlockOffice(self)
+        self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
         self.member_clients = MemberClients(self)
         self.started_s = time.time()
 
@@ -139,6 +142,7 @@ class Service:
         if self._operation is not None:
             self._operation.cancel()
             await asyncio.gather(self._operation, return_exceptions=True)
+        await self.presence.stop()
         try:
             await self.end_node(reason)
         finally:
@@ -247,14 +251,8 @@ class Service:
         return facts_of(self)
 
     def set_volunteering(self, mode: str) -> None:
-        """``always`` or ``paused``, until the next start; raises ``ServiceError`` otherwise."""
-        try:
-            presence = presence_in(mode)
-        except ValueError as error:
-            raise ServiceError(f"{error}.") from error
-        self.settings = replace(self.settings, volunteer=mode)
-        if self.network is None or not self.network.expelled:
-            self._live.set_presence(presence)
+        """A mode or ``paused``, until the next start; raises ``ServiceError`` otherwise."""
+        self.presence.set_mode(mode)
 
     def look_for_programs(self) -> tuple[str, ...]:
         """Programs were installed or removed; the ones that are there now."""
@@ -369,9 +367,10 @@ class Service:
             membership = await asyncio.to_thread(Membership.open, self._home.identity)
             me = await asyncio.to_thread(_node_id, self._home, membership)
             self._live = LiveNode(me, self._home, self.settings, self._options, journal)
+            self._live.work_began = self.presence.work_began
             network = None if membership is None else self._office.network_of(membership)
             members = () if network is None else network.member_ids
-            await self._live.start(members, self, self)
+            await self._live.start(members, self, self, self.presence.current())
             undone.pop_all()
             undone.push_async_callback(self._live.close)
             if network is not None:
@@ -404,6 +403,15 @@ class Service:
         """Whether this machine works for others now."""
         self._live.set_presence(presence)
 
+    def _running(self) -> int:
+        return self._live.children.running()
+
+    def _presence_changed(self, presence: PresenceChanged, reason: str, paused: bool) -> None:
+        if self.network is None or not self.network.expelled:
+            self._live.set_presence(presence)
+        helps = presence.volunteering, presence.owner_present
+        self.notify(VolunteeringMoved(*helps, reason, paused))
+
     # -- inside ----------------------------------------------------------------------------
 
     async def _begin(self) -> None:
@@ -419,6 +427,7 @@ class Service:
             self.node_id,
             os.getpid(),
         )
+        self.presence.start()
         self._in_background(self._look_now_and_then())
 
     def _begin_logs(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,9 @@ from agent.execution.children import Children
 from agent.execution.machine import capabilities
 from agent.execution.programs import Programs
 from agent.paths import Home
-from agent.presence import presence_in
 from agent.protocol.events import (
     CapabilitiesChanged,
+    ChildStarted,
     Event,
     PresenceChanged,
     Shutdown,
@@ -74,11 +75,16 @@ class LiveNode:
         )
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
+        self.work_began: Callable[[], object] = int  # nobody wants to know
         self.node: Node
         self.driver: Driver
 
     async def start(
-        self, members: tuple[NodeId, ...], network: Network, audience: Audience
+        self,
+        members: tuple[NodeId, ...],
+        network: Network,
+        audience: Audience,
+        presence: PresenceChanged,
     ) -> None:
         """Read what the disk has and begin. Nothing is linked yet."""
         try:
@@ -92,10 +98,12 @@ class LiveNode:
         self.node = Node(self._setup(remembered, members))
         self.driver = Driver(self.node, network, self._journal, self.children, audience)
         self.hand(Started())
-        self.set_presence(presence_in(self._settings.volunteer))
+        self.set_presence(presence)
 
     def hand(self, event: Event) -> None:
         """Whatever happens to the node."""
+        if isinstance(event, ChildStarted):
+            self.work_began()
         self.driver.hand(event)
 
     def set_presence(self, presence: PresenceChanged) -> None:

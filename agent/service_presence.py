@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent.paths import Home
 from agent.presence.conditions import required
 from agent.presence.descriptions import describe, reading_of
 from agent.presence.hours import tomorrow_s
@@ -28,6 +29,7 @@ from agent.presence.judgement import Cause, Memory, Now, Verdict
 from agent.presence.looking import Looker, Sources
 from agent.presence.readings import Kind, Readings, Unseen
 from agent.presence.rules import Mode, Rules, faults
+from agent.presence.sources.native import native_sources
 from agent.presence.verdict import effective, needed, verdict
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 from agent.protocol.events import PresenceChanged
@@ -35,6 +37,7 @@ from agent.protocol.records import short_text
 from agent.service_facts import ServiceError
 from agent.service_presence_pause import keep_wish, read_wish
 from agent.service_presence_settings import write_settings
+from agent.service_settings import PAUSED, NodeSettings
 
 TOMORROW_HOUR = 8
 """A pause until tomorrow ends then, by the local clock."""
@@ -42,6 +45,9 @@ TEST_FOR_S = 3.0
 """So long all sources are looked at after somebody asked what they see."""
 ANSWER_WITHIN_S = 5.0
 JOIN_S = 2.0
+
+Hand = Callable[[PresenceChanged, str, bool], None]
+"""Told of every change: the event, the reason for whoever sits here, whether it is paused."""
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +92,7 @@ class ServicePresence:
         *,
         starts_paused: bool,
         running: Callable[[], int],
-        hand: Callable[[PresenceChanged], None],
+        hand: Hand,
         make_sources: Callable[[], Sources],
     ) -> None:
         self._data, self._settings_file = data, settings_file
@@ -97,7 +103,8 @@ class ServicePresence:
         self._readings = Readings()
         self._read_s: dict[Kind, float | None] = {}
         self._memory = Memory()
-        self._verdict = self._judged(_now())
+        now = _now()
+        self._verdict = verdict(rules, self._wish, self._readings, self._memory, now)
         self._memory = self._verdict.memory
         self._told: PresenceChanged | None = None
         self._test_until_s = float("-inf")
@@ -105,6 +112,21 @@ class ServicePresence:
         self._rounds = 0
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop
+
+    @classmethod
+    def of(
+        cls, home: Home, settings: NodeSettings, running: Callable[[], int], hand: Hand
+    ) -> ServicePresence:
+        """For the settings of a home, with the sources of this system."""
+        return cls(
+            home.data,
+            home.settings_file,
+            settings.rules,
+            starts_paused=settings.volunteer == PAUSED,
+            running=running,
+            hand=hand,
+            make_sources=lambda: native_sources(time.monotonic, running),
+        )
 
     def start(self) -> None:
         """Begin to watch; what is found is handed from now on."""
@@ -269,10 +291,11 @@ class ServicePresence:
         """Hand the newest verdict, if the node does not know it; in the loop."""
         with self._changed:
             event, reason = self._event(), self._verdict.reason
+            paused = isinstance(self._wish, Paused)
         if event != self._told:
             self._told = event
             log.info("%s", reason)
-            self._hand(event)
+            self._hand(event, reason, paused)
 
     def _source(self, kind: Kind, now: Now) -> SourceState:
         seen_s = self._read_s.get(kind)

@@ -39,7 +39,7 @@ def facts_of(service: Service) -> Facts:
         journal_notices=live.notices,
         disk_usable=live.driver.disk_usable,
         volunteering=live.presence.volunteering and not live.presence.owner_present,
-        presence_reason=live.presence.reason,
+        presence_reason=_reason(service),
         programs=live.children.names(),
         data_folder=str(service.home.data),
         log_folder=str(service.home.log),
@@ -48,6 +48,12 @@ def facts_of(service: Service) -> Facts:
         capabilities=live.capabilities,
         master=live.node.master,
     )
+
+
+def _reason(service: Service) -> str:
+    """In full for whoever sits here, unless there is another reason than presence."""
+    told, presence = service.live.presence, service.presence
+    return presence.state().reason if told == presence.current() else told.reason
 
 
 def _departures(network: FlockNetwork | None) -> tuple[DepartureFacts, ...]:

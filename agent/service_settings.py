@@ -12,7 +12,9 @@ key             what                                     default
 ``listen``      addresses to listen on                   all
 ``addresses``   of other nodes, where multicast fails    none
 ``slots``       programs at a time                       1
-``volunteer``   ``always`` or ``paused``                 ``always``
+``volunteer``   ``always``, ``when idle``,               ``always``
+                ``by schedule`` or ``paused``
+``presence``    a table: ``agent.presence.rules``        see there
 ``tags``        for the matching of requirements         none
 ==============  =======================================  ===================================
 """
@@ -23,17 +25,20 @@ import ipaddress
 import platform
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
-from agent.presence import ALWAYS, MODES
+from agent.presence.rules import Mode, Rules, faults
+from agent.presence.rules_file import read_rules
 from agent.service_facts import ServiceError
 
 NAME_LENGTH_MAX = 60
 SLOTS_MAX = 256
 ENTRIES_MAX = 64
+PAUSED = "paused"
+MODES = (*(each.value for each in Mode), PAUSED)
 FILE_BYTES_MAX = 256 * 1024
 
 _Value = TypeVar("_Value")
@@ -58,8 +63,15 @@ class NodeSettings:
     listen: tuple[str, ...] = ()
     addresses: tuple[Address, ...] = ()
     slots: int = 1
-    volunteer: str = ALWAYS
+    volunteer: str = Mode.ALWAYS.value
+    presence: Rules = field(default_factory=Rules)
     tags: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> Rules:
+        """When to help; paused for now means always once somebody resumes."""
+        mode = Mode.ALWAYS if self.volunteer == PAUSED else Mode(self.volunteer)
+        return replace(self.presence, mode=mode)
 
 
 def read_settings(path: Path) -> NodeSettings:
@@ -89,6 +101,7 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
         "addresses": _list_of(_address),
         "slots": _number(1, SLOTS_MAX, f"a number from 1 to {SLOTS_MAX}"),
         "volunteer": _mode,
+        "presence": read_rules,
         "tags": _list_of(_tag),
     }
     read: dict[str, object] = {}
@@ -101,7 +114,11 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
             read[key] = reader(value)
         except ValueError as error:
             raise SettingsError(f"{path}: {key} {error}") from error
-    return NodeSettings(**read)  # type: ignore[arg-type]
+    settings = NodeSettings(**read)  # type: ignore[arg-type]
+    wrong = faults(settings.rules)
+    if wrong:
+        raise SettingsError(f"{path}: {wrong[0]}")
+    return settings
 
 
 def _name(value: object) -> str:
@@ -156,5 +173,5 @@ def _tag(value: object) -> str:
 
 def _mode(value: object) -> str:
     if value not in MODES or not isinstance(value, str):
-        raise ValueError(f"is {value!r}: {' and '.join(MODES)} are possible for now, choose one.")
+        raise ValueError(f"is {value!r}: choose {', '.join(MODES[:-1])} or {MODES[-1]}.")
     return value

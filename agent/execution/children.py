@@ -86,6 +86,10 @@ class Children:
         """The programs that can be run here."""
         return () if self._groups.available() else self._programs.names
 
+    def running(self) -> int:
+        """How many programs run, suspended ones among them; from whatever thread."""
+        return len(self._runs)
+
     def clear_scratch(self) -> None:
         """What an agent that was killed has left."""
         for left in self._scratch.iterdir():

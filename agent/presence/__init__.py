@@ -1,24 +1,17 @@
 """May this machine work for others now?
 
-So far a person decides it once: ``always`` or ``paused``. Whoever knows more (idle time, mains,
-hours) will tell it in the same words, each with its own reason.
+==================  ==========================================================================
+``rules``           what its owner has decided, as data; ``rules_file`` as text
+``hours``           ranges of the week
+``wishes``          what a person has said for the moment: pause, finish and pause
+``readings``        what was seen, or why it could not be
+``verdict``         the decision, pure: rules, wish, readings, memory and time in, reason out
+``conditions``      what counts as somebody being there
+``touch``           which inputs count; ``latches``: what keeps conditions from flickering
+``sources/``        what sees, a file for each thing and system
+``looking``         looks at the sources, each as often as is worth it
+``descriptions``    what each sees, in a sentence
+==================  ==========================================================================
+
+Whoever composes an agent runs the looking in a thread, asks for verdicts, and tells the node.
 """
-
-from __future__ import annotations
-
-from agent.protocol.events import PresenceChanged
-
-ALWAYS = "always"
-PAUSED = "paused"
-MODES = (ALWAYS, PAUSED)
-
-
-def presence_in(mode: str) -> PresenceChanged:
-    """What the node is told in a mode; raises ``ValueError`` with a sentence for an unknown one."""
-    match mode:
-        case "always":
-            return PresenceChanged(volunteering=True, owner_present=False, reason="set to always")
-        case "paused":
-            return PresenceChanged(volunteering=False, owner_present=False, reason="set to paused")
-        case _:
-            raise ValueError(f"the mode {mode!r} is not known: choose {' or '.join(MODES)}")

@@ -291,7 +291,7 @@ def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
                 await ant.expel("ant")
             with pytest.raises(ServiceError, match="belongs to the flock office already"):
                 await bee.create_flock("other")
-            with pytest.raises(ServiceError, match="choose always or paused"):
+            with pytest.raises(ServiceError, match="choose always"):
                 ant.set_volunteering("at night")
 
     in_loop(test)
