@@ -189,7 +189,7 @@ class Amount:
         if amount is None:
             faults.add(found.place, f"{what} must be {wanted}, not {shown(found.text)}")
         elif not 0 < amount <= self.most:
-            base = next(iter(self.units))
+            base = "MB" if "mb" in self.units else "s"
             bound = f"more than 0 and at most {self.most:,.0f} {base}"
             faults.add(found.place, f"{what} must be {bound}, not {shown(found.text)}")
         else:
@@ -202,25 +202,39 @@ class Amount:
         if self.bare and _NUMBER.fullmatch(text):
             return float(text)
         found = _AMOUNT.fullmatch(text)
-        factor = self.units.get(found[2]) if found else None
+        factor = self.units.get(found[2].lower()) if found else None
         return None if found is None or factor is None else float(found[1]) * factor
 
     def schema(self, *, variables: bool = False) -> Schema:
         """A number, or a text of number and unit."""
-        units = "|".join(self.units)
+        units = "|".join(_either_case(unit) for unit in self.units)
         text = {"type": "string", "pattern": rf"^([0-9]+(\.[0-9]*)?|\.[0-9]+) ?({units})$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": self.most}
         return _or_variable({"anyOf": [number, text] if self.bare else [text]}, variables)
 
 
 SECONDS: Map[str, float] = {
-    **dict.fromkeys(("s", "second", "seconds"), 1.0),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
     "ms": 0.001,
-    **dict.fromkeys(("min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60.0),
     **dict.fromkeys(("h", "hour", "hours"), 3_600.0),
     **dict.fromkeys(("d", "day", "days"), 86_400.0),
+    **dict.fromkeys(("week", "weeks"), 604_800.0),
 }
-MEGABYTES: Map[str, float] = {"MB": 1.0, "kB": 1 / 1024, "GB": 1_024.0, "TB": 1_048_576.0}
+MEGABYTES: Map[str, float] = {
+    "mb": 1.0,
+    "kb": 0.001,
+    "gb": 1_000.0,
+    "tb": 1_000_000.0,
+    "m": 1.0,
+    "k": 0.001,
+    "g": 1_000.0,
+    "t": 1_000_000.0,
+    "kib": 1.024e-3,
+    "mib": 1.048576,
+    "gib": 1_073.741824,
+    "tib": 1_099_511.627776,
+}
 
 
 def duration(days_max: int = 365) -> Amount:
@@ -302,6 +316,10 @@ def ambiguous(found: Scalar, what: str, faults: Faults) -> bool:
         faults.add(found.place, f"{what}: write {text.replace('_', '')} instead of {shown(text)}")
         return True
     return False
+
+
+def _either_case(word: str) -> str:
+    return "".join(f"[{letter}{letter.upper()}]" for letter in word)
 
 
 def _or_variable(schema: Schema, variables: bool) -> Schema:

@@ -43,6 +43,10 @@ def syntax_fault(text: str, error: yaml.YAMLError, faults: Faults) -> None:
     problem = str(getattr(said, "problem", None) or said)
     context = _line(getattr(said, "context_mark", None))
     place = _place(getattr(said, "problem_mark", None), text)
+    lines = text.splitlines()
+    if "'}'" in problem and "${" in lines[min(place.line, len(lines)) - 1]:
+        faults.add(place, 'between { and } a variable needs quotes, like "${name}"')
+        return
     for part, words in _WORDS:
         if part in problem:
             faults.add(place, words.format(context=context or place.line))

@@ -1,0 +1,149 @@
+"""Files of this machine that a workflow file names, looked up before anything is sent.
+
+Names begin at the folder of the workflow file. A name that is there counts as it is; else ``*``,
+``?`` and ``[`` make it a pattern. Hidden files fit no pattern, and the order is that of names, so
+the same folder always makes the same workflow.
+"""
+
+from __future__ import annotations
+
+import glob
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.api.values import Dataset
+from agent.workflow.faults import Faults, Place, meant, shown
+from agent.workflow.kinds import Word
+from agent.workflow.model import PENDING
+
+FILES_MAX = 100_000
+NEIGHBOURS_MAX = 1_000
+_EXTERNAL = "id:"
+
+
+@dataclass(slots=True)
+class LocalFiles:
+    """What is named, each once, with the placeholder that stands for it in the submission."""
+
+    folder: Path
+    faults: Faults
+    files: dict[str, Path] = field(default_factory=dict)
+    _placeholders: dict[Path, str] = field(default_factory=dict)
+    _found: dict[str, tuple[Path, ...]] = field(default_factory=dict)
+
+    def datasets(self, word: Word) -> tuple[Dataset, ...]:
+        """What a word under ``data`` stands for."""
+        if word.startswith(_EXTERNAL):
+            identifier = word.removeprefix(_EXTERNAL).strip()
+            if not identifier:
+                self.faults.add(word.place, "the identifier after id: is missing")
+                return ()
+            return (Dataset(identifier, external=True),)
+        return tuple(self.dataset(path) for path in self.named(word))
+
+    def dataset(self, path: Path) -> Dataset:
+        """The placeholder of a file or folder."""
+        placeholder = self._placeholders.get(path)
+        if placeholder is None:
+            placeholder = f"{PENDING}{len(self.files) + 1}"
+            self._placeholders[path] = placeholder
+            self.files[placeholder] = path
+        return Dataset(placeholder)
+
+    def named(self, word: Word, *, inside: bool = False) -> tuple[Path, ...]:
+        """The files and folders that are meant. ``inside``: of a folder, the files in it."""
+        key = f"{inside}{word}"
+        if key not in self._found:
+            self._found[key] = self._look(word, inside)
+        found = self._found[key]
+        if not found:
+            self._missing(word, inside)
+        if len(found) > FILES_MAX:
+            self.faults.add(word.place, f"{shown(word)} fits more than {FILES_MAX} files")
+        return found[:FILES_MAX]
+
+    def one(self, word: Word) -> Path | None:
+        """The file that is meant; a fault when it is not there."""
+        path = self.folder / word
+        if _exists(path, self.faults, word):
+            return path
+        self._missing(word, inside=False)
+        return None
+
+    def _look(self, word: Word, inside: bool) -> tuple[Path, ...]:
+        path = self.folder / word
+        if _exists(path, self.faults, word):
+            if inside and path.is_dir():
+                return tuple(self._listed(glob.escape(str(path)) + "/*"))
+            return (path,)
+        if not glob.has_magic(word):
+            return ()
+        root = "" if Path(word).is_absolute() else glob.escape(str(self.folder)) + "/"
+        return tuple(self._listed(root + word))
+
+    def _listed(self, pattern: str) -> list[Path]:
+        # Not Path.glob: that one finds hidden files too.
+        names = glob.iglob(pattern, recursive=True)  # noqa: PTH207
+        try:
+            return sorted(Path(name) for name in itertools.islice(names, FILES_MAX + 1))
+        except (OSError, ValueError):
+            return []
+
+    def _missing(self, word: Word, inside: bool) -> None:
+        path = self.folder / word
+        if glob.has_magic(word):
+            self.faults.add(word.place, f"{shown(word)} fits no file in {shown(str(self.folder))}")
+        elif inside and path.is_dir():
+            self.faults.add(word.place, f"there is no file in the folder {shown(word)}")
+        else:
+            hint = meant(path.name, _neighbours(path.parent))
+            where = f" in {shown(str(self.folder))}" if not Path(word).is_absolute() else ""
+            self.faults.add(word.place, f"there is no file {shown(word)}{where}{hint}")
+
+    def relative(self, path: Path) -> str:
+        """How the file's author would call it."""
+        try:
+            return path.relative_to(self.folder).as_posix()
+        except ValueError:
+            return path.as_posix()
+
+    def text(self, word: Word, characters_max: int, place: Place) -> str | None:
+        """What is in a text file."""
+        path = self.one(word)
+        if path is None:
+            return None
+        try:
+            with path.open("rb") as file:
+                data = file.read(4 * characters_max + 4)
+            text = data.decode("utf-8-sig")
+        except OSError as error:
+            self.faults.add(place, f"{shown(word)} cannot be read: {error.strerror}")
+        except UnicodeDecodeError:
+            self.faults.add(place, f"{shown(word)} is no text in UTF-8")
+        else:
+            if len(text) <= characters_max:
+                return text
+            limit = f"at most {characters_max} characters fit"
+            self.faults.add(place, f"{shown(word)} is too long: {limit}")
+        return None
+
+
+def _exists(path: Path, faults: Faults, word: Word) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        faults.add(word.place, f"{shown(word)} is no name that a file can have")
+        return False
+
+
+def _neighbours(folder: Path) -> list[str]:
+    names: list[str] = []
+    try:
+        for each in folder.iterdir():
+            names.append(each.name)
+            if len(names) >= NEIGHBOURS_MAX:
+                break
+    except (OSError, ValueError):
+        pass
+    return names

@@ -1,0 +1,53 @@
+"""A workflow as its file means it, ready to be sent.
+
+``submit`` is the request itself, but for two things that only a node can give: the identifiers of
+the files that lie on this machine, and the names of the programs that come with the workflow.
+Until then a file has a placeholder in ``files``, and a program the name of its author.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.api.work import Submit
+from agent.workflow.program_description import ProgramDescription
+from agent.workflow.variables import Variable
+
+PENDING = "pending:"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalProgram:
+    """A program that is published with the workflow: a folder, or a script and its description."""
+
+    name: str
+    path: Path
+    description: str = ""
+    """The text of ``program.yaml`` for a single script; empty for a folder, which has its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProgram:
+    """What a workflow's reader wants to know of a program that the flock has."""
+
+    outputs: tuple[str, ...] | None = None
+    """Names of its outputs; None where nobody knows."""
+    expected_s: float = 0.0
+
+    @classmethod
+    def of(cls, described: ProgramDescription) -> KnownProgram:
+        """From a program's own description."""
+        return cls(described.outputs or None, described.expected_ms / 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """What was read. ``final`` is the task whose first output is the result, where one is named."""
+
+    submit: Submit
+    files: Mapping[str, Path] = field(default_factory=dict)
+    programs: Mapping[str, LocalProgram] = field(default_factory=dict)
+    variables: tuple[Variable, ...] = ()
+    final: str = ""

@@ -1,0 +1,104 @@
+"""Programs that are published with a workflow: folders and scripts that lie beside its file.
+
+A folder has its own description. A script gets one, from the word after its ``#!`` or from its
+suffix; what it leaves as outputs is said in the workflow file, or by the script as it ends.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from agent.workflow.faults import FaultsError
+from agent.workflow.kinds import Word
+from agent.workflow.local_files import LocalFiles
+from agent.workflow.model import KnownProgram, LocalProgram
+from agent.workflow.program_description import read_program, script_description
+from agent.workflow.program_yaml import wrong_name
+from agent.workflow.records import Named, Values
+from agent.workflow.tables import PROGRAM, PROGRAMS_MAX, TASK_NAME, TASK_NAME_WANTED, Anything
+from agent.workflow.variables import Scope, fill
+from agent.workflow.yaml_nodes import Mapping, Node
+
+SCRIPT_BYTES_MAX = 16 * 1024 * 1024
+
+
+class ProgramsBeside:
+    """What ``programs:`` lists, and what of it is used."""
+
+    def __init__(self, node: Node | None, scope: Scope, files: LocalFiles) -> None:
+        self.local: dict[str, LocalProgram] = {}
+        self.known: dict[str, KnownProgram] = {}
+        self._files, self._faults = files, files.faults
+        self._places: dict[str, Word] = {}
+        names = Named(TASK_NAME, TASK_NAME_WANTED, Anything(), PROGRAMS_MAX)
+        found = (
+            None
+            if node is None
+            else names.read(fill(node, scope, self._faults), "programs", self._faults)
+        )
+        for name, each in (found or {}).items():
+            self._places[name] = name
+            reason = wrong_name(name)
+            if reason:
+                self._faults.add(name.place, reason)
+            self._read(name, each)
+
+    @property
+    def names(self) -> list[str]:
+        """All that are listed, wrong ones too."""
+        return list(self._places)
+
+    def told_unused(self, used: set[str]) -> None:
+        """A program that no task runs would be published for nothing."""
+        for name, word in self._places.items():
+            if name not in used:
+                self._faults.add(word.place, f"no task runs the program {name}: remove it")
+
+    def _read(self, name: Word, node: Node) -> None:
+        if isinstance(node, Mapping):
+            values = PROGRAM.read(node, name, self._faults) or Values(node.place)
+        else:
+            run = next(each.kind for each in PROGRAM.fields if each.name == "run")
+            values = Values(node.place, {"run": run.read(node, name, self._faults)})
+        path = None if values.get("run") is None else self._files.one(values.get("run"))
+        if path is None:
+            return
+        if path.is_dir():
+            self._folder(name, path, values)
+        else:
+            self._script(name, path, values)
+
+    def _folder(self, name: Word, path: Path, values: Values) -> None:
+        try:
+            described = read_program(path)
+        except FaultsError as error:
+            for fault in error.faults:
+                self._faults.take(fault)
+            return
+        for key in ("outputs", "expected"):
+            if key in values:
+                said = f"the folder's own description says the {key}: remove it here"
+                self._faults.add(values.place_of(key), said)
+        self.local[name] = LocalProgram(name, path)
+        self.known[name] = KnownProgram.of(described)
+
+    def _script(self, name: Word, path: Path, values: Values) -> None:
+        outputs = tuple(str(each) for each in values.get("outputs", ()))
+        size = path.stat().st_size
+        if size > SCRIPT_BYTES_MAX:
+            limit = f"{SCRIPT_BYTES_MAX // 1024 // 1024} MB"
+            self._faults.add(values.place, f"a script has at most {limit}: make it a folder")
+            return
+        expected_s = float(values.get("expected", 0.0))
+        text = described_script(name, path, outputs)
+        self.local[name] = LocalProgram(name, path, text)
+        self.known[name] = KnownProgram(outputs or None, expected_s)
+
+
+def described_script(name: str, path: Path, outputs: tuple[str, ...]) -> str:
+    """The description of a script, which lies in the program's folder under its own name."""
+    text = script_description(name, path.name)
+    if outputs:
+        text += f"outputs: {json.dumps(list(outputs), ensure_ascii=False)}\n"
+    return text

@@ -1,0 +1,365 @@
+"""A workflow file to the workflow that it means, or to all that is wrong with it.
+
+    workflow = read_workflow(path, {"line": "42"}, programs)    # raises FaultsError
+
+Everything is found in one pass: a wrong field does not hide the fault of the next, and what would
+only follow from a fault that was told is not told too. Nothing is sent, run or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent.api.values import Limits, NamedPriority, Requirements
+from agent.api.work import Input, Submit, Task
+from agent.workflow.faults import Faults, FaultsError, Place, meant, shown
+from agent.workflow.kinds import Word
+from agent.workflow.local_files import LocalFiles
+from agent.workflow.model import KnownProgram, Workflow
+from agent.workflow.parameters import parameters_text
+from agent.workflow.programs_beside import ProgramsBeside
+from agent.workflow.records import Values
+from agent.workflow.references import Links, input_reference
+from agent.workflow.tables import (
+    LINKS_MAX,
+    NAME_CHARACTERS_MAX,
+    PARAMETERS_CHARACTERS_MAX,
+    PRIORITY,
+    TASKS_MAX,
+    WORKFLOW,
+)
+from agent.workflow.templates import Template, is_empty, read_templates
+from agent.workflow.variables import (
+    Variable,
+    bind,
+    fill,
+    read_variables,
+    told_unused,
+)
+from agent.workflow.yaml_nodes import Mapping, Node, kind_of, read_yaml, read_yaml_file
+
+SUFFIX = ".wingbeat.yaml"
+RETRIES = 2
+EXPECTED_S = 60.0
+_LATER = ("name", "priority", "variables", "defaults", "programs", "tasks", "gates")
+
+Known = Map[str, KnownProgram]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What whoever submits a workflow says beside its file.
+
+    ``programs`` are those that the flock has, None where that is not known; ``start`` is where
+    names of files given for variables begin.
+    """
+
+    variables: Map[str, str]
+    programs: Known | None = None
+    name: str = ""
+    start: Path | None = None
+
+
+def read_workflow(
+    path: Path, variables: Map[str, str] | None = None, programs: Known | None = None
+) -> Workflow:
+    """The workflow in a file. Raises ``FaultsError`` with all that is wrong."""
+    return read_workflow_file(path, Asked(variables or {}, programs))
+
+
+def read_workflow_file(path: Path, asked: Asked) -> Workflow:
+    """The workflow in a file; of a ``.xml`` file too. Raises ``FaultsError``."""
+    if path.suffix.lower() == ".xml":
+        from agent.workflow.xml_workflow import read_xml_workflow
+
+        return read_xml_workflow(path, asked.name)
+    faults = Faults(path.name)
+    node = read_yaml_file(path, faults)
+    return _read(node, path, asked, faults)
+
+
+def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
+    """The same for what would be in that file."""
+    faults = Faults(path.name)
+    return _read(read_yaml(data, faults), path, asked, faults)
+
+
+def variables_of(path: Path) -> tuple[Variable, ...]:
+    """What a workflow file wants to be told, for whoever asks a person. Wrong files have none."""
+    faults = Faults(path.name)
+    node = read_yaml_file(path, faults)
+    declared = node.get("variables") if isinstance(node, Mapping) else None
+    return read_variables(declared, faults)
+
+
+def _read(node: Node | None, path: Path, asked: Asked, faults: Faults) -> Workflow:
+    workflow: Workflow | None = None
+    if isinstance(node, Mapping):
+        workflow = _Reader(node, path, asked, faults).workflow()
+    elif node is not None:
+        said = f"a workflow is a mapping with tasks, not {kind_of(node)}"
+        faults.add(node.place, said)
+    if faults or workflow is None:
+        raise FaultsError(faults.listing())
+    return workflow
+
+
+class _Reader:
+    """One file, from its sections to the tasks."""
+
+    def __init__(self, node: Mapping, path: Path, asked: Asked, faults: Faults) -> None:
+        self._node, self._path, self._asked, self._faults = node, path, asked, faults
+        self._files = LocalFiles(path.parent, faults)
+        self._sections = self._known_sections()
+        self._variables = read_variables(self._sections.get("variables"), faults)
+        self._scope = bind(self._variables, asked.variables, asked.start or Path.cwd(), faults)
+        self._programs = ProgramsBeside(self._sections.get("programs"), self._scope, self._files)
+        self._links = 0
+
+    def workflow(self) -> Workflow | None:
+        """All of it; what comes of a file with faults means nothing."""
+        templates = self._templates()
+        used = self._used_programs(templates.values())
+        self._programs.told_unused(used)
+        links = Links(templates, self._outputs(templates), self._faults)
+        tasks = self._tasks(templates, links)
+        links.circle()
+        name, priority = self._name(), self._priority()
+        told_unused(self._scope, self._faults)
+        if self._faults:
+            return None
+        programs = {
+            each: self._programs.local[each] for each in sorted(used & {*self._programs.local})
+        }
+        submit = Submit(name, tuple(tasks), priority)
+        return Workflow(submit, self._files.files, programs, self._variables)
+
+    def _known_sections(self) -> dict[str, Node]:
+        found: dict[str, Node] = {}
+        for entry in self._node.entries:
+            name = entry.key.text
+            if name not in _LATER:
+                hint = meant(name, _LATER)
+                self._faults.add(entry.key.place, f"a workflow has no {shown(name)}{hint}")
+            elif is_empty(entry.value):
+                self._faults.add(entry.value.place, f"there is nothing under {name}: remove it")
+            else:
+                found[name] = entry.value
+        return found
+
+    def _templates(self) -> dict[str, Template]:
+        sections = {key: node for key, node in self._sections.items() if key in ("tasks", "gates")}
+        defaults = self._sections.get("defaults")
+        if not any(name in ("tasks", "gates") for name in (e.key.text for e in self._node.entries)):
+            near = [e.key for e in self._node.entries if meant(e.key.text, ("tasks", "gates"))]
+            if not near:
+                self._faults.add(self._node.place, "a workflow needs tasks: there are none")
+        return read_templates(sections, defaults, self._scope, self._files)
+
+    def _name(self) -> str:
+        given = self._sections.get("name")
+        kind = WORKFLOW.field("name")
+        name: str | None = None
+        if given is not None and kind is not None:
+            name = kind.kind.read(fill(given, self._scope, self._faults), "name", self._faults)
+        elif not self._asked.name:
+            base = self._path.name
+            base = base.removesuffix(SUFFIX) if base.endswith(SUFFIX) else self._path.stem
+            name = base[:NAME_CHARACTERS_MAX]
+        return self._asked.name or str(name or "")
+
+    def _priority(self) -> NamedPriority:
+        given = self._sections.get("priority")
+        if given is None:
+            return "low"
+        read = PRIORITY.read(fill(given, self._scope, self._faults), "priority", self._faults)
+        word = str(read or "low")
+        return "interactive" if word == "interactive" else int(word) if word.isdecimal() else "low"
+
+    def _used_programs(self, templates: Iterable[Template]) -> set[str]:
+        used: set[str] = set()
+        for template in templates:
+            program = template.fixed.get("program")
+            if isinstance(program, Word):
+                used.add(program)
+                self._known_program(program)
+            elif "program" in template.fixed:
+                used.update(
+                    self._programs.names
+                )  # it depends on the fan-out, and is looked at there
+        return used
+
+    def _known_program(self, program: Word) -> None:
+        installed = self._asked.programs
+        if program in self._programs.names or installed is None or program in installed:
+            return
+        known = [*self._programs.names, *installed]
+        hint = meant(program, known)
+        if "/" in program or program.endswith((".sh", ".py")):
+            hint = "; list a script of your own under programs"
+        self._faults.add(program.place, f"no machine has the program {shown(program)}{hint}")
+
+    def _outputs(self, templates: Map[str, Template]) -> dict[str, tuple[str, ...] | None]:
+        outputs: dict[str, tuple[str, ...] | None] = {}
+        for name, template in templates.items():
+            if template.gate:
+                attach = template.fixed.get("attach", ())
+                outputs[name] = tuple(str(each) for each in attach)
+            else:
+                known = self._program(template.fixed.get("program"))
+                outputs[name] = None if known is None else known.outputs
+        return outputs
+
+    def _program(self, name: str | None) -> KnownProgram | None:
+        if name is None:
+            return None
+        beside = self._programs.known.get(name)
+        return beside or (self._asked.programs or {}).get(name)
+
+    def _tasks(self, templates: Map[str, Template], links: Links) -> list[Task]:
+        tasks: list[Task] = []
+        names: dict[str, Place] = {}
+        for template in templates.values():
+            runs = template.names()
+            if len(tasks) + len(runs) > TASKS_MAX:
+                said = f"a workflow has at most {TASKS_MAX} tasks: this one makes it more"
+                self._faults.add(template.place, said)
+                break
+            for run, name in enumerate(runs):
+                if names.setdefault(name, template.place) is not template.place:
+                    self._faults.add(template.place, f"two tasks are called {shown(name)}")
+                tasks.append(self._task(template, name, run, links))
+                if self._too_much(tasks[-1], template):
+                    return tasks
+        return tasks
+
+    def _too_much(self, task: Task, template: Template) -> bool:
+        self._links += len(task.inputs) + len(task.after) + len(task.raw)
+        if self._links <= LINKS_MAX:
+            return False
+        said = f"all tasks together have more than {LINKS_MAX} inputs: gather them in steps"
+        self._faults.add(template.place, said)
+        return True
+
+    def _task(self, template: Template, name: str, run: int, links: Links) -> Task:
+        instance = template.fan.instances[run] if template.fan else None
+        values = template.values(instance, self._scope, self._faults)
+        if template.varying and isinstance(program := values.get("program"), Word):
+            self._known_program(program)
+        inputs, after = self._needs(template, values, run, links)
+        if template.gate:
+            asks = str(values.get("asks", ""))
+            return Task(name, inputs=inputs, after=after, gate=True, asks=asks)
+        known = self._program(values.get("program"))
+        words = values.get("data", ())
+        raw = [each for word in words for each in self._files.datasets(_datum(word))]
+        return Task(
+            name,
+            str(values.get("program", "")),
+            inputs,
+            tuple(raw),
+            after,
+            self._parameters(values),
+            requirements_of(values.get("requirements")),
+            _expected_s(values.get("expected"), known),
+            values.get("retries", RETRIES) + 1,
+            limits=limits_of(values.get("limits")),
+        )
+
+    def _needs(
+        self, template: Template, values: Values, run: int, links: Links
+    ) -> tuple[tuple[Input, ...], tuple[str, ...]]:
+        inputs: list[Input] = []
+        for given in values.get("inputs", ()):
+            reference = input_reference(given, self._faults)
+            if reference is not None:
+                inputs += links.inputs(reference, template, run)
+        after = [
+            name for word in values.get("after", ()) for name in links.after(word, template, run)
+        ]
+        return tuple(inputs), tuple(dict.fromkeys(after))
+
+    def _parameters(self, values: Values) -> str:
+        node, path = values.get("parameters"), values.get("parameters_file")
+        form = values.get("parameters_as")
+        if path is not None:
+            if node is not None:
+                said = "there are parameters already: remove one of the two"
+                self._faults.add(values.place_of("parameters_file"), said)
+            return self._parameters_file(path)
+        if node is None:
+            return ""
+        if isinstance(node, Word):
+            return str(node)
+        text = parameters_text(node, str(form or "json"), self._faults)
+        if len(text) > PARAMETERS_CHARACTERS_MAX:
+            said = f"parameters have at most {PARAMETERS_CHARACTERS_MAX} characters as text"
+            self._faults.add(values.place_of("parameters"), f"{said}, and these {len(text)}")
+        return text
+
+    def _parameters_file(self, word: Word) -> str:
+        text = self._files.text(word, PARAMETERS_CHARACTERS_MAX, word.place) or ""
+        if word.lower().endswith(".xml") and text:
+            from agent.workflow.xml_nodes import read_xml
+
+            inner = Faults(str(word))
+            read_xml(text.encode(), inner)
+            for fault in inner.listing():
+                self._faults.take(fault)
+        return text
+
+
+def _datum(given: object) -> Word:
+    """What stands under ``data``, as one word."""
+    if isinstance(given, Word):
+        return given
+    assert isinstance(given, Values)
+    identifier = given.get("id")
+    if identifier is not None:
+        return Word.at(identifier.place, f"id:{identifier}")
+    return given.get("file") or Word.at(given.place, ".")
+
+
+def _expected_s(given: float | None, known: KnownProgram | None) -> float:
+    if given is not None:
+        return given
+    return known.expected_s if known is not None and known.expected_s > 0 else EXPECTED_S
+
+
+def requirements_of(values: Values | None) -> Requirements:
+    """Requirements as a client says them."""
+    if values is None:
+        return Requirements()
+    return Requirements(
+        str(values.get("system", "")),
+        str(values.get("architecture", "")),
+        _whole(values.get("memory")),
+        _whole(values.get("disk")),
+        values.get("cores", 0),
+        tuple(str(tag) for tag in values.get("tags", ())),
+    )
+
+
+def limits_of(values: Values | None) -> Limits:
+    """Limits as a client says them."""
+    if values is None:
+        return Limits()
+    return Limits(
+        memory_mb=_whole(values.get("memory")),
+        wall_s=values.get("wall", 0.0),
+        silent_s=values.get("silent", 0.0),
+        disk_mb=_whole(values.get("disk")),
+    )
+
+
+def _whole(amount: float | None) -> int:
+    """Never rounded down to nothing, which would mean: anything."""
+    return 0 if amount is None else max(1, round(amount))
+
+
+def renamed(workflow: Workflow, name: str) -> Workflow:
+    """The same under another name."""
+    return replace(workflow, submit=Submit(name, workflow.submit.tasks, workflow.submit.priority))

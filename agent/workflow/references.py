@@ -1,0 +1,220 @@
+"""What a task needs of others: ``task``, ``task/output`` and ``task/*``, looked up.
+
+An output is named as its program or gate declares it, or by its number from 0. Of a fan-out,
+``*`` means every run; without it, the run of the same value is meant, which only a task of the
+same fan-out has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
+
+from agent.api.work import Input
+from agent.workflow.faults import Faults, Place, either, meant, shown
+from agent.workflow.kinds import Word
+from agent.workflow.records import Values
+from agent.workflow.tables import OUTPUT_MAX
+from agent.workflow.templates import Template
+
+EVERY = "*"
+_NO_OUTPUT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One thing that is needed, as it was written."""
+
+    place: Place
+    task: str
+    every: bool = False
+    output: str = ""
+    workflow: str = ""
+
+
+def input_reference(given: object, faults: Faults) -> Reference | None:
+    """An input as it was written: a word or a mapping."""
+    if isinstance(given, Values):
+        task, output = given.get("task"), given.get("output", "")
+        workflow = str(given.get("workflow", ""))
+        return Reference(task.place, str(task), False, str(output), workflow) if task else None
+    return _parsed(given, faults) if isinstance(given, Word) else None
+
+
+def _parsed(word: Word, faults: Faults) -> Reference | None:
+    task, slash, rest = word.partition("/")
+    first, _, second = rest.partition("/")
+    every = first == EVERY
+    output = second if every else rest
+    if not task or (slash and not rest) or "/" in output or (every and rest == "*/"):
+        wanted = "task, task/output or task/*"
+        faults.add(word.place, f"inputs must be {wanted}, not {shown(word)}")
+        return None
+    return Reference(word.place, task, every, output)
+
+
+@dataclass(slots=True)
+class Links:
+    """The tasks that can be referred to, and who needs whom."""
+
+    templates: Map[str, Template]
+    outputs: Map[str, tuple[str, ...] | None]
+    """The names of what each task has for others; None where nobody knows."""
+    faults: Faults
+    needs: dict[str, dict[str, Place]] = field(default_factory=dict)
+    _runs: dict[str, list[str]] = field(default_factory=dict)
+    _owners: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, template in self.templates.items():
+            self._runs[name] = template.names()
+            if template.fan is not None:
+                self._owners.update(dict.fromkeys(self._runs[name], name))
+
+    def inputs(self, reference: Reference, own: Template, run: int) -> list[Input]:
+        """The inputs that a reference means, for one run of its task."""
+        if reference.workflow:
+            output = self._elsewhere(reference)
+            return [Input(reference.task, output, reference.workflow)] if output >= 0 else []
+        runs = self._meant(reference, own, run, every=reference.every)
+        template = self._template(reference.task)
+        if not runs or template is None:
+            return []
+        if reference.every and template.fan is None and not reference.output:
+            return [Input(runs[0], number) for number in self._all_outputs(reference, template)]
+        output = self._output(reference, template)
+        return [Input(each, output) for each in runs] if output >= 0 else []
+
+    def after(self, word: Word, own: Template, run: int) -> list[str]:
+        """The tasks that have to be finished first."""
+        task, slash, rest = word.partition("/")
+        if slash and rest != EVERY:
+            self.faults.add(word.place, f"after takes the name of a task, not {shown(word)}")
+            return []
+        reference = Reference(word.place, task, every=slash != "")
+        target = self._template(task)
+        every = reference.every or (target is not None and not _paired(target, own))
+        return self._meant(reference, own, run, every=every)
+
+    def _template(self, task: str) -> Template | None:
+        return self.templates.get(self._owners.get(task, task))
+
+    def _meant(self, reference: Reference, own: Template, run: int, *, every: bool) -> list[str]:
+        """The names of the runs that are meant."""
+        template = self._template(reference.task)
+        if template is None:
+            hint = meant(reference.task, self.templates)
+            self.faults.add(reference.place, f"there is no task {shown(reference.task)}{hint}")
+            return []
+        self.needs.setdefault(own.name, {}).setdefault(template.name, reference.place)
+        if template is own:
+            return []  # told as a circle
+        runs = self._runs[template.name]
+        if reference.task != template.name:
+            return [reference.task]
+        if template.fan is None or every:
+            return runs
+        if _paired(template, own):
+            return [runs[run]]
+        if template.for_each is not None:
+            count = f"{len(runs)} times" if len(runs) != 1 else "for each value"
+            said = f"{template.name} is run {count}: write {template.name}/* for all of them"
+            self.faults.add(reference.place, said)
+        return []
+
+    def _elsewhere(self, reference: Reference) -> int:
+        if not reference.output:
+            return 0
+        number = _number(reference.output)
+        if number == _NO_OUTPUT:
+            said = f"an output of another workflow is a number, not {shown(reference.output)}"
+            self.faults.add(reference.place, said)
+        return number
+
+    def _all_outputs(self, reference: Reference, template: Template) -> range:
+        names = self.outputs.get(template.name)
+        if names is None:
+            said = f"{template.name} is no fan-out, and how many outputs it has is not known"
+            hint = f"write {template.name}/0 for the first"
+            self.faults.add(reference.place, f"{said}: {hint}")
+        return range(len(names or ()))
+
+    def _output(self, reference: Reference, template: Template) -> int:
+        """The number of the output that is meant; negative after a fault."""
+        names, name = self.outputs.get(template.name), reference.output
+        if names is None:
+            number = _number(name) if name else 0
+            if number == _NO_OUTPUT:
+                said = f"which outputs {template.name} has is not known"
+                self.faults.add(
+                    reference.place, f"{said}: write a number from 0, not {shown(name)}"
+                )
+            return number
+        if not name:
+            if len(names) > 1:
+                choices = either(f"{template.name}/{each}" for each in names)
+                self.faults.add(
+                    reference.place, f"{template.name} has {len(names)} outputs: write {choices}"
+                )
+                return _NO_OUTPUT
+            name = "0"
+        if name in names:
+            return names.index(name)
+        number = _number(name)
+        if 0 <= number < len(names):
+            return number
+        self._no_output(reference, template, names, name)
+        return _NO_OUTPUT
+
+    def _no_output(
+        self, reference: Reference, template: Template, names: tuple[str, ...], name: str
+    ) -> None:
+        if not names:
+            what = "nothing to attach" if template.gate else "no outputs"
+            self.faults.add(reference.place, f"{template.name} has {what}: use after instead")
+            return
+        hint = meant(name, names) or f"; it has {either(names)}"
+        self.faults.add(reference.place, f"{template.name} has no output {shown(name)}{hint}")
+
+    def circle(self) -> None:
+        """Tell of tasks that need each other."""
+        done: set[str] = set()
+        for name in self.templates:
+            self._walk(name, done)
+
+    def _walk(self, start: str, done: set[str]) -> None:
+        """Go along what is needed; whoever is met again on the way closes a circle."""
+        way: dict[str, None] = {}
+        stack = [(start, iter(self.needs.get(start, {}).items()))]
+        way[start] = None
+        while stack:
+            name, needs = stack[-1]
+            for needed, place in needs:
+                if needed in way:
+                    self._round(list(way), needed, place)
+                elif needed not in done:
+                    way[needed] = None
+                    stack.append((needed, iter(self.needs.get(needed, {}).items())))
+                    break
+            else:
+                stack.pop()
+                del way[name]
+                done.add(name)
+
+    def _round(self, way: list[str], back: str, place: Place) -> None:
+        if way[-1] == back:
+            self.faults.add(place, f"{back} needs itself")
+            return
+        path = " → ".join([*way[way.index(back) :], back])
+        self.faults.add(place, f"tasks need each other in a circle: {path}")
+
+
+def _paired(template: Template, own: Template) -> bool:
+    both = template.fan is not None and own.fan is not None
+    return both and template.fan is own.fan
+
+
+def _number(text: str) -> int:
+    if text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= OUTPUT_MAX:
+        return int(text)
+    return _NO_OUTPUT

@@ -1,0 +1,223 @@
+"""What a workflow file may contain, in tables: the reader checks by them, the schema tells them.
+
+Limits are those of the client contract where it has one, so that what is accepted here is accepted
+by a node too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.workflow.faults import Faults
+from agent.workflow.kinds import (
+    Amount,
+    Choice,
+    Either,
+    Kind,
+    Schema,
+    Several,
+    Text,
+    Whole,
+    duration,
+    memory,
+)
+from agent.workflow.records import Field, Named, Record
+from agent.workflow.variables import NAME, NAME_WANTED, VARIABLES
+from agent.workflow.yaml_nodes import Node
+
+NAME_CHARACTERS_MAX = 128
+TASK_CHARACTERS_MAX = 80
+"""Shorter than the contract's 128, because a fan-out adds a word to each task's name."""
+SHORT_CHARACTERS_MAX = 256
+PARAMETERS_CHARACTERS_MAX = 65_536
+PATH_CHARACTERS_MAX = 4_096
+TASKS_MAX = 100_000
+LINKS_MAX = 1_000_000
+"""All inputs, data and waits of all tasks together."""
+LIST_MAX = 100_000
+PROGRAMS_MAX = 1_000
+OUTPUT_MAX = 9_999
+RETRIES_MAX = 99
+ITEMS_MAX = 100_000
+FAN_VARIABLES_MAX = 4
+
+TASK_NAME = r"[^/*$\s{}](?:[^/*$\n\r{}]*[^/*$\s{}])?"
+TASK_NAME_WANTED = f"at most {TASK_CHARACTERS_MAX} characters, none of them / * $ {{ }}"
+FORMATS = ("json", "xml", "arguments")
+SYSTEMS = ("linux", "windows", "macos")
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A place that is read when more is known; editors are told of its kind at once."""
+
+    kind: Kind
+
+    def read(self, node: Node, what: str, faults: Faults) -> Node | None:  # noqa: ARG002
+        """What is there."""
+        return node
+
+    def schema(self, *, variables: bool = False) -> Schema:
+        """That of its kind."""
+        return self.kind.schema(variables=variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Values of any shape."""
+
+    def read(self, node: Node, what: str, faults: Faults) -> Node | None:  # noqa: ARG002
+        """What is there."""
+        return node
+
+    def schema(self, *, variables: bool = False) -> Schema:  # noqa: ARG002
+        """No rule."""
+        return {}
+
+
+SHORT = Text(SHORT_CHARACTERS_MAX)
+PATH = Text(PATH_CHARACTERS_MAX)
+TASK = Text(TASK_CHARACTERS_MAX + NAME_CHARACTERS_MAX)
+
+PRIORITY = Text(11, r"low|interactive|[0-9]|[1-9][0-9]|100", "low, interactive or 0 to 100")
+
+REQUIREMENTS = Record(
+    "requirements",
+    (
+        Field("system", Choice(SYSTEMS), "The operating system."),
+        Field("architecture", SHORT, "The processor, such as x86_64 or arm64."),
+        Field("memory", memory(), "Memory that the machine must have; a bare number is MB."),
+        Field("disk", memory(), "Free space that the machine must have; a bare number is MB."),
+        Field("cores", Whole(1, 1_024), "Processor cores that the machine must have."),
+        Field("tags", Several(SHORT, 32), "Tags that its owner must have given the machine."),
+    ),
+)
+LIMITS = Record(
+    "limits",
+    (
+        Field("memory", memory(), "Memory that it may take; a bare number is MB."),
+        Field("disk", memory(), "Space that it may take; a bare number is MB."),
+        Field("wall", duration(), "Time that it may take; a bare number is seconds."),
+        Field("silent", duration(), "Time that it may say nothing; a bare number is seconds."),
+    ),
+)
+INPUT = Record(
+    "an input",
+    (
+        Field("task", TASK, "The task whose output it is.", required=True),
+        Field("output", SHORT, "Which one: its number from 0, or its name."),
+        Field("workflow", Text(NAME_CHARACTERS_MAX), "The workflow of that task, if another."),
+    ),
+)
+DATUM = Record(
+    "data",
+    (
+        Field("id", SHORT, "An identifier of somebody's own database, passed on as it is."),
+        Field("file", PATH, "A file or folder, from the folder of the workflow file."),
+    ),
+)
+FAN_SOURCE = Record(
+    "for_each",
+    (
+        Field("from", Whole(-(10**9), 10**9), "The first of a range of numbers."),
+        Field("to", Whole(-(10**9), 10**9), "The last of a range of numbers."),
+        Field("lines", PATH, "A text file: once for each line that is not empty."),
+    ),
+)
+FOR_EACH = Either(
+    single=TASK,
+    mapping=Named(
+        NAME,
+        NAME_WANTED,
+        Either(
+            single=PATH,
+            sequence=Several(Text(PATH_CHARACTERS_MAX), ITEMS_MAX),
+            mapping=FAN_SOURCE,
+        ),
+        FAN_VARIABLES_MAX,
+    ),
+)
+EXPECTED: Amount = duration()
+
+SHARED = (
+    Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
+    Field("limits", LIMITS, "What it may take before it is ended."),
+    Field("retries", Whole(0, RETRIES_MAX), "How often it is tried again; 2 if nothing is said."),
+    Field("expected", EXPECTED, "How long it usually takes; a bare number is seconds."),
+    Field("parameters_as", Choice(FORMATS), "What parameters of several values become."),
+)
+NEEDS = (
+    Field(
+        "inputs",
+        Several(Either(single=TASK, mapping=INPUT), LIST_MAX),
+        "Outputs of other tasks: task, task/output, or task/* for all of a fan-out.",
+    ),
+    Field("after", Several(TASK, LIST_MAX), "Tasks that have to be finished first."),
+    Field("for_each", FOR_EACH, "Once for each value, file, or run of another fan-out."),
+)
+TASK_RECORD = Record(
+    "a task",
+    (
+        Field("program", SHORT, "What it runs.", required=True),
+        *NEEDS,
+        Field(
+            "data",
+            Several(Either(single=PATH, mapping=DATUM), LIST_MAX),
+            "Files and folders beside this file, with * for many, or id:… for external ones.",
+        ),
+        Field(
+            "parameters",
+            Either(
+                single=Text(PARAMETERS_CHARACTERS_MAX, empty=True),
+                mapping=Anything(),
+                sequence=Anything(),
+            ),
+            "A text, or values by name.",
+        ),
+        Field("parameters_file", PATH, "A file whose text are the parameters."),
+        *SHARED,
+    ),
+)
+GATE_RECORD = Record(
+    "a gate",
+    (
+        Field("asks", SHORT, "What a person is asked to do.", required=True),
+        Field("attach", Several(SHORT, 100), "What the person may attach, by name."),
+        *NEEDS,
+    ),
+)
+DEFAULTS = Record(
+    "defaults", (Field("program", SHORT, "What tasks run that do not say it."), *SHARED)
+)
+PROGRAM = Record(
+    "a program",
+    (
+        Field("run", PATH, "The script or the program's folder, beside this file.", required=True),
+        Field("outputs", Several(SHORT, 1_000), "Files that the script leaves when it ends."),
+        Field("expected", EXPECTED, "How long it usually takes; a bare number is seconds."),
+    ),
+)
+WORKFLOW = Record(
+    "a workflow",
+    (
+        Field("name", Text(NAME_CHARACTERS_MAX), "What it is called; the file's name otherwise."),
+        Field("priority", PRIORITY, "low, interactive, or a number up to 100."),
+        Field("variables", Later(VARIABLES), "Values that are given when it is submitted."),
+        Field("defaults", Later(DEFAULTS), "What holds for all tasks that do not say otherwise."),
+        Field(
+            "programs",
+            Later(Named(TASK_NAME, TASK_NAME_WANTED, Either(single=PATH, mapping=PROGRAM), 1_000)),
+            "Scripts and program folders that are published with it.",
+        ),
+        Field(
+            "tasks",
+            Later(Named(TASK_NAME, TASK_NAME_WANTED, TASK_RECORD, TASKS_MAX, TASK_CHARACTERS_MAX)),
+            "What machines do.",
+        ),
+        Field(
+            "gates",
+            Later(Named(TASK_NAME, TASK_NAME_WANTED, GATE_RECORD, TASKS_MAX, TASK_CHARACTERS_MAX)),
+            "What persons do.",
+        ),
+    ),
+)

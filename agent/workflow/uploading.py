@@ -1,0 +1,110 @@
+"""Files and program folders of this machine, on their way to an agent.
+
+An agent on this machine is given paths and reads them itself. An agent on another one is sent the
+contents in pieces, and a program is then named as its own node would name it: the name, an @, and
+the beginning of its folder's digest. Whether a file is executable is not sent with the pieces, so
+a program that is to go this way says its interpreter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from msgspec import Struct
+
+from agent.api import methods
+from agent.api.datasets import (
+    CHUNK_BYTES_MAX,
+    AddDataset,
+    BeginUpload,
+    DatasetAdded,
+    EndUpload,
+    UploadChunk,
+)
+from agent.api.methods import Method
+from agent.api.programs import Publish, Published
+from agent.api.values import Dataset
+from agent.workflow.model import LocalProgram
+from agent.workflow.program_description import PROGRAM_YAML, read_program
+
+DIGEST_SHOWN = 12
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+class Client(Protocol):
+    """As much of a client as is needed; ``agent.client.Client`` is one."""
+
+    async def call(self, method: Method[P, R], params: P) -> R:
+        """Ask, and wait for the answer."""
+        ...
+
+
+async def add(client: Client, path: Path, *, far: bool = False) -> Dataset:
+    """A file or folder, as a dataset of the flock."""
+    if not far:
+        added = await client.call(methods.ADD_DATASET, AddDataset(_told(path)))
+        return added.dataset
+    return (await _upload(client, path)).dataset
+
+
+async def publish(client: Client, program: LocalProgram, *, far: bool = False) -> Published:
+    """A program's folder; of a script, a folder with it and its description."""
+    if not program.description:
+        return await _publish(client, program.path, far)
+    with tempfile.TemporaryDirectory(prefix="wingbeat-") as made:
+        folder = Path(made) / program.name
+        folder.mkdir()
+        shutil.copy(program.path, folder / program.path.name)
+        (folder / PROGRAM_YAML).write_text(program.description, "utf-8")
+        return await _publish(client, folder, far)
+
+
+async def _publish(client: Client, folder: Path, far: bool) -> Published:
+    if not far:
+        return await client.call(methods.PUBLISH, Publish(_told(folder)))
+    name = read_program(folder).name
+    dataset = await add(client, folder, far=True)
+    digest = dataset.dataset.partition(":")[2][:DIGEST_SHOWN]
+    return Published(f"{name}@{digest}", dataset)
+
+
+async def _upload(client: Client, path: Path) -> DatasetAdded:
+    files = await asyncio.to_thread(_files, path)
+    folder = files[0][1] != "" if files else True
+    begun = await client.call(methods.BEGIN_UPLOAD, BeginUpload(path.name, folder))
+    for file, name in files:
+        for piece, offset in _pieces(file):
+            chunk = UploadChunk(begun.upload, piece, name, offset)
+            await client.call(methods.UPLOAD_CHUNK, chunk)
+    return await client.call(methods.END_UPLOAD, EndUpload(begun.upload))
+
+
+def _told(path: Path) -> str:
+    """How the agent, which works elsewhere, finds it."""
+    return str(path.absolute())
+
+
+def _files(path: Path) -> list[tuple[Path, str]]:
+    """What is to be sent, each with its path within the folder; a file alone has none."""
+    if not path.is_dir():
+        return [(path, "")]
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    return [(file, file.relative_to(path).as_posix()) for file in files]
+
+
+def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    """The contents of a file; an empty one has one empty piece."""
+    offset = 0
+    with path.open("rb") as file:
+        while (piece := file.read(CHUNK_BYTES_MAX)) or not offset:
+            yield piece, offset
+            offset += len(piece)
+            if not piece:
+                return

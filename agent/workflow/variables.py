@@ -1,0 +1,283 @@
+"""Variables: what a workflow is told at submission, and ``${name}`` in its text.
+
+A value is written into the text before the text is read as what its field wants, so a variable
+works wherever a single value stands, and what it makes of the field is checked like any other
+word. ``$${`` is ``${`` itself. A list fills a whole place, never a part of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.workflow.faults import WHOLE_FILE, Faults, Place, either, meant, shown
+from agent.workflow.kinds import Choice, Either, Several, Text
+from agent.workflow.records import Field, Named, Record, Values
+from agent.workflow.yaml_nodes import Entry, Mapping, Node, Scalar, Sequence
+
+VARIABLES_MAX = 200
+VALUE_CHARACTERS_MAX = 4_096
+CHOICES_MAX = 200
+LIST_MAX = 10_000
+TYPES = ("text", "number", "whole", "flag", "file", "folder", "list")
+ATTRIBUTES = ("name", "stem", "number")
+
+NAME = "[A-Za-z_][A-Za-z0-9_]*"
+NAME_WANTED = "letters, digits and _, and no digit first"
+_REFERENCE = re.compile(rf"\$\$\{{|\$\{{({NAME})(?:\.([a-z]+))?\}}|\$\{{([^}}\n]*)\}}?")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_FLAG = re.compile(r"true|false|yes|no|on|off", re.IGNORECASE)
+
+_VALUE = Text(VALUE_CHARACTERS_MAX, empty=True)
+_DECLARATION = Record(
+    "a variable",
+    (
+        Field("type", Choice(TYPES), "What it may be; text if nothing is said."),
+        Field(
+            "default",
+            Either(single=_VALUE, sequence=Several(_VALUE, LIST_MAX)),
+            "Its value when none is given; without it, one has to be given.",
+        ),
+        Field("choices", Several(_VALUE, CHOICES_MAX), "The only values that it may have."),
+        Field("says", Text(1_024), "What it means, for whoever is asked for it."),
+    ),
+)
+VARIABLES = Named(
+    NAME,
+    NAME_WANTED,
+    Either(single=_VALUE, mapping=_DECLARATION, sequence=Several(_VALUE, LIST_MAX)),
+    VARIABLES_MAX,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A declared variable, for whoever asks a person for its value."""
+
+    name: str
+    place: Place
+    type: str = "text"
+    default: str | tuple[str, ...] | None = None
+    choices: tuple[str, ...] = ()
+    says: str = ""
+
+
+@dataclass(slots=True)
+class Scope:
+    """The values that text may refer to, and which of them it has referred to."""
+
+    values: Map[str, str | tuple[str, ...]]
+    used: set[str] = field(default_factory=set)
+    places: Map[str, Place] = field(default_factory=dict)
+    """Where the names were declared, for those that have to be used."""
+    unknown: frozenset[str] = frozenset()
+    """Names whose values are missing, which was told already."""
+    texts: frozenset[str] = frozenset()
+    """Names of texts: what looks like a number there is none."""
+
+    def inside(self, more: Map[str, str], unknown: frozenset[str] = frozenset()) -> Scope:
+        """The same with values of a narrower place."""
+        texts = frozenset(key for key, value in more.items() if guessed_type(value) == "text")
+        return Scope(
+            {**self.values, **more},
+            self.used,
+            self.places,
+            self.unknown | unknown,
+            (self.texts - more.keys()) | texts,
+        )
+
+
+def read_variables(node: Node | None, faults: Faults) -> tuple[Variable, ...]:
+    """What a workflow declares."""
+    found = None if node is None else VARIABLES.read(node, "variables", faults)
+    read = (_variable(name, name.place, value, faults) for name, value in (found or {}).items())
+    return tuple(read)
+
+
+def _variable(name: str, place: Place, value: object, faults: Faults) -> Variable:
+    if not isinstance(value, Values):
+        shorthand = _plain(value)
+        kind = "list" if isinstance(shorthand, tuple) else guessed_type(shorthand)
+        return Variable(name, place, kind, shorthand)
+    given = value.get("default")
+    default = None if given is None else _plain(given)
+    kind = value.get("type") or ("list" if isinstance(default, tuple) else "text")
+    choices = tuple(str(each) for each in value.get("choices", ()))
+    declared = Variable(name, place, str(kind), default, choices, str(value.get("says", "")))
+    for choice in choices:
+        _check(declared, choice, value.place_of("choices"), f"choice {shown(choice)}", faults)
+    if default is not None:
+        where = value.place_of("default")
+        _check_all(declared, default, where, f"the default of {name}", faults)
+    return declared
+
+
+def _plain(value: object) -> str | tuple[str, ...]:
+    return tuple(str(each) for each in value) if isinstance(value, tuple) else str(value)
+
+
+def guessed_type(default: str) -> str:
+    """What kind of variable a value belongs to that nothing is said of."""
+    if _FLAG.fullmatch(default):
+        return "flag"
+    if _WHOLE.fullmatch(default):
+        return "whole"
+    return "number" if _NUMBER.fullmatch(default) else "text"
+
+
+def bind(declared: Iterable[Variable], given: Map[str, str], start: Path, faults: Faults) -> Scope:
+    """Values for all variables; ``start`` is where given names of files begin."""
+    variables = {each.name: each for each in declared}
+    for name in given:
+        if name not in variables:
+            hint = meant(name, variables) or (
+                f"; there are {either(variables)}" if variables else "; it has none"
+            )
+            faults.add(WHOLE_FILE, f"there is no variable {shown(name)}{hint}")
+    values: dict[str, str | tuple[str, ...]] = {}
+    for name, variable in variables.items():
+        value = _value(variable, given.get(name), start, faults)
+        if value is not None:
+            values[name] = value
+    places = {name: variable.place for name, variable in variables.items()}
+    texts = {name for name, each in variables.items() if each.type in ("text", "file", "folder")}
+    missing = frozenset(variables.keys() - values.keys())
+    return Scope(values, set(), places, missing, frozenset(texts))
+
+
+def _value(
+    variable: Variable, given: str | None, start: Path, faults: Faults
+) -> str | tuple[str, ...] | None:
+    if given is None:
+        if variable.default is None:
+            told = f" ({variable.says})" if variable.says else ""
+            text = f"the variable {variable.name}{told} has no default, so a value must be given"
+            faults.add(variable.place, text)
+        return variable.default
+    value: str | tuple[str, ...] = given
+    if variable.type == "list":
+        value = tuple(part.strip() for part in given.split(",") if part.strip())
+    elif variable.type in ("file", "folder"):
+        value = (start / given).as_posix()
+    what = f"the value given for {variable.name}"
+    ok = _check_all(variable, value, variable.place, what, faults)
+    return value if ok else None
+
+
+def _check_all(
+    variable: Variable, value: str | tuple[str, ...], place: Place, what: str, faults: Faults
+) -> bool:
+    if isinstance(value, tuple) != (variable.type == "list"):
+        wanted = "a list" if variable.type == "list" else f"a single {variable.type}"
+        faults.add(place, f"{what} must be {wanted}")
+        return False
+    values = value if isinstance(value, tuple) else (value,)
+    checks = [_check(variable, each, place, what, faults, chosen=True) for each in values]
+    return all(checks)
+
+
+def _check(
+    variable: Variable, text: str, place: Place, what: str, faults: Faults, *, chosen: bool = False
+) -> bool:
+    if chosen and variable.choices and text not in variable.choices:
+        choices = either(variable.choices)
+        hint = meant(text, variable.choices)
+        faults.add(place, f"{what} must be {choices}, not {shown(text)}{hint}")
+        return False
+    rules = {
+        "number": (_NUMBER, "a number"),
+        "whole": (_WHOLE, "a whole number"),
+        "flag": (_FLAG, "true or false"),
+    }
+    pattern, wanted = rules.get(variable.type, (None, ""))
+    if pattern is None or pattern.fullmatch(text):
+        return True
+    faults.add(place, f"{what} must be {wanted}, not {shown(text)}")
+    return False
+
+
+def names_in(node: Node) -> frozenset[str]:
+    """The names that a node refers to, of anything."""
+    match node:
+        case Scalar():
+            if "${" not in node.text:
+                return frozenset()
+            return frozenset(found[1] for found in _REFERENCE.finditer(node.text) if found[1])
+        case Sequence():
+            return frozenset().union(*(names_in(item) for item in node.items))
+        case Mapping():
+            return frozenset().union(*(names_in(entry.value) for entry in node.entries))
+
+
+def fill(node: Node, scope: Scope, faults: Faults) -> Node:
+    """The node with the values in the places of their names."""
+    match node:
+        case Scalar():
+            return _fill_scalar(node, scope, faults) if "${" in node.text else node
+        case Sequence():
+            return Sequence(node.place, tuple(fill(item, scope, faults) for item in node.items))
+        case Mapping():
+            entries = (Entry(each.key, fill(each.value, scope, faults)) for each in node.entries)
+            return Mapping(node.place, tuple(entries))
+
+
+def _fill_scalar(node: Scalar, scope: Scope, faults: Faults) -> Node:
+    whole = _REFERENCE.fullmatch(node.text)
+    if whole and whole[1] and isinstance(scope.values.get(whole[1]), tuple) and not whole[2]:
+        scope.used.add(whole[1])
+        items = scope.values[whole[1]]
+        return Sequence(node.place, tuple(Scalar(node.place, item) for item in items))
+    parts: list[str] = []
+    end = 0
+    for found in _REFERENCE.finditer(node.text):
+        parts += [node.text[end : found.start()], _value_of(found, node, scope, faults)]
+        end = found.end()
+    text = "".join([*parts, node.text[end:]])
+    number = not (whole and whole[1] in scope.texts)
+    return Scalar(node.place, text, node.plain and number)
+
+
+def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) -> str:
+    """The text for one reference; of a wrong one, the reference itself."""
+    name, attribute = found[1], found[2]
+    place = _place_of(found, node)
+    if found[0] == "$${":
+        return "${"
+    if name is None:
+        text = f"{shown(found[0])} names no variable; write $${{ for ${{ itself"
+        faults.add(place, text)
+        return found[0]
+    scope.used.add(name)
+    if name in scope.unknown:
+        return found[0]
+    if name not in scope.values:
+        hint = meant(name, scope.values) or "; declare it under variables"
+        faults.add(place, f"there is no variable {shown(name)}{hint}")
+        return found[0]
+    key = f"{name}.{attribute}" if attribute else name
+    value = scope.values.get(key)
+    if value is None:
+        hint = meant(attribute, ATTRIBUTES)
+        faults.add(place, f"{name} has no {shown(attribute)}{hint}")
+        return found[0]
+    if isinstance(value, tuple):
+        faults.add(place, f"{name} is a list, which cannot stand inside a text")
+        return found[0]
+    return value
+
+
+def _place_of(found: re.Match[str], node: Scalar) -> Place:
+    if "\n" in node.text or not node.plain:
+        return node.place
+    return Place(node.place.line, node.place.column + found.start())
+
+
+def told_unused(scope: Scope, faults: Faults) -> None:
+    """Variables that nothing refers to are most often misspelled somewhere."""
+    for name, place in scope.places.items():
+        if name not in scope.used:
+            faults.add(place, f"the variable {name} is never used: write ${{{name}}} or remove it")

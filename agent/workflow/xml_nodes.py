@@ -1,0 +1,115 @@
+"""XML as a tree of what was written and where.
+
+A document that declares a type, an entity or an instruction is refused before anything is read
+from it, so nothing outside the file is looked at and nothing inside it grows. Size, depth and
+number of elements are bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from agent.workflow.faults import Faults, Place, shown
+
+XML_BYTES_MAX = 16 * 1024 * 1024
+ELEMENTS_MAX = 500_000
+DEPTH_MAX = 40
+
+
+@dataclass(slots=True)
+class Element:
+    """An element with its attributes and what is in it."""
+
+    name: str
+    place: Place
+    attributes: dict[str, str]
+    children: list[Element] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What stands directly in it."""
+        return "".join(self.parts)
+
+    def named(self, name: str) -> list[Element]:
+        """Its children of that name."""
+        return [child for child in self.children if child.name == name]
+
+
+class _StopError(Exception):
+    """There is no use in going on; the fault is told."""
+
+
+class _Builder:
+    def __init__(self, faults: Faults) -> None:
+        self._faults = faults
+        self.root: Element | None = None
+        self._open: list[Element] = []
+        self._count = 0
+        parser = self._parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.ordered_attributes = False
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EntityDeclHandler = self._entity
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+
+    def parse(self, data: bytes) -> None:
+        """All of a document."""
+        self._parser.Parse(data, True)
+
+    def place(self) -> Place:
+        """Where the parser is."""
+        return Place(self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1)
+
+    def _stop(self, text: str) -> None:
+        self._faults.add(self.place(), text)
+        raise _StopError
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._count += 1
+        if self._count > ELEMENTS_MAX:
+            self._stop(f"there are more than {ELEMENTS_MAX} elements")
+        if len(self._open) >= DEPTH_MAX:
+            self._stop(f"is nested more than {DEPTH_MAX} levels deep")
+        element = Element(name, self.place(), attributes)
+        if self._open:
+            self._open[-1].children.append(element)
+        else:
+            self.root = element
+        self._open.append(element)
+
+    def _end(self, name: str) -> None:  # noqa: ARG002
+        self._open.pop()
+
+    def _characters(self, text: str) -> None:
+        self._open[-1].parts.append(text)
+
+    def _doctype(self, *_: object) -> None:
+        self._stop("a document type is not allowed here: remove <!DOCTYPE …>")
+
+    def _entity(self, *_: object) -> None:
+        self._stop("entities are not allowed here: write their text")
+
+
+def read_xml(data: bytes, faults: Faults) -> Element | None:
+    """The root of a document; None, and a fault, when it is none."""
+    if len(data) > XML_BYTES_MAX:
+        faults.add(Place(1, 1), f"is larger than {XML_BYTES_MAX // 1024} kB, so it is not read")
+        return None
+    builder = _Builder(faults)
+    try:
+        builder.parse(data)
+    except _StopError:
+        return None
+    except expat.ExpatError as error:
+        said = expat.ErrorString(error.code) or "not well-formed"
+        faults.add(Place(error.lineno, error.offset + 1), f"this is not XML: {said}")
+        return None
+    except (ValueError, LookupError) as error:
+        faults.add(Place(1, 1), f"this is not XML: {shown(str(error))}")
+        return None
+    return builder.root
