@@ -16,6 +16,7 @@ from agent import __version__
 from agent.driver.driver import Driver
 from agent.driver.ports import Audience, Network
 from agent.execution.children import Children
+from agent.execution.limits import node_limits
 from agent.execution.machine import capabilities
 from agent.execution.programs import Programs
 from agent.paths import Home
@@ -31,6 +32,7 @@ from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import NodeId
 from agent.service_facts import AlreadyRunningError, ServiceError
+from agent.service_programs import ProgramReader
 from agent.service_settings import NodeSettings
 from agent.storage.errors import JournalError, JournalInUse
 from agent.storage.journal import Journal
@@ -64,7 +66,8 @@ class LiveNode:
     ) -> None:
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal = options.protocol, journal
-        self.programs = Programs(home.programs)
+        machine = capabilities((), home.scratch, settings.tags)
+        self.programs = Programs(home.programs, ProgramReader(machine))
         self.children = Children(
             me,
             self.programs,
@@ -72,6 +75,7 @@ class LiveNode:
             home.log / "tasks",
             self.hand,
             grace_s=options.grace_s,
+            limits=node_limits(machine.memory_mb, settings.slots),
         )
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged

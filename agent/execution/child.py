@@ -7,6 +7,9 @@ counts as free is free.
 
 Asked to stop, it is told ``CANCEL`` and has a grace time. A suspended one is ended at once: it
 could not hear the word, and letting it go on would take the machine from its owner again.
+
+Its time is the time that it could run: while it is suspended, neither the limit of its length nor
+that of its silence comes nearer.
 """
 
 from __future__ import annotations
@@ -16,24 +19,25 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
 
-from agent.execution.groups import Process
+from agent.execution.groups import Exit, Process
+from agent.execution.limits import Limits, megabytes
+from agent.execution.output import Output, OutputLog
 from agent.execution.words import (
     CANCEL,
-    LINE_BYTES_MAX,
     CancelledWord,
+    CheckpointWord,
     ErrorWord,
+    LastWord,
     ProgressWord,
     TerminatedWord,
-    read_word,
+    Word,
 )
 
 GRACE_S = 5.0
 LAST_WORDS_S = 1.0
 """What a program has printed before it ended is heard within this."""
 PROGRESS_EVERY_S = 0.2
-LOG_BYTES_MAX = 4 * 1024 * 1024
 PROGRESS_LEFT_MS_MAX = 2**50
 
 
@@ -56,7 +60,14 @@ class Broken:
     error: str
 
 
-Ending = Succeeded | Stopped | Broken
+@dataclass(frozen=True, slots=True)
+class Deprived:
+    """The machine could not keep it, which is no fault of its own."""
+
+    reason: str
+
+
+Ending = Succeeded | Stopped | Broken | Deprived
 
 
 class Child:
@@ -64,27 +75,39 @@ class Child:
 
     def __init__(
         self,
-        log: IO[bytes],
+        log: OutputLog,
+        limits: Limits,
         progressed: Callable[[int, int], None],
+        checkpointed: Callable[[str], None],
         grace_s: float = GRACE_S,
     ) -> None:
-        self._log, self._progressed, self._grace_s = log, progressed, grace_s
+        self._output = Output(log, self._word)
+        self._limits, self._grace_s = limits, grace_s
+        self._progressed, self._checkpointed = progressed, checkpointed
         self._process: Process | None = None
-        self._logged_bytes = 0
-        self._unfinished = b""
         self._since_s = time.monotonic()
         self._suspended_s = 0.0
         self._suspended_at: float | None = None
+        self._heard_s = 0.0
         self._told_s = 0.0
-        self._last_word: TerminatedWord | CancelledWord | ErrorWord | None = None
+        self._last_word: LastWord | None = None
         self._stopping = False
+        self._overdue = ""
         self._killing: asyncio.TimerHandle | None = None
+        self._watching: asyncio.TimerHandle | None = None
+
+    @property
+    def ran_s(self) -> float:
+        """How long it could run so far."""
+        now_s = time.monotonic() if self._suspended_at is None else self._suspended_at
+        return now_s - self._since_s - self._suspended_s
 
     def suspend(self) -> None:
         """Stop it where it is."""
         if self._process is not None and self._suspended_at is None and not self._stopping:
             self._suspended_at = time.monotonic()
             self._process.suspend()
+            self._watch()
 
     def resume(self) -> None:
         """Let it go on."""
@@ -92,17 +115,14 @@ class Child:
             self._suspended_s += time.monotonic() - self._suspended_at
             self._suspended_at = None
             self._process.resume()
+            self._watch()
 
     def stop(self) -> None:
         """Ask it to end, and see to it that it does."""
         if self._stopping or self._process is None:
             return
         self._stopping = True
-        if self._suspended_at is not None:
-            self._process.kill()
-            return
-        self._process.say(CANCEL)
-        self._kill_later()
+        self._end()
 
     def kill(self) -> None:
         """End it now."""
@@ -112,52 +132,44 @@ class Child:
     def attach(self, process: Process) -> None:
         """The process is there; it may have said something already."""
         self._process = process
+        self._watch()
 
-    async def run(self) -> Ending:
+    async def run(self) -> tuple[Ending, Exit]:
         """Until nothing of it runs any more."""
         process = self._process
         assert process is not None
         try:
-            code = await process.exited
-        finally:
-            if self._killing is not None:
-                self._killing.cancel()
+            found = await process.ended
+        except BaseException:
             process.kill()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS_S):
-                await process.silent
+            raise
+        finally:
+            for timer in (self._killing, self._watching):
+                if timer is not None:
+                    timer.cancel()
+        if not process.silent.done():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORDS_S):
+                    await process.silent
         process.close()
-        self._hear_line(self._unfinished)
-        return self._ending(code)
+        self._output.finish()
+        return self._ending(found), found
 
     def hear(self, file: int, data: bytes) -> None:
         """What it prints, in whatever pieces."""
-        if file != 1:
-            self._keep(data)
-            return
-        *lines, self._unfinished = (self._unfinished + data).split(b"\n")
-        for line in lines:
-            self._hear_line(line + b"\n")
-        if len(self._unfinished) > LINE_BYTES_MAX:
-            self._keep(self._unfinished)
-            self._unfinished = b""
+        self._heard_s = self.ran_s
+        self._output.hear(file, data)
 
-    def _hear_line(self, line: bytes) -> None:
-        word = None if self._last_word is not None else read_word(line)
+    def _word(self, word: Word) -> None:
         match word:
-            case None:
-                self._keep(line)
             case ProgressWord():
                 self._tell_progress(word.permille)
-            case _:
-                self._last_word = word
-                self._kill_later()
-
-    def _keep(self, data: bytes) -> None:
-        room = max(0, LOG_BYTES_MAX - self._logged_bytes)
-        self._logged_bytes += len(data)
-        with suppress(OSError):
-            self._log.write(data[:room])
+            case CheckpointWord():
+                self._checkpointed(word.path)
+            case TerminatedWord() | CancelledWord() | ErrorWord():
+                if self._last_word is None:
+                    self._last_word = word
+                    self._kill_later()
 
     def _tell_progress(self, permille: int) -> None:
         """Now and then; a program may tell more than anybody wants to know."""
@@ -165,6 +177,48 @@ class Child:
         if permille and now_s - self._told_s >= PROGRESS_EVERY_S:
             self._told_s = now_s
             self._progressed(permille, self._left_ms(permille))
+
+    # -- its time --------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        """Wake when the next limit of its time may be reached."""
+        if self._watching is not None:
+            self._watching.cancel()
+            self._watching = None
+        left_s = [limit_s - passed_s for limit_s, passed_s, _ in self._times() if limit_s]
+        if left_s and self._suspended_at is None and not self._overdue:
+            loop = asyncio.get_running_loop()
+            self._watching = loop.call_later(max(0.0, min(left_s)), self._look)
+
+    def _times(self) -> tuple[tuple[float, float, str], ...]:
+        ran_s, wall_s, silent_s = self.ran_s, self._limits.wall_s, self._limits.silent_s
+        return (
+            (wall_s, ran_s, f"ran for longer than {wall_s} s, which is its limit"),
+            (
+                silent_s,
+                ran_s - self._heard_s,
+                f"neither progressed nor printed anything for {silent_s} s, which is its limit",
+            ),
+        )
+
+    def _look(self) -> None:
+        for limit_s, passed_s, text in self._times():
+            if limit_s and passed_s >= limit_s and not self._stopping and self._last_word is None:
+                self._overdue = text
+                self._end()
+                return
+        self._watch()
+
+    # -- its end ---------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        if self._process is None:
+            return
+        if self._suspended_at is not None:
+            self._process.kill()
+            return
+        self._process.say(CANCEL)
+        self._kill_later()
 
     def _kill_later(self) -> None:
         if self._killing is None:
@@ -177,25 +231,36 @@ class Child:
 
     def _left_ms(self, permille: int) -> int:
         """By the time that it took so far; suspended time does not count."""
-        ran_s = time.monotonic() - self._since_s - self._suspended_s
-        left_s = ran_s * (1000 - permille) / max(permille, 1)
+        left_s = self.ran_s * (1000 - permille) / max(permille, 1)
         return min(max(0, int(left_s * 1000)), PROGRESS_LEFT_MS_MAX)
 
-    def _ending(self, code: int) -> Ending:
+    def _ending(self, found: Exit) -> Ending:
+        if self._stopping and not isinstance(self._last_word, TerminatedWord):
+            return Stopped()
+        if self._overdue:
+            return Broken(self._overdue)
         match self._last_word:
             case TerminatedWord(outputs):
-                return Succeeded(outputs)
+                return Succeeded(outputs or None)
             case ErrorWord(text):
-                return Stopped() if self._stopping else Broken(text or "says ERROR, not which")
+                return Broken(text or "says ERROR, not which")
             case CancelledWord():
-                return Stopped() if self._stopping else Broken("ended itself as cancelled")
+                return Broken("ended itself as cancelled")
             case None:
                 pass
-        if self._stopping:
-            return Stopped()
-        if code == 0:
-            return Succeeded(None)
-        return Broken(_told_by(code))
+        if found.excess:
+            return self._excess(found)
+        return Succeeded(None) if found.code == 0 else Broken(_told_by(found.code))
+
+    def _excess(self, found: Exit) -> Ending:
+        took = megabytes(found.excess_bytes)
+        match found.excess:
+            case "memory":
+                return Broken(f"took {took} of memory, its limit is {self._limits.memory_mb:,} MB")
+            case "disk":
+                return Broken(f"wrote {took}, its limit is {self._limits.disk_mb:,} MB")
+            case _:
+                return Deprived(f"was ended, because the disk has only {took} left")
 
 
 def _told_by(code: int) -> str:

@@ -4,31 +4,42 @@ Requests come as effects and what becomes of them goes back as events, never bef
 returned. A run that is asked to stop is answered ``ChildStopped`` whether or not there is anything
 of it, because whoever asks waits until nothing is left.
 
-Outputs are identifiers in somebody's database for now (``Dataset(external=True)``): there is
-nothing to fetch and nothing to copy. If either is asked for all the same, the answer is honest: the
-input is not to be had, the outputs are here only.
+Without a store, outputs are identifiers in somebody's database (``Dataset(external=True)``): there
+is nothing to fetch and nothing to copy. If either is asked for all the same, the answer is honest:
+the input is not to be had, the outputs are here only.
 """
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import itertools
 import logging
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import IO
 from urllib.parse import quote
 
-from agent.execution.child import GRACE_S, Broken, Child, Ending, Stopped
-from agent.execution.groups import Groups, native_groups
+from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
+from agent.execution.groups import Exit, Groups, Launch, native_groups
+from agent.execution.limits import (
+    FREE_BYTES_MIN,
+    MEGABYTE,
+    NODE_LIMITS,
+    Limits,
+    limits_of,
+    megabytes,
+)
+from agent.execution.output import OutputLog
 from agent.execution.programs import Program, ProgramError, Programs
-from agent.execution.words import arguments
+from agent.execution.saving import Saving
+from agent.execution.scratch import OutputError, Scratch
+from agent.execution.store import Store
 from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch, StartChild
 from agent.protocol.events import (
+    ChildCheckpointed,
     ChildFailed,
     ChildNotStarted,
     ChildProgressed,
@@ -39,10 +50,11 @@ from agent.protocol.events import (
     FetchFailed,
     OutputsCopied,
 )
-from agent.protocol.records import Dataset, NodeId, RunName, TaskId, TaskSpec, short_text
+from agent.protocol.records import Dataset, NodeId, RunName, TaskId, short_text
 
 KILL_ALL_S = 5.0
-TAIL_BYTES = 2_000
+DISK_SHARE = 0.8
+"""Of what is free, as much may be written by a program that nobody has set a limit for."""
 LACKING = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
 """What this machine runs out of; another one, or this one later, may well start the program."""
 
@@ -76,11 +88,15 @@ class Children:
         tell: Callable[[Event], None],
         groups: Groups | None = None,
         grace_s: float = GRACE_S,
+        store: Store | None = None,
+        limits: Limits = NODE_LIMITS,
     ) -> None:
         self._me, self._programs, self._tell = me, programs, tell
         self._scratch, self._logs, self._grace_s = scratch, logs, grace_s
         self._groups = groups or native_groups()
+        self._store, self._limits = store, limits
         self._runs: dict[Key, Run] = {}
+        self._numbers = itertools.count(1)
 
     def names(self) -> tuple[str, ...]:
         """The programs that can be run here."""
@@ -166,7 +182,8 @@ class Children:
         try:
             event = await self._outcome(run, effect)
         except OSError as error:
-            reason = short_text(f"could not be started: {error}")
+            doing = "be followed" if run.started else "be started"
+            reason = short_text(f"could not {doing}: {error}")
             lacking = error.errno in LACKING
             event = ChildNotStarted(*key, reason) if lacking else ChildFailed(*key, reason)
         except (ProgramError, ValueError) as error:
@@ -184,29 +201,64 @@ class Children:
         program = self._programs.get(effect.spec.program)
         if program is None:
             raise ProgramError(f"the program {effect.spec.program} is not here any more")
-        with self._open_log(effect) as output:
-            ending = await self._run_program(run, program, effect, output)
-            told = _tail(output)
-        return self._event(effect, program, ending, told)
+        limits = self._limits_of(effect, program)
+        output = OutputLog(self._log_path(effect), limits.log_bytes)
+        scratch = Scratch(self._scratch / f"run-{next(self._numbers)}", self._store)
+        try:
+            scratch.make()
+            return await self._run_program(run, program, effect, limits, output, scratch)
+        finally:
+            output.close()
+            await scratch.remove()
 
     async def _run_program(
-        self, run: Run, program: Program, effect: StartChild, output: IO[bytes]
-    ) -> Ending:
-        folder = Path(tempfile.mkdtemp(prefix="run-", dir=self._scratch))
-        try:
-            command = program.command_line(arguments(effect.spec, effect.inputs))
-            child = Child(output, self._progress(run, effect), self._grace_s)
-            process = await self._groups.start(
-                command, folder, _environment(effect.spec), child.hear
-            )
-            child.attach(process)
-            run.child = child
-            log.info("task %s runs %s", effect.task, program.name)
-            self._catch_up(run, child)
-            self._tell_started(run, effect)
-            return await child.run()
-        finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        self,
+        run: Run,
+        program: Program,
+        effect: StartChild,
+        limits: Limits,
+        output: OutputLog,
+        scratch: Scratch,
+    ) -> Event:
+        saving = Saving(scratch, self._saved(effect))
+        child = Child(output, limits, self._progress(run, effect), saving.take, self._grace_s)
+        launch = await self._launch(program, effect, limits, scratch)
+        child.attach(await self._groups.start(launch, child.hear))
+        run.child = child
+        log.info("task %s runs %s", effect.task, program.name)
+        self._catch_up(run, child)
+        self._tell_started(run, effect)
+        ending, found = await child.run()
+        await saving.finish()
+        return await self._event(effect, program, ending, found, output, scratch)
+
+    async def _launch(
+        self, program: Program, effect: StartChild, limits: Limits, scratch: Scratch
+    ) -> Launch:
+        """Raises ``OSError``, ``ProgramError``."""
+        command = program.command_line()
+        return Launch(
+            command=(*command, *await scratch.arguments(effect)),
+            folder=scratch.folder,
+            environment=await scratch.environment(effect, os.environ),
+            interactive=effect.interactive,
+            memory_bytes=limits.memory_mb * MEGABYTE,
+            disk_bytes=limits.disk_mb * MEGABYTE,
+            free_bytes_min=FREE_BYTES_MIN,
+        )
+
+    def _limits_of(self, effect: StartChild, program: Program) -> Limits:
+        """Raises ``OSError`` when the disk has no room for it."""
+        limits = limits_of(effect.spec, program.limits, self._limits)
+        free = shutil.disk_usage(self._scratch).free
+        wanted = FREE_BYTES_MIN + effect.spec.requirements.disk_mb * MEGABYTE
+        if free < wanted:
+            said = f"the disk has {megabytes(free)} free, it needs {megabytes(wanted)}"
+            raise OSError(errno.ENOSPC, said)
+        if limits.disk_mb:
+            return limits
+        share_mb = int(DISK_SHARE * (free - FREE_BYTES_MIN)) // MEGABYTE
+        return replace(limits, disk_mb=max(1, share_mb))
 
     def _catch_up(self, run: Run, child: Child) -> None:
         """What was asked while the process was being made."""
@@ -227,46 +279,47 @@ class Children:
 
         return progressed
 
-    def _event(self, effect: StartChild, program: Program, ending: Ending, told: str) -> Event:
-        key = (effect.task, effect.run)
-        if isinstance(ending, Stopped):
-            return ChildStopped(*key)
-        if isinstance(ending, Broken):
-            return ChildFailed(*key, short_text(f"{program.name} {ending.error}{told}"))
-        names = _unnamed(effect, program) if ending.outputs is None else ending.outputs
-        if len(names) < program.outputs:
-            text = f"{program.name} names {len(names)} outputs, it has {program.outputs}"
-            return ChildFailed(*key, short_text(text))
-        return ChildSucceeded(*key, tuple(Dataset(name, external=True) for name in names))
+    def _saved(self, effect: StartChild) -> Callable[[Dataset], None]:
+        def saved(checkpoint: Dataset) -> None:
+            log.info("task %s has saved its state", effect.task)
+            self._tell(ChildCheckpointed(effect.task, effect.run, checkpoint))
 
-    def _open_log(self, effect: StartChild) -> IO[bytes]:
+        return saved
+
+    async def _event(
+        self,
+        effect: StartChild,
+        program: Program,
+        ending: Ending,
+        found: Exit,
+        output: OutputLog,
+        scratch: Scratch,
+    ) -> Event:
+        key = (effect.task, effect.run)
+        match ending:
+            case Stopped():
+                return ChildStopped(*key)
+            case Deprived():
+                return ChildNotStarted(*key, short_text(f"{program.name} {ending.reason}"))
+            case Broken():
+                told = "" if found.excess else output.last_line()
+                text = f"{program.name} {ending.error}{': ' if told else ''}{told}"
+                return ChildFailed(*key, short_text(text))
+            case Succeeded(named):
+                try:
+                    outputs = await scratch.outputs(named, program.outputs, effect.task)
+                except OutputError as error:
+                    return ChildFailed(*key, short_text(f"{program.name} {error}"))
+                return ChildSucceeded(*key, outputs)
+
+    def _log_path(self, effect: StartChild) -> Path:
         """What the program prints besides its words, a file for each run of a task."""
-        folder = self._logs / f"task-{quote(effect.task, safe='')}"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         generation, attempt, _, _ = effect.run
-        return (folder / f"{generation}.{attempt}.log").open("a+b", buffering=0)
+        folder = self._logs / f"task-{quote(effect.task, safe='')}"
+        return folder / f"{generation}.{attempt}.log"
 
     def _tell_soon(self, event: Event) -> None:
         asyncio.get_running_loop().call_soon(self._tell, event)
-
-
-def _unnamed(effect: StartChild, program: Program) -> tuple[str, ...]:
-    """A program without words has its outputs named for it, the same wherever it runs."""
-    return tuple(f"{effect.task}:{number}" for number in range(program.outputs))
-
-
-def _environment(spec: TaskSpec) -> dict[str, str]:
-    return {**os.environ, "WINGBEAT_TASK": spec.task, "WINGBEAT_PROGRAM": spec.program}
-
-
-def _tail(output: IO[bytes]) -> str:
-    """The last line that the program has printed, for people who see only that it failed."""
-    with suppress(OSError):
-        end = output.seek(0, os.SEEK_END)
-        output.seek(max(0, end - TAIL_BYTES))
-        lines = output.read(TAIL_BYTES).decode("utf-8", "replace").strip().splitlines()
-        return f": {lines[-1].strip()}" if lines else ""
-    return ""
 
 
 def _in_words(event: Event) -> str:

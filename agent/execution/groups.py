@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,11 +19,38 @@ Hear = Callable[[int, bytes], None]
 """Told of what a program prints, by the number of the file that it prints to: 1 or 2."""
 
 
-class Process(Protocol):
-    """The first process of a group, with its pipes."""
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start, and what all of it together may take; zero: as much as there is."""
 
-    exited: asyncio.Future[int]
-    """Its exit code, negative for the signal that ended it."""
+    command: tuple[str, ...]
+    folder: Path
+    environment: Mapping[str, str]
+    interactive: bool = False
+    """Somebody waits for it in front of the screen: it is only made nicer."""
+    memory_bytes: int = 0
+    disk_bytes: int = 0
+    free_bytes_min: int = 0
+    """It is ended when the disk of its folder has less than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a group ended. Nothing of it runs any more."""
+
+    code: int
+    """Of its first process, negative for the signal that ended it."""
+    excess: str = ""
+    """Why it was ended here: too much ``memory`` or ``disk``, or the disk was ``full``."""
+    excess_bytes: int = 0
+    cpu_ms: int = 0
+    memory_kb: int = 0
+
+
+class Process(Protocol):
+    """A group, with the pipes of its first process."""
+
+    ended: asyncio.Future[Exit]
     silent: asyncio.Future[None]
     """Nothing more can be heard of the group: all have closed their pipes."""
 
@@ -48,9 +76,7 @@ class Groups(Protocol):
     def available(self) -> str:
         """Why programs cannot be run here, in a sentence; empty when they can."""
 
-    async def start(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], hear: Hear
-    ) -> Process:
+    async def start(self, launch: Launch, hear: Hear) -> Process:
         """Start a group with low priority. Raises ``OSError``."""
 
     async def close(self) -> None:
@@ -58,18 +84,16 @@ class Groups(Protocol):
 
 
 class NoGroups:
-    """On systems where programs cannot be run yet."""
+    """On systems where programs cannot be run."""
 
     def available(self) -> str:
         return (
-            "Programs cannot be run on this system yet, because nothing here could suspend and end "
-            "them with all that they start; run them on Linux machines of the flock."
+            "Programs cannot be run on this system, because nothing here could suspend and end "
+            "them with all that they start; run them on Linux and Windows machines of the flock."
         )
 
-    async def start(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str], hear: Hear
-    ) -> Process:
-        del command, folder, environment, hear
+    async def start(self, launch: Launch, hear: Hear) -> Process:
+        del launch, hear
         raise ProgramError(self.available())
 
     async def close(self) -> None:
@@ -79,8 +103,12 @@ class NoGroups:
 def native_groups() -> Groups:
     """For the system that this runs on."""
     if sys.platform == "win32":
-        return NoGroups()
-    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
-        from agent.execution.groups_posix import PosixGroups
+        from agent.execution.groups_windows import WindowsGroups
 
-        return PosixGroups()
+        return WindowsGroups()
+    elif sys.platform == "linux":  # noqa: RET505 - so that the type checker sees one of them
+        from agent.execution.groups_linux import LinuxGroups
+
+        return LinuxGroups()
+    else:
+        return NoGroups()

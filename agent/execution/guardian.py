@@ -1,70 +1,129 @@
-"""Ends the programs of an agent that did not get to do it itself.
+"""Starts the programs of an agent, and ends them when the agent did not get to do it itself.
 
 An agent may be killed at any moment, and nothing that it started may go on: the flock runs the
-task elsewhere, and two of it would work on the same data. The kernel's own help, a signal at the
-parent's death (``PR_SET_PDEATHSIG``), reaches the first process only and not what that started, and
-has to be set in the child between fork and exec, where a process with threads may run no Python.
+task elsewhere, and two of it would work on the same data. So programs are not children of the
+agent but of this process, a bare interpreter of a few megabytes:
 
-So each agent that runs programs has one guardian, this file, run by a bare interpreter. It holds
-the reading end of a pipe and sleeps. When the agent ends, in whatever way, the kernel closes the
-other end; the guardian wakes and ends every process that carries the agent's mark in its
-environment, which children inherit at any depth and in any session. It looks again until it finds
-none, because what it is about to end may be starting others.
+- It is the one that orphans fall to (``PR_SET_CHILD_SUBREAPER``), so whatever a program starts,
+  in whatever session and with whatever environment, stays below it in the tree of processes.
+- It holds one end of a socket. When the agent ends, in whatever way, the kernel closes the other
+  end; the guardian wakes and ends everything below it, again and again until nothing is left.
+- It has one thread, so running Python between fork and exec is safe, and it is small, so that a
+  fork is cheap. An agent with threads and a large heap has neither.
 
-It costs nothing while it waits, nothing at the start of a program, and needs no list of processes
-that could be out of date. What escapes it is a program that clears the environment of what it
-starts and takes it out of its session.
+For each program it forks a keeper (``keeper``), which starts the program and stays until the last
+process of it has ended. A keeper talks with the agent over a socket of its own, so that this
+process has nothing to do while programs run. If somebody kills a keeper, its processes fall to
+the guardian, which ends them.
 """
 
+from __future__ import annotations
+
+import array
+import gc
 import os
+import select
 import signal
+import socket
 import sys
-import time
+from contextlib import suppress
+
+from agent.execution.keeper import become_subreaper, keep
+from agent.execution.process_tree import children_of, end_tree
 
 assert sys.platform != "win32"
 
-MARK = "WINGBEAT_AGENT"
-LOOKS_MAX = 200
-BETWEEN_LOOKS_S = 0.01
-
-
-def carry_mark(mark: bytes) -> list[int]:
-    """The processes that carry this in their environment."""
-    own = os.getpid()
-    found = []
-    for name in os.listdir("/proc"):  # noqa: PTH208 - a bare interpreter starts faster
-        if not name.isdigit() or int(name) == own:
-            continue
-        try:
-            with open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123
-                if mark in file.read().split(b"\0"):
-                    found.append(int(name))
-        except OSError:
-            continue
-    return found
-
-
-def end_all(mark: bytes) -> None:
-    """End what carries the mark, until nothing does."""
-    for _ in range(LOOKS_MAX):
-        found = carry_mark(mark)
-        if not found:
-            return
-        for process in found:
-            try:
-                os.kill(process, signal.SIGKILL)
-            except OSError:
-                continue
-        time.sleep(BETWEEN_LOOKS_S)
+FILES = 4
+"""With each request: standard input, output and error of the program, and the keeper's socket."""
+AGENT = 0
 
 
 def main() -> None:
-    """Wait for the end of the agent, which is the end of the pipe."""
+    """Until the agent has gone and nothing is left of its programs."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    while os.read(0, 4096):
-        pass
-    end_all(f"{MARK}={sys.argv[1]}".encode())
+    become_subreaper()
+    agent = socket.socket(fileno=os.dup(AGENT))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, AGENT)  # a free number here would be taken by a pipe of a keeper
+    os.close(nothing)
+    Guardian(agent).run()
+
+
+class Guardian:
+    """Forks keepers, and looks after what has lost its keeper."""
+
+    def __init__(self, agent: socket.socket) -> None:
+        self._agent = agent
+        self._keepers: set[int] = set()
+        self._woken, wakes = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(wakes, False)
+        signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def run(self) -> None:
+        """Until the agent's end of the socket is closed."""
+        gc.collect()
+        gc.freeze()
+        while True:
+            ready, _, _ = select.select([self._agent.fileno(), self._woken], [], [])
+            if self._woken in ready:
+                self._reap()
+            if self._agent.fileno() in ready and not self._serve():
+                end_tree(os.getpid())
+                return
+
+    def _serve(self) -> bool:
+        """One request; False when there will be no more."""
+        space = socket.CMSG_SPACE(FILES * array.array("i").itemsize)
+        try:
+            data, ancillary, _, _ = self._agent.recvmsg(1, space, socket.MSG_CMSG_CLOEXEC)
+        except OSError:
+            return False
+        if not data:
+            return False
+        files = array.array("i")
+        for _, _, content in ancillary:
+            files.frombytes(content[: len(content) - len(content) % files.itemsize])
+        if len(files) == FILES:
+            self._fork(list(files))
+        for file in files:
+            os.close(file)
+        return True
+
+    def _fork(self, files: list[int]) -> None:
+        try:
+            keeper = os.fork()
+        except OSError:
+            return  # the keeper's socket is closed, which the agent takes for what it is
+        if keeper:
+            self._keepers.add(keeper)
+            return
+        code = 1
+        try:
+            self._agent.close()
+            keep(files)
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _reap(self) -> None:
+        with suppress(BlockingIOError):
+            while os.read(self._woken, 4096):
+                pass
+        orphans = False
+        with suppress(ChildProcessError):
+            while True:
+                process, status = os.waitpid(-1, os.WNOHANG)
+                if not process:
+                    break
+                orphans |= process not in self._keepers or status != 0
+                self._keepers.discard(process)
+        if orphans:
+            for process in children_of(os.getpid()):
+                if process not in self._keepers:
+                    end_tree(process)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """The lines between a node and a program: any executable that follows them works unchanged.
 
-Child to node: ``PROGRESS p`` (percent), ``TERMINATED id…``, ``CANCELLED``, ``ERROR text``. Node to
-child: ``CANCEL``. Anything else that a program prints is its own affair and goes to its log, and a
-program that prints none of these and exits with 0 has succeeded.
+Child to node: ``PROGRESS p`` (percent), ``TERMINATED id…``, ``CANCELLED``, ``ERROR text``, and
+``CHECKPOINT path`` for those that can go on where they were. Node to child: ``CANCEL``. Anything
+else that a program prints is its own affair and goes to its log, and a program that prints none of
+these and exits with 0 has succeeded.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from agent.protocol.records import TaskSpec
-
 CANCEL = b"CANCEL\n"
 LINE_BYTES_MAX = 64 * 1024
 OUTPUTS_MAX = 10_000
+VERBS = (b"PROGRESS", b"TERMINATED", b"CANCELLED", b"ERROR", b"CHECKPOINT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,13 @@ class ProgressWord:
     """How far it is."""
 
     permille: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointWord:
+    """It has saved its state there."""
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,8 @@ class ErrorWord:
     text: str
 
 
-Word = ProgressWord | TerminatedWord | CancelledWord | ErrorWord
+LastWord = TerminatedWord | CancelledWord | ErrorWord
+Word = ProgressWord | CheckpointWord | LastWord
 
 
 def read_word(line: bytes) -> Word | None:
@@ -54,6 +62,8 @@ def read_word(line: bytes) -> Word | None:
     match verb:
         case "PROGRESS":
             return _progress(rest)
+        case "CHECKPOINT" if rest:
+            return CheckpointWord(rest)
         case "TERMINATED":
             return TerminatedWord(tuple(rest.split()[:OUTPUTS_MAX]))
         case "CANCELLED" if not rest:
@@ -64,17 +74,20 @@ def read_word(line: bytes) -> Word | None:
             return None
 
 
-def arguments(spec: TaskSpec, inputs: tuple[str, ...]) -> list[str]:
+def may_have_words(data: bytes) -> bool:
+    """Quickly, for a great deal of output: False only when there is none."""
+    return any(verb in data for verb in VERBS)
+
+
+def arguments(raw: list[str], inputs: list[str], parameters: str) -> list[str]:
     """``-p raw -i id… -x parameters``: raw data, outputs of producers, parameters."""
-    raw = [dataset.dataset for dataset in spec.raw]
     told: list[str] = []
-    for dataset in raw:
-        told += ["-p", dataset]
-    for dataset in inputs:
-        if dataset not in raw:
-            told += ["-i", dataset]
-    if spec.parameters:
-        told += ["-x", spec.parameters]
+    for word in raw:
+        told += ["-p", word]
+    for word in inputs:
+        told += ["-i", word]
+    if parameters:
+        told += ["-x", parameters]
     return told
 
 

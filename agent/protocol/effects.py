@@ -86,6 +86,8 @@ class StartChild:
     spec: TaskSpec
     inputs: tuple[DatasetId, ...]
     checkpoint: DatasetId = ""
+    workflow: WorkflowId = ""
+    interactive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

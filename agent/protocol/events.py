@@ -113,11 +113,12 @@ class InputsFetched:
 
 @dataclass(frozen=True, slots=True)
 class FetchFailed:
-    """An input could not be had from any of its holders."""
+    """An input could not be had from any of its holders, or there is no room for it here."""
 
     task: TaskId
     run: RunName
     dataset: DatasetId
+    reason: ShortText = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,8 @@ class ChildStarted:
 
 @dataclass(frozen=True, slots=True)
 class ChildNotStarted:
-    """This machine lacked what it takes to start a program (disk, memory, handles) just now."""
+    """This machine lacks what it takes to start the program, or to keep it running (disk, memory,
+    handles), just now."""
 
     task: TaskId
     run: RunName

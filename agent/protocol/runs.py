@@ -138,6 +138,7 @@ class Runs(Part):
             (Stage.STARTING, ChildNotStarted): self._not_started,
             (Stage.SUSPENDED, ChildNotStarted): self._not_started,
             (Stage.STOPPING, ChildNotStarted): self._not_started,
+            (Stage.RUNNING, ChildNotStarted): self._not_started,
             (Stage.RUNNING, ChildProgressed): self._progressed,
             (Stage.RUNNING, ChildCheckpointed): self._checkpointed,
             (Stage.SUSPENDED, ChildCheckpointed): self._checkpointed,
@@ -208,7 +209,8 @@ class Runs(Part):
             if not self._fetch_missing(own):
                 own.stage = Stage.QUEUED
             return
-        self._end(own, Evicted(short_text(f"input {word.dataset} could not be fetched")))
+        reason = word.reason or f"input {word.dataset} could not be fetched"
+        self._end(own, Evicted(short_text(reason)))
 
     def _started(self, own: OwnRun, word: ChildStarted) -> None:
         own.stage = Stage.RUNNING
@@ -387,7 +389,9 @@ class Runs(Part):
             own.stage, own.left_said_s = Stage.STARTING, core.now_s
             self._write(own, Running())
             name, inputs = run_name(own.run), own.run.inputs
-            core.emit(StartChild(own.task, name, own.spec, inputs, own.checkpoint))
+            workflow, urgent = core.table.workflow_of[own.task], core.table.interactive(own.task)
+            ordered = (own.task, name, own.spec, inputs, own.checkpoint, workflow, urgent)
+            core.emit(StartChild(*ordered))
 
     # -- ends ----------------------------------------------------------------------------
 

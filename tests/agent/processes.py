@@ -71,10 +71,8 @@ class Machine:
         """A program that this machine can run, a few lines of Python."""
         folder = self.home.programs / name
         folder.mkdir(parents=True)
-        script = folder / "program.py"
-        script.write_text(lines)
-        command = [sys.executable, str(script)]
-        (folder / "program.json").write_text(json.dumps({"name": name, "command": command}))
+        (folder / "program.py").write_text(lines)
+        (folder / "program.yaml").write_text('command: ["{python}", program.py]\n')
 
     @contextmanager
     def agent(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+
+from agent.protocol.messages import Capabilities
+from agent.service_programs import ProgramReader
 
 SCRIPT = """#!/bin/sh
 printf '%s\\n' "$@" > "$WINGBEAT_TEST_FOLDER/arguments" 2>/dev/null
@@ -34,20 +38,41 @@ case "$1" in
         setsid sleep 1000 < /dev/null > /dev/null 2>&1 &
         echo "$$ $!" > "$2.part"; mv "$2.part" "$2"
         wait ;;
+    flood) head -c "$2" /dev/zero | tr '\\0' x; echo; echo the end; echo TERMINATED done ;;
+    hide)
+        (env -i setsid sh -c 'echo $$ > "$0.part"; mv "$0.part" "$0"; exec sleep 1000' "$2" &)
+        while [ ! -e "$2" ]; do sleep 0.01; done
+        [ "$3" = wait ] && sleep 1000
+        echo TERMINATED done ;;
+    eat) head -c "$2" /dev/zero | tail -n 1 | sleep 1000 ;;
+    fill) head -c "$2" /dev/zero > full; sleep 1000 ;;
+    write) for name in $2; do echo "of $1" > "$name"; done; shift 2; for line in "$@"; do echo "$line" | tr ':' ' '; done ;;
+    mute) sleep 1000 ;;
+    garbage) head -c 300000 /dev/urandom; echo; echo TERMINATED done ;;
+    save) echo one > state; echo CHECKPOINT state; while [ -e state ]; do sleep 0.01; done; echo "$2" > go
+          while [ -e go ]; do sleep 0.01; done ;;
+    environment) env | grep ^WINGBEAT_ | sort; [ -n "$WINGBEAT_CHECKPOINT" ] && cat "$WINGBEAT_CHECKPOINT" ;;
     where) pwd; while [ "$(nice)" -lt 10 ]; do sleep 0.01; done; nice; echo TERMINATED "$(pwd)" ;;
 esac
 """
 
 
-def install(programs: Path, name: str = "tell", outputs: int = 0) -> None:
+def install(
+    programs: Path, name: str = "tell", outputs: Sequence[str] = (), limits: str = "{}"
+) -> None:
     """Put the program where a node looks for it."""
     folder = programs / name
     folder.mkdir(parents=True)
     script = folder / "tell.sh"
     script.write_text(SCRIPT)
     script.chmod(0o700)
-    described = {"name": name, "command": ["tell.sh"], "outputs": outputs}
-    (folder / "program.json").write_text(json.dumps(described))
+    lines = ("command: [tell.sh]", f"outputs: {json.dumps(list(outputs))}", f"limits: {limits}")
+    (folder / "program.yaml").write_text("\n".join(lines))
+
+
+def reader() -> ProgramReader:
+    """Of descriptions, for this machine."""
+    return ProgramReader(Capabilities(system="linux", architecture="x86_64", cores=1))
 
 
 def processes(path: Path) -> list[int]:

@@ -1,78 +1,129 @@
-"""Program folders and their descriptions."""
+"""Program folders, and what of a command may be executed."""
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from pathlib import Path
 
 import pytest
 
-from agent.execution.programs import ProgramError, Programs, read_description
+from agent.execution.confinement import ConfinementError, command_line
+from agent.execution.programs import ProgramError, Programs
+from agent.protocol.messages import Capabilities
+from agent.service_programs import ProgramReader
+from tests.execution.installed import reader
 
 
-def described(folder: Path, content: object) -> Path:
+def described(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    text = content if isinstance(content, str) else json.dumps(content)
-    (folder / "program.json").write_text(text)
+    (folder / "program.yaml").write_text(text)
+    (folder / "run").touch(0o700)
+    (folder / "run.py").touch()
     return folder
 
 
 def test_a_program_is_found_and_knows_its_command(tmp_path: Path) -> None:
-    folder = described(
-        tmp_path / "sums", {"command": ["{python}", "-P", "{folder}/sum.py"], "outputs": 2}
-    )
-    programs = Programs(tmp_path)
+    folder = described(tmp_path / "sums", 'command: ["{python}", -B, run.py, "{folder}"]')
+    programs = Programs(tmp_path, reader())
     assert programs.look() == ("sums",)
     program = programs.get("sums")
     assert program is not None
-    assert program.outputs == 2
-    line = program.command_line(["-x", "1"])
-    assert line == [sys.executable, "-P", f"{folder}/sum.py", "-x", "1"]
+    assert program.command_line() == [sys.executable, "-B", str(folder / "run.py"), str(folder)]
 
 
-def test_a_command_beside_the_description_is_found_there(tmp_path: Path) -> None:
-    folder = described(tmp_path / "sums", {"command": ["run.sh"]})
-    (folder / "run.sh").touch()
-    assert read_description(folder).command_line([]) == [str(folder / "run.sh")]
-    (folder / "run.sh").unlink()
-    assert read_description(folder).command_line([]) == ["run.sh"]
+def test_a_file_of_the_folder_is_executed_under_its_own_path(tmp_path: Path) -> None:
+    folder = described(tmp_path / "sums", "")
+    assert command_line(folder, ["run", "-x"]) == [str(folder / "run"), "-x"]
+    assert command_line(folder, ["{folder}/run"]) == [str(folder / "run")]
+    (tmp_path / "linked").symlink_to(folder)
+    assert command_line(tmp_path / "linked", ["run"]) == [str(folder / "run")]
+
+
+def test_on_windows_the_usual_extension_is_appended(tmp_path: Path) -> None:
+    (tmp_path / "segmentation.exe").touch()
+    wanted = [str(tmp_path / "segmentation.exe")]
+    assert command_line(tmp_path, ["segmentation"], windows=True) == wanted
+    with pytest.raises(ConfinementError, match="is not a file of"):
+        command_line(tmp_path, ["segmentation"], windows=False)
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("command", "complaint"),
     [
-        ("{", "is not JSON"),
-        ([], "has to hold an object"),
-        ({}, "command has to be a list of words"),
-        ({"command": "run"}, "command has to be a list of words"),
-        ({"command": ["run", 3]}, "command has to be a list of words"),
-        ({"command": ["run"], "outputs": -1}, "outputs has to be a number"),
-        ({"command": ["run"], "outputs": True}, "outputs has to be a number"),
-        ({"command": ["run"], "name": ""}, "name has to be a text"),
+        (["/bin/true"], "leads out of"),
+        (["../other/run"], "is not a file of"),
+        (["away"], "leads out of"),
+        (["sh", "away"], "leads out of"),
+        (["sh", "-c", "echo"], "-c is no option that it may have, and sh needs a script"),
+        (["{python}", "-m", "http.server"], "-m is no option"),
+        (["{python}"], "needs a script of the program's folder"),
+        (["sh", "-eu"], "needs a script of the program's folder"),
+        (["missing"], "is not a file of"),
+        (["inside"], "is no file"),
+        (["run.py"], "is not executable"),
+        ([], "it has no command"),
     ],
 )
-def test_a_wrong_description_is_named_in_a_sentence(
-    tmp_path: Path, content: object, complaint: str
+def test_nothing_outside_the_folder_is_executed(
+    tmp_path: Path, command: list[str], complaint: str
 ) -> None:
-    with pytest.raises(ProgramError, match=complaint) as caught:
-        read_description(described(tmp_path / "bad", content))
-    assert str(tmp_path / "bad" / "program.json") in str(caught.value)
+    folder = described(tmp_path / "sums", "")
+    (folder / "away").symlink_to("/bin/true")
+    (folder / "inside").mkdir()
+    with pytest.raises(ConfinementError, match=complaint):
+        command_line(folder, command)
+
+
+def test_a_wrong_description_is_told_with_all_its_faults(tmp_path: Path) -> None:
+    folder = described(tmp_path / "bad", "comand: [run]\noutputs: 3")
+    with pytest.raises(
+        ProgramError, match=r"bad/program.yaml:1:1: .* did you mean command"
+    ) as told:
+        reader()(folder)
+    assert "outputs has to be a list" in str(told.value)
 
 
 def test_one_bad_program_does_not_hide_the_others_and_is_said_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     described(tmp_path / "bad", "{")
-    described(tmp_path / "good", {"command": ["run"]})
-    described(tmp_path / "twin", {"command": ["run"], "name": "good"})
-    programs = Programs(tmp_path)
+    described(tmp_path / "good", "command: [run]")
+    described(tmp_path / "twin", "command: [run]\nname: good")
+    described(tmp_path / "wild", "command: [/bin/sh]")
+    described(tmp_path / "else", "command: [run]\nrequirements: {system: windows}")
+    programs = Programs(tmp_path, reader())
     with caplog.at_level(logging.WARNING):
         assert programs.look() == ("good",)
         assert programs.look() == ("good",)
-    assert len(caplog.records) == 2
+    assert len(caplog.records) == 4
 
 
-def test_a_folder_that_is_missing_holds_no_programs(tmp_path: Path) -> None:
-    assert Programs(tmp_path / "missing").look() == ()
+@pytest.mark.parametrize(
+    ("needs", "told"),
+    [
+        ("architecture: arm", "it needs arm, this is x86_64"),
+        ("memory: 8 GB", "it needs 8000 MB of memory, there are 4000 MB"),
+        ("cores: 4", "it needs 4 cores, there are 2"),
+        ("tags: [gpu, old]", "it needs the tag old"),
+        ("memory: 4 GB", ""),
+    ],
+)
+def test_a_program_that_the_machine_is_too_small_for_is_not_offered(
+    tmp_path: Path, needs: str, told: str
+) -> None:
+    folder = described(tmp_path, f"name: a\ncommand: [run]\nrequirements: {{{needs}}}")
+    machine = Capabilities("linux", "x86_64", 4_000, 0, 2, tags=("gpu",))
+    assert ProgramReader(machine)(folder).unfit == told
+
+
+def test_programs_are_added_under_names_of_their_own(tmp_path: Path) -> None:
+    folder = described(tmp_path / "elsewhere", "name: sums\ncommand: [run]")
+    programs = Programs(tmp_path / "missing", reader())
+    assert programs.add("sums@0123", folder).name == "sums@0123"
+    assert programs.look() == ("sums@0123",)
+    programs.drop("sums@0123")
+    assert programs.names == ()
+    (folder / "run").chmod(0o600)
+    with pytest.raises(ProgramError, match="cannot be executed"):
+        programs.add("sums@0123", folder)

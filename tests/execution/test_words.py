@@ -6,6 +6,7 @@ import pytest
 
 from agent.execution.words import (
     CancelledWord,
+    CheckpointWord,
     ErrorWord,
     ProgressWord,
     TerminatedWord,
@@ -13,7 +14,6 @@ from agent.execution.words import (
     arguments,
     read_word,
 )
-from agent.protocol.records import Dataset, InputRef, TaskSpec
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,8 @@ from agent.protocol.records import Dataset, InputRef, TaskSpec
         (b"TERMINATED\n", TerminatedWord(())),
         (b"CANCELLED\n", CancelledWord()),
         (b"CANCELLED flights\n", None),
+        (b"CHECKPOINT state.bin\n", CheckpointWord("state.bin")),
+        (b"CHECKPOINT\n", None),
         (b"ERROR no such file: x\n", ErrorWord("no such file: x")),
         (b"hello\n", None),
         (b"\xff\xfe\n", None),
@@ -40,14 +42,6 @@ def test_what_a_line_says(line: bytes, word: Word | None) -> None:
 
 
 def test_raw_data_inputs_and_parameters_become_arguments() -> None:
-    spec = TaskSpec(
-        "t",
-        "t",
-        "program",
-        inputs=(InputRef("u", 0),),
-        raw=(Dataset("/data/raw", external=True),),
-        parameters="fast and good",
-    )
     told = ["-p", "/data/raw", "-i", "17", "-x", "fast and good"]
-    assert arguments(spec, ("/data/raw", "17")) == told
-    assert arguments(TaskSpec("t", "t", "program"), ()) == []
+    assert arguments(["/data/raw"], ["17"], "fast and good") == told
+    assert arguments([], [], "") == []

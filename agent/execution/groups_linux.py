@@ -1,0 +1,270 @@
+"""Groups of processes on Linux: a keeper for each, forked by the guardian, which nothing outlives.
+
+The agent makes the pipes and hands their far ends to the guardian; from then on it talks with the
+program through the pipes and with its keeper through a socket. All of it hangs in the loop as plain
+file descriptors: a program that does nothing costs the agent a few hundred microseconds.
+"""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import errno
+import fcntl
+import marshal
+import os
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from agent.execution.groups import Exit, Hear, Launch
+from agent.execution.keeper import HEADER, KILL, RESUME, SUSPEND
+
+assert sys.platform == "linux"
+
+READ_BYTES = 64 * 1024
+FLOOD_PIPE_BYTES = 1024 * 1024
+"""The pipe of a program that prints a great deal is made larger: fewer, larger pieces."""
+GUARDIAN_ENDS_S = 5.0
+SOURCES = Path(__file__).resolve().parents[2]
+GUARDIAN = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from agent.execution.guardian import main; main()"
+)
+KEEPER_GONE = -9
+
+
+class LinuxGroup:
+    """One program, by its pipes and its keeper."""
+
+    def __init__(self, hear: Hear, keeper: socket.socket, files: tuple[int, int, int]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.started: asyncio.Future[int] = self._loop.create_future()
+        """0, or the number of the error for which it could not be started."""
+        self.ended: asyncio.Future[Exit] = self._loop.create_future()
+        self.silent: asyncio.Future[None] = self._loop.create_future()
+        self._hear, self._keeper = hear, keeper
+        self._input, *outputs = files
+        self._open = {file: number for number, file in enumerate(outputs, 1)}
+        self._heard = b""
+        self._read_bytes = READ_BYTES
+        self._excess: tuple[str, int] = ("", 0)
+        for file in outputs:
+            self._loop.add_reader(file, self._readable, file)
+        self._loop.add_reader(keeper.fileno(), self._answered)
+
+    def say(self, line: bytes) -> None:
+        with suppress(OSError):  # one that does not read has a full pipe, or none
+            os.write(self._input, line)
+
+    def suspend(self) -> None:
+        self._ask(SUSPEND)
+
+    def resume(self) -> None:
+        self._ask(RESUME)
+
+    def kill(self) -> None:
+        self._ask(KILL)
+
+    def close(self) -> None:
+        for file in list(self._open):
+            self._close_output(file)
+        if self._input >= 0:
+            os.close(self._input)
+            self._input = -1
+        self._close_keeper()
+
+    def _ask(self, letter: bytes) -> None:
+        with suppress(OSError):
+            self._keeper.send(letter)
+
+    # -- for the loop ----------------------------------------------------------------------
+
+    def _readable(self, file: int) -> None:
+        try:
+            data = os.read(file, self._read_bytes)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._close_output(file)
+            return
+        if len(data) == self._read_bytes == READ_BYTES:
+            self._widen(file)
+        self._hear(self._open[file], data)
+
+    def _widen(self, file: int) -> None:
+        with suppress(OSError):
+            self._read_bytes = fcntl.fcntl(file, fcntl.F_SETPIPE_SZ, FLOOD_PIPE_BYTES)
+
+    def _close_output(self, file: int) -> None:
+        self._loop.remove_reader(file)
+        os.close(file)
+        del self._open[file]
+        if not self._open and not self.silent.done():
+            self.silent.set_result(None)
+
+    def _answered(self) -> None:
+        try:
+            data = self._keeper.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        *lines, self._heard = (self._heard + data).split(b"\n")
+        for line in lines:
+            self._obey(line.decode().split())
+        if not data:
+            self._keeper_gone()
+
+    def _obey(self, words: list[str]) -> None:
+        match words:
+            case ["started"]:
+                self._settle(0)
+            case ["failed", number]:
+                self._settle(int(number))
+            case ["excess", what, count]:
+                self._excess = (what, int(count))
+            case ["ended", code, cpu_ms, memory_kb]:
+                found = Exit(int(code), *self._excess, int(cpu_ms), int(memory_kb))
+                if not self.ended.done():
+                    self.ended.set_result(found)
+                self._close_keeper()
+            case _:
+                pass
+
+    def _keeper_gone(self) -> None:
+        """It says how a program ended before it goes, unless somebody has ended it too."""
+        self._settle(errno.EAGAIN)
+        if not self.ended.done():
+            self.ended.set_result(Exit(KEEPER_GONE))
+        self._close_keeper()
+
+    def _settle(self, number: int) -> None:
+        if not self.started.done():
+            self.started.set_result(number)
+
+    def _close_keeper(self) -> None:
+        if self._keeper.fileno() >= 0:
+            self._loop.remove_reader(self._keeper.fileno())
+            self._keeper.close()
+
+
+class LinuxGroups:
+    """Starts groups. The guardian is started with the first of them, or before by ``prepare``."""
+
+    def __init__(self) -> None:
+        self._guardian: subprocess.Popen[bytes] | None = None
+        self._requests: socket.socket | None = None
+
+    def available(self) -> str:
+        return ""
+
+    async def start(self, launch: Launch, hear: Hear) -> LinuxGroup:
+        requests = self._have_guardian()
+        near, far = socket.socketpair()
+        files, theirs = _pipes()
+        try:
+            near.setblocking(False)
+            rights = array.array("i", [*theirs, far.fileno()])
+            requests.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        except OSError:
+            near.close()
+            for file in files:
+                os.close(file)
+            raise
+        finally:
+            far.close()
+            for file in theirs:
+                os.close(file)
+        group = LinuxGroup(hear, near, files)
+        try:
+            await self._send(near, _request(launch))
+            error = await group.started
+        except BaseException:
+            group.close()
+            raise
+        if error:
+            group.close()
+            raise OSError(error, os.strerror(error), launch.command[0])
+        return group
+
+    async def _send(self, near: socket.socket, request: bytes) -> None:
+        """Nearly always in one piece."""
+        try:
+            sent = near.send(request)
+            if sent < len(request):
+                await asyncio.get_running_loop().sock_sendall(near, request[sent:])
+        except BlockingIOError:
+            await asyncio.get_running_loop().sock_sendall(near, request)
+        except (BrokenPipeError, ConnectionResetError):
+            return  # said better by the future ``started``
+
+    async def close(self) -> None:
+        watching, self._guardian = self._guardian, None
+        if watching is None:
+            return
+        if self._requests is not None:
+            self._requests.close()
+        try:
+            await asyncio.to_thread(watching.wait, GUARDIAN_ENDS_S)
+        except subprocess.TimeoutExpired:
+            watching.kill()
+            watching.wait()
+
+    def prepare(self) -> None:
+        """So that the first program does not wait for the guardian."""
+        self._have_guardian()
+
+    def _have_guardian(self) -> socket.socket:
+        """Started anew if somebody has ended it."""
+        if self._requests is not None and self._guardian is not None:
+            if self._guardian.poll() is None:
+                return self._requests
+            self._requests.close()
+        near, far = socket.socketpair()
+        with far:
+            self._guardian = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-E", "-c", GUARDIAN, str(SOURCES)],
+                stdin=far.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/",
+            )
+        self._requests = near
+        return near
+
+
+def _pipes() -> tuple[tuple[int, int, int], list[int]]:
+    """Our ends of the three pipes of a program, and its own."""
+    made: list[int] = []
+    try:
+        for _ in range(3):
+            made += os.pipe2(os.O_CLOEXEC)
+    except OSError:
+        for file in made:
+            os.close(file)
+        raise
+    ours = (made[1], made[2], made[4])
+    for file in ours:
+        os.set_blocking(file, False)
+    return ours, [made[0], made[3], made[5]]
+
+
+def _request(launch: Launch) -> bytes:
+    """What the keeper is to do, in one piece."""
+    content = marshal.dumps(
+        {
+            "command": list(launch.command),
+            "folder": str(launch.folder),
+            "environment": dict(launch.environment),
+            "interactive": launch.interactive,
+            "memory": launch.memory_bytes,
+            "disk": launch.disk_bytes,
+            "free": launch.free_bytes_min,
+        }
+    )
+    return HEADER.pack(len(content)) + content

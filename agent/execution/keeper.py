@@ -1,0 +1,298 @@
+"""Keeps one program: starts it, watches what it takes, and stays until nothing of it runs.
+
+A keeper is forked from the guardian for each program and is where the program's orphans fall to,
+so the tree of processes below it is the program, all of it, however often it has forked away. When
+``waitpid`` has no child left to wait for, nothing is left of it: that is known, not guessed.
+
+It runs at the usual priority, because suspending must be quick on a machine that is busy. What it
+starts runs only when nobody else wants the processor (``SCHED_IDLE``), in its own scheduling group
+at the lowest weight, with the disk to itself only when nobody else reads, and as the first to be
+ended when the machine's memory is used up. A program that somebody waits for in front of the screen
+is only made nicer.
+
+The agent sends one request and then single letters; the keeper answers in lines.
+
+=================  ========================================================================
+``started``        the program runs
+``failed N``       it could not be started: errno N
+``excess what N``  it is being ended, because it took N bytes of ``memory``, ``disk``; ``full``:
+                   the disk of this machine has only N bytes left
+``ended N c m``    all is over: exit code, processor ms and largest memory in kB of all of it
+=================  ========================================================================
+"""
+
+from __future__ import annotations
+
+import ctypes
+import marshal
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
+
+assert sys.platform != "win32"
+
+SUSPEND, RESUME, KILL = b"S", b"C", b"K"
+HEADER = struct.Struct("!I")
+PR_SET_CHILD_SUBREAPER = 36
+IOPRIO_SET = {
+    "x86_64": 251,
+    "aarch64": 30,
+    "armv7l": 314,
+    "i686": 289,
+    "ppc64le": 273,
+    "riscv64": 30,
+}
+IDLE_IO, LOW_IO = 3 << 13, (2 << 13) | 7
+NICE_IDLE, NICE_INTERACTIVE = 19, 10
+LOOK_S_MIN, LOOK_S_MAX = 0.05, 0.5
+WALK_SHARE = 20
+"""How many times longer than a walk through the working folder the pause after it is."""
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+FAILED_CODE = 127
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def become_subreaper() -> None:
+    """Orphans below this process fall to it and not to the first process of the machine."""
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def keep(files: list[int]) -> None:
+    """From the fork to the end of the program."""
+    keeper = Keeper(socket.socket(fileno=files[3]))
+    become_subreaper()
+    try:
+        keeper.run(files[:3])
+    except OSError:
+        end_tree(os.getpid())  # the agent is gone
+
+
+class Keeper:
+    """One program."""
+
+    def __init__(self, agent: socket.socket) -> None:
+        self._agent = agent
+        self._woken, wakes = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(wakes, False)
+        signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._program = 0
+        self._code = 0
+        self._excess = ""
+
+    def run(self, files: list[int]) -> None:
+        """Start it and stay."""
+        request = _read_request(self._agent)
+        error = self._start(request, files)
+        for file in files:
+            os.close(file)
+        if error:
+            self._say(f"failed {error}")
+            return
+        self._say("started")
+        self._watch(Bounds(request))
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_ms = round(1_000 * (used.ru_utime + used.ru_stime))
+        self._say(f"ended {self._code} {cpu_ms} {used.ru_maxrss}")
+
+    def _start(self, request: dict[str, Any], files: list[int]) -> int:
+        told, tell = os.pipe()
+        self._program = os.fork()
+        if not self._program:
+            execute(request, files, tell)
+        os.close(tell)
+        answer = os.read(told, 16)
+        os.close(told)
+        if answer:
+            os.waitpid(self._program, 0)
+        return int(answer or 0)
+
+    def _watch(self, bounds: Bounds) -> None:
+        """Until there are no children; what the program leaves behind it is ended."""
+        look_s = LOOK_S_MIN
+        while reap(self._reaped):
+            if not self._program:
+                end_tree(os.getpid(), self._reaped)
+                continue
+            ready, _, _ = select.select([self._agent.fileno(), self._woken], [], [], look_s)
+            if self._agent.fileno() in ready:
+                self._obey(self._agent.recv(64))
+            if self._woken in ready:
+                with suppress(BlockingIOError):
+                    os.read(self._woken, 4096)
+            if not ready:
+                look_s, excess = bounds.look(min(LOOK_S_MAX, 2 * look_s))
+                if excess:
+                    self._say(f"excess {excess}")
+                    end_tree(os.getpid(), self._reaped)
+
+    def _obey(self, letters: bytes) -> None:
+        if not letters:
+            raise ConnectionResetError("the agent is gone")
+        for place in range(len(letters)):
+            letter = letters[place : place + 1]
+            if letter == SUSPEND:
+                signal_tree(os.getpid(), signal.SIGSTOP)
+            elif letter == RESUME:
+                signal_tree(os.getpid(), signal.SIGCONT)
+            elif letter == KILL:
+                end_tree(os.getpid(), self._reaped)
+
+    def _reaped(self, process: int, status: int) -> None:
+        if process == self._program:
+            self._code = os.waitstatus_to_exitcode(status)
+            self._program = 0
+
+    def _say(self, line: str) -> None:
+        self._agent.sendall(line.encode() + b"\n")
+
+
+class Bounds:
+    """What a program may take, and whether it does."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self._memory: int = request["memory"]
+        self._disk: int = request["disk"]
+        self._free: int = request["free"]
+        self._folder: str = request["folder"]
+        self._walk_at_s = 0.0
+
+    def look(self, look_s: float) -> tuple[float, str]:
+        """When to look again, and what there is too much of."""
+        free = self._free_bytes()
+        if free < self._free:
+            return look_s, f"full {free}"
+        if self._disk and time.monotonic() >= self._walk_at_s:
+            began_s = time.monotonic()
+            used = _folder_bytes(self._folder)
+            ended_s = time.monotonic()
+            self._walk_at_s = ended_s + WALK_SHARE * (ended_s - began_s)
+            if used > self._disk:
+                return look_s, f"disk {used}"
+        if self._memory:
+            used = memory_bytes(descendants(os.getpid()), self._memory)
+            if used > self._memory:
+                return look_s, f"memory {used}"
+            if 2 * used > self._memory:
+                return LOOK_S_MIN, ""
+        return look_s, ""
+
+    def _free_bytes(self) -> int:
+        try:
+            found = os.statvfs(self._folder)
+        except OSError:
+            return self._free
+        return found.f_bavail * found.f_frsize
+
+
+def memory_bytes(processes: list[int], limit: int) -> int:
+    """What these hold, together. Pages that several hold count once where it matters: the exact
+    sum is dear, so it is asked for only when the quick one is above the limit."""
+    quick = sum(_resident_bytes(each) for each in processes)
+    return quick if quick <= limit else sum(_own_bytes(each) for each in processes)
+
+
+def _resident_bytes(process: int) -> int:
+    try:
+        with open(f"/proc/{process}/statm", "rb") as file:  # noqa: PTH123 - starts faster
+            return int(file.read().split()[1]) * PAGE_BYTES
+    except (OSError, IndexError):
+        return 0
+
+
+def _own_bytes(process: int) -> int:
+    """Its share of what is not just a part of a file that it reads."""
+    wanted = (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:")
+    try:
+        with open(f"/proc/{process}/smaps_rollup", "rb") as file:  # noqa: PTH123
+            lines = [line.split() for line in file.read().splitlines()]
+    except OSError:
+        return 0
+    return sum(1024 * int(words[1]) for words in lines if words and words[0] in wanted)
+
+
+def _folder_bytes(folder: str) -> int:
+    total, folders = 0, [folder]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    found = entry.stat(follow_symlinks=False)
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif found.st_nlink == 1:  # an input that is laid here is the store's
+                        total += 512 * found.st_blocks
+    return total
+
+
+def execute(request: dict[str, Any], files: list[int], tell: int) -> None:
+    """In the new process: become the program, or say why not. Does not return."""
+    try:
+        os.setsid()
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        _step_back(request["interactive"])
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        for number in (signal.SIGHUP, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        os.chdir(request["folder"])
+        command = request["command"]
+        os.execve(command[0], command, request["environment"])
+    except OSError as error:
+        os.write(tell, str(error.errno).encode())
+    finally:
+        os._exit(FAILED_CODE)
+
+
+def _step_back(interactive: bool) -> None:
+    """Let everybody else go first. What a system refuses is done without."""
+    nice = NICE_INTERACTIVE if interactive else NICE_IDLE
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
+    if not interactive:
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    _write("/proc/self/autogroup", str(nice))
+    _write("/proc/self/oom_score_adj", "1000")
+    number = IOPRIO_SET.get(os.uname().machine)
+    if number is not None:
+        _libc.syscall(number, 1, 0, LOW_IO if interactive else IDLE_IO)
+
+
+def _write(path: str, text: str) -> None:
+    with suppress(OSError):
+        file = os.open(path, os.O_WRONLY)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
+
+
+def _read_request(agent: socket.socket) -> dict[str, Any]:
+    size = HEADER.unpack(_read_exactly(agent, HEADER.size))[0]
+    found = marshal.loads(_read_exactly(agent, size))
+    assert isinstance(found, dict)
+    return found
+
+
+def _read_exactly(agent: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        piece = agent.recv(size - len(data))
+        if not piece:
+            raise ConnectionResetError("the agent is gone")
+        data += piece
+    return data

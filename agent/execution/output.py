@@ -1,0 +1,145 @@
+"""What a program prints: its words are heard, the rest goes to its log, and neither has no end.
+
+A program may print a gigabyte by mistake. The log takes so much from its beginning, says that it
+is full, and gets the last lines when the program ends, which are those that people look for. Once
+it is full, output is only searched for words, which the C library does at the speed of memory;
+lines are taken apart only where a word may be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from agent.execution.limits import megabytes
+from agent.execution.words import (
+    LINE_BYTES_MAX,
+    CancelledWord,
+    CheckpointWord,
+    ErrorWord,
+    ProgressWord,
+    TerminatedWord,
+    Word,
+    may_have_words,
+    read_word,
+)
+
+TAIL_BYTES = 8 * 1024
+FOLDER_MODE = 0o700
+_PROGRESS_LINES = re.compile(rb"^PROGRESS [^\n]*\n", re.MULTILINE)
+
+
+class OutputLog:
+    """The log of one run: a file that is there from the first line on, of a limited size."""
+
+    def __init__(self, path: Path, bytes_max: int) -> None:
+        self._path, self._bytes_max = path, bytes_max
+        self._file: IO[bytes] | None = None
+        self._bytes = 0
+        self._left_out = 0
+        self._tail = b""
+
+    def write(self, data: bytes) -> None:
+        """What was printed, in whatever pieces."""
+        if not data:
+            return
+        self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
+        room = self._bytes_max - self._bytes
+        if not room:
+            self._left_out += len(data)
+            return
+        fits = data[:room]
+        self._bytes += len(fits)
+        self._put(fits)
+        if len(fits) == room:
+            self._left_out = len(data) - room
+            size = megabytes(self._bytes_max)
+            self._put(f"\n[wingbeat] the log is full at {size}; only the end follows\n".encode())
+
+    def last_line(self) -> str:
+        """What was printed last, for people who see only that it failed."""
+        lines = self._tail.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
+
+    def note(self, sentence: str) -> None:
+        """Something that the node has to say."""
+        self._put(f"[wingbeat] {sentence}\n".encode())
+
+    def close(self) -> None:
+        """With the end of what did not fit in."""
+        if self._left_out:
+            tail = self._tail[-self._left_out :]
+            _, _, whole = tail.partition(b"\n") if len(tail) < self._left_out else (b"", b"", tail)
+            self.note(f"{megabytes(self._left_out - len(whole))} were left out here")
+            self._put(whole)
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+
+    def _put(self, data: bytes) -> None:
+        """A disk that takes nothing more is no reason to end a program."""
+        with suppress(OSError):
+            if self._file is None:
+                self._path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+                self._file = self._path.open("ab", buffering=0)
+            self._file.write(data)
+
+
+class Output:
+    """Takes apart what comes through the pipes."""
+
+    def __init__(self, log: OutputLog, told: Callable[[Word], None]) -> None:
+        self._log, self._told = log, told
+        self._unfinished = b""
+        self._over = False
+
+    def hear(self, file: int, data: bytes) -> None:
+        """What it prints, by the number of the file that it prints to."""
+        if file != 1 or self._over:
+            self._log.write(data)
+            return
+        data = self._unfinished + data
+        end = data.rfind(b"\n") + 1
+        if len(data) - end > LINE_BYTES_MAX:
+            end = len(data)  # no word is as long as that
+        data, self._unfinished = data[:end], data[end:]
+        if data:
+            self._hear_lines(data)
+
+    def finish(self) -> None:
+        """Nothing more comes; a last line may have no end."""
+        rest, self._unfinished = self._unfinished, b""
+        if rest:
+            self._hear_lines(rest)
+
+    def _hear_lines(self, data: bytes) -> None:
+        """Of a piece, only the last progress and the last checkpoint are news."""
+        if not may_have_words(data):
+            self._log.write(data)
+            return
+        kept: list[bytes] = []
+        news: dict[type, Word] = {}
+        if len(data) > LINE_BYTES_MAX // 2:
+            data = _without_all_but_the_last(data)
+        for line in data.splitlines(keepends=True):
+            word = None if self._over or not may_have_words(line) else read_word(line)
+            match word:
+                case None:
+                    kept.append(line)
+                case ProgressWord() | CheckpointWord():
+                    news[type(word)] = word
+                case TerminatedWord() | CancelledWord() | ErrorWord():
+                    news[type(word)] = word
+                    self._over = True
+        self._log.write(b"".join(kept))
+        for word in news.values():
+            self._told(word)
+
+
+def _without_all_but_the_last(data: bytes) -> bytes:
+    """A flood of progress costs no more than any other."""
+    last = data.rfind(b"\nPROGRESS ") + 1
+    return _PROGRESS_LINES.sub(b"", data[:last]) + data[last:]

@@ -1,0 +1,116 @@
+"""All processes below one, on Linux: listed, stopped, continued, ended.
+
+Whoever starts processes while it is being stopped or ended is looked at again, until a look finds
+nothing new. Runs in a bare interpreter too, so it imports little.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+assert sys.platform != "win32"
+
+LOOKS_MAX = 200
+PAUSE_S = 0.005
+
+
+def children_of(process: int) -> list[int]:
+    """Its children, those of all its threads."""
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208 - starts faster
+            with open(f"/proc/{process}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+                found += map(int, file.read().split())
+    except FileNotFoundError:
+        if not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"):  # noqa: PTH110
+            return _children_by_parent(process)
+    except OSError:
+        pass
+    return found
+
+
+def descendants(process: int) -> list[int]:
+    """All below it, parents before their children."""
+    found = children_of(process)
+    for each in found:  # it grows while it is read
+        found += children_of(each)
+    return found
+
+
+def signal_tree(process: int, number: int) -> None:
+    """Signal all below it, also those that are started meanwhile."""
+    known: set[int] = set()
+    for _ in range(LOOKS_MAX):
+        fresh = [each for each in descendants(process) if each not in known]
+        if not fresh:
+            return
+        for each in fresh:
+            _signal(each, number)
+        known.update(fresh)
+
+
+def end_tree(process: int, reaped: Callable[[int, int], None] | None = None) -> None:
+    """End all below a process and, unless that is this one, itself; return when they are gone.
+
+    They are stopped first, so that what starts others faster than it is ended comes to an end too.
+    """
+    own = process == os.getpid()
+    if not own:
+        _signal(process, signal.SIGSTOP)
+    for look in range(LOOKS_MAX):
+        if look < 2:
+            signal_tree(process, signal.SIGSTOP)
+        below = descendants(process)
+        for each in below if own else [*below, process]:
+            _signal(each, signal.SIGKILL)
+        if not (reap(reaped) if own else _exists(process)) and not below:
+            return
+        select.select([], [], [], PAUSE_S)
+
+
+def reap(reaped: Callable[[int, int], None] | None = None) -> bool:
+    """Take leave of children that have ended; whether there are others."""
+    try:
+        while True:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                return True
+            if reaped is not None:
+                reaped(process, status)
+    except ChildProcessError:
+        return False
+
+
+def _exists(process: int) -> bool:
+    with suppress(OSError, ChildProcessError):
+        os.waitpid(process, os.WNOHANG)
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _signal(process: int, number: int) -> None:
+    with suppress(OSError):
+        os.kill(process, number)
+
+
+def _children_by_parent(parent: int) -> list[int]:
+    """Where the kernel lists no children: whoever names this one as its parent."""
+    found = []
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+                if int(file.read().rpartition(b")")[2].split()[1]) == parent:
+                    found.append(int(name))
+        except (OSError, IndexError):
+            continue
+    return found

@@ -1,0 +1,180 @@
+"""The working folder of one run: made for it, filled with its inputs, gone with it.
+
+What the program takes lies in ``inputs``, what a former attempt has saved in ``checkpoint``. What
+it leaves and names goes to the store; everything else is thrown away. A name that leads out of the
+folder is an identifier like any other, whatever lies there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from agent.execution.store import Store, in_store
+from agent.execution.words import arguments
+from agent.protocol.effects import StartChild
+from agent.protocol.records import Dataset, DatasetId
+
+FOLDER_MODE = 0o700
+INPUTS, CHECKPOINT, SAVED, PARAMETERS = "inputs", "checkpoint", "saved", "parameters"
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""A program's folder is the program, whole and unchanged; published ones are known by it."""
+
+
+class OutputError(Exception):
+    """One sentence: which output is not there."""
+
+
+class Scratch:
+    """A working folder, from ``make`` to ``remove``."""
+
+    def __init__(self, folder: Path, store: Store | None) -> None:
+        self.folder = folder
+        self._store = store
+        self._saved = 0
+
+    def make(self) -> None:
+        """Raises ``OSError``."""
+        self.folder.mkdir(mode=FOLDER_MODE)
+
+    async def remove(self) -> None:
+        """Nearly all programs leave nothing, and then there is nothing to wait for."""
+        try:
+            self.folder.rmdir()
+        except OSError:
+            await asyncio.to_thread(_remove_tree, self.folder)
+
+    # -- for the program -------------------------------------------------------------------
+
+    async def arguments(self, effect: StartChild) -> list[str]:
+        """``-p … -i … -x …``, with paths for what the store has. Raises ``OSError``."""
+        raw = [each.dataset for each in effect.spec.raw]
+        inputs = [each for each in effect.inputs if each not in raw]
+        if effect.spec.published is not None:
+            inputs = [each for each in inputs if each != effect.spec.published.dataset]
+        return arguments(
+            [await self._lay(each, number) for number, each in enumerate(raw)],
+            [await self._lay(each, number) for number, each in enumerate(inputs, len(raw))],
+            self._parameters(effect.spec.parameters),
+        )
+
+    async def environment(self, effect: StartChild, others: Mapping[str, str]) -> dict[str, str]:
+        """What it finds in its environment."""
+        told = {
+            **NO_BYTECODE,
+            **others,
+            "WINGBEAT_TASK": effect.task,
+            "WINGBEAT_PROGRAM": effect.spec.program,
+            "WINGBEAT_WORKFLOW": effect.workflow,
+            "WINGBEAT_ATTEMPT": str(effect.run[1]),
+            "WINGBEAT_SCRATCH": str(self.folder),
+        }
+        saved = await self._saved_before(effect.checkpoint)
+        if saved is not None:
+            told["WINGBEAT_CHECKPOINT"] = str(saved)
+        return told
+
+    async def _lay(self, dataset: DatasetId, number: int) -> str:
+        if self._store is None or not in_store(dataset):
+            return dataset
+        into = self.folder / INPUTS / str(number)
+        into.mkdir(parents=True)
+        return str(await self._store.lay(dataset, into))
+
+    def _parameters(self, text: str) -> str:
+        """Short ones as they are; what is more than a line, or XML, as a file."""
+        xml = text.lstrip().startswith("<")
+        if not xml and "\n" not in text:
+            return text
+        path = self.folder / (PARAMETERS + (".xml" if xml else ".txt"))
+        path.write_text(text, "utf-8")
+        return str(path)
+
+    async def _saved_before(self, checkpoint: DatasetId) -> Path | None:
+        """Best effort: without it the program begins at its beginning."""
+        if not checkpoint or self._store is None or not in_store(checkpoint):
+            return None
+        into = self.folder / CHECKPOINT
+        with suppress(OSError):
+            into.mkdir()
+            return await self._store.lay(checkpoint, into)
+        return None
+
+    # -- of the program --------------------------------------------------------------------
+
+    async def outputs(
+        self, named: tuple[str, ...] | None, declared: tuple[str, ...], task: str
+    ) -> tuple[Dataset, ...]:
+        """What it named, or else its declared outputs. Raises ``OutputError``, ``OSError``."""
+        if named is None:
+            return await self._declared(declared, task)
+        if len(named) < len(declared):
+            raise OutputError(f"names {len(named)} outputs, it has {len(declared)}")
+        kept: dict[str, Dataset] = {}
+        for word in named:
+            if word not in kept:
+                kept[word] = await self._kept(word)
+        return tuple(kept[word] for word in named)
+
+    def save(self, name: str) -> Path | None:
+        """Take a saved state out of the program's hands, at once; None when it is none."""
+        path = self._own(name)
+        if path is None or self._store is None:
+            return None
+        self._saved += 1
+        into = self.folder / SAVED / str(self._saved)
+        try:
+            into.mkdir(parents=True)
+            return path.rename(into / path.name)
+        except OSError:
+            return None
+
+    async def keep(self, path: Path) -> Dataset:
+        """Into the store. Raises ``OSError``."""
+        assert self._store is not None
+        return await self._store.keep(path, path.name)
+
+    async def _declared(self, declared: tuple[str, ...], task: str) -> tuple[Dataset, ...]:
+        if self._store is None:  # named for it, the same wherever it runs
+            return tuple(Dataset(f"{task}:{n}", external=True) for n in range(len(declared)))
+        paths = [(name, self._own(name)) for name in declared]
+        missing = [name for name, path in paths if path is None]
+        if missing:
+            said = ", ".join(missing)
+            raise OutputError(f"ended well but left no {said}, which its description declares")
+        return tuple([await self.keep(path) for _, path in paths if path is not None])
+
+    async def _kept(self, word: str) -> Dataset:
+        path = self._own(word)
+        if path is None or self._store is None:
+            return Dataset(word, external=True)
+        return await self.keep(path)
+
+    def _own(self, name: str) -> Path | None:
+        """A file or folder inside this one, all links followed; None for everything else."""
+        try:
+            home = self.folder.resolve(strict=True)
+            path = (home / name).resolve(strict=True)
+        except (OSError, RuntimeError, ValueError):
+            return None
+        inside = path != home and path.is_relative_to(home)
+        return path if inside and (path.is_file() or path.is_dir()) else None
+
+
+def _remove_tree(folder: Path) -> None:
+    """A program may have taken its own rights away, and what was laid for it is read-only."""
+
+    def again(_function: object, path: str, _error: object) -> None:
+        with suppress(OSError):
+            Path(path).parent.chmod(FOLDER_MODE)
+            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+                Path(path).chmod(FOLDER_MODE)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                Path(path).unlink()
+
+    shutil.rmtree(folder, onerror=again)

@@ -1,0 +1,34 @@
+"""What running programs needs of the place where the flock's datasets are kept.
+
+A dataset of the flock's own is named by what is in it. Every other identifier belongs to somebody's
+database or file server: it is passed on to programs as it is, and nothing is ever asked of a store.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Protocol
+
+from agent.protocol.records import Dataset, DatasetId
+
+_OWN = re.compile("(sha256|tree):[0-9a-f]{64}")
+
+
+class Store(Protocol):
+    """Datasets on this disk."""
+
+    async def lay(self, dataset: DatasetId, into: Path) -> Path:
+        """Make it readable for a program in this folder, under its own file name where it has
+        one; where it is. Raises ``OSError``."""
+
+    async def keep(self, path: Path, name: str) -> Dataset:
+        """Take a file or folder in, for good: it is moved. Raises ``OSError``."""
+
+    def free_bytes(self) -> int:
+        """How much can still be taken in."""
+
+
+def in_store(dataset: DatasetId) -> bool:
+    """Whether a store has this one, if anybody has."""
+    return _OWN.fullmatch(dataset) is not None

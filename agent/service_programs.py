@@ -1,0 +1,62 @@
+"""What a program's description says, for the part of the agent that executes it.
+
+Descriptions are read by ``agent.workflow``, programs are run by ``agent.execution``, and the two do
+not know each other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.execution.limits import Limits
+from agent.execution.programs import Program, ProgramError
+from agent.protocol.messages import Capabilities
+from agent.workflow.faults import FaultsError
+from agent.workflow.program_description import (
+    ProgramDescription,
+    ProgramRequirements,
+    read_program,
+)
+
+
+class ProgramReader:
+    """Reads program folders for one machine."""
+
+    def __init__(self, machine: Capabilities) -> None:
+        self._machine = machine
+
+    def __call__(self, folder: Path) -> Program:
+        """The program in a folder; raises ``ProgramError``."""
+        try:
+            described = read_program(folder)
+        except FaultsError as error:
+            raise ProgramError("; ".join(each.sentence() for each in error.faults)) from error
+        return program_of(described, folder, self._machine)
+
+
+def program_of(described: ProgramDescription, folder: Path, machine: Capabilities) -> Program:
+    """As it is executed."""
+    told = described.limits
+    return Program(
+        name=described.name,
+        folder=folder,
+        command=described.command,
+        outputs=described.outputs,
+        limits=Limits(told.memory_mb, told.disk_mb, told.wall_s, told.silent_s, told.log_mb),
+        version=described.version,
+        unfit=_unfit(described.requirements, machine),
+    )
+
+
+def _unfit(needs: ProgramRequirements, machine: Capabilities) -> str:
+    """The first thing that the machine lacks; disks fill and empty, so they are looked at later."""
+    if needs.system and needs.system != machine.system:
+        return f"it needs {needs.system}, this is {machine.system}"
+    if needs.architecture and needs.architecture != machine.architecture:
+        return f"it needs {needs.architecture}, this is {machine.architecture}"
+    if machine.memory_mb and needs.memory_mb > machine.memory_mb:
+        return f"it needs {needs.memory_mb} MB of memory, there are {machine.memory_mb} MB"
+    if needs.cores > machine.cores:
+        return f"it needs {needs.cores} cores, there are {machine.cores}"
+    missing = [tag for tag in needs.tags if tag not in machine.tags]
+    return f"it needs the tag {missing[0]}" if missing else ""
