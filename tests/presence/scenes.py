@@ -1,0 +1,63 @@
+"""A machine that only exists as readings, with a clock that the test turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from agent.presence.judgement import Memory, Now, Verdict
+from agent.presence.readings import LastInput, Readings, Seen, Sessions
+from agent.presence.rules import Mode, Rules
+from agent.presence.verdict import verdict
+from agent.presence.wishes import Unpaused, Wish
+
+ZURICH = ZoneInfo("Europe/Zurich")
+LONG_AGO_S = 3_600.0
+
+
+class Scene:
+    """Nobody has been there for an hour, and nothing else is in the way."""
+
+    def __init__(self, rules: Rules | None = None, local: str = "2026-03-10 12:00") -> None:
+        self.rules = rules or Rules(mode=Mode.WHEN_IDLE)
+        self.wish: Wish = Unpaused()
+        self.steady_s = 10_000.0
+        self.wall_s = datetime.fromisoformat(local).replace(tzinfo=ZURICH).timestamp()
+        self.memory = Memory()
+        self.readings = Readings(
+            input=Seen(LastInput(self.steady_s - LONG_AGO_S, (100, 100)), "X11"),
+            sessions=Seen(Sessions(), "logind"),
+            on_mains=Seen(value=True),
+            full_screen=Seen(""),
+            others_cpu_percent=Seen(3.0),
+            free_memory_mb=Seen(4_000.0),
+            exclusive=Seen(()),
+        )
+
+    @property
+    def now(self) -> Now:
+        return Now(self.steady_s, self.wall_s, ZURICH)
+
+    def look(self) -> Verdict:
+        """The verdict now; what it remembers stays."""
+        found = verdict(self.rules, self.wish, self.readings, self.memory, self.now)
+        self.memory = found.memory
+        return found
+
+    def pass_s(self, seconds: float) -> Verdict:
+        """Let time pass, and look."""
+        self.steady_s += seconds
+        self.wall_s += seconds
+        return self.look()
+
+    def see(self, **readings: object) -> None:
+        """Other readings from now on."""
+        self.readings = replace(self.readings, **readings)  # type: ignore[arg-type]
+
+    def touch(
+        self, pointer: tuple[int, int] | None = (400, 300), where: str = "", ago_s: float = 0.0
+    ) -> Verdict:
+        """Somebody uses the machine, and it is looked at."""
+        self.see(input=Seen(LastInput(self.steady_s - ago_s, pointer, where), "X11"))
+        return self.look()
