@@ -46,12 +46,15 @@ case "$1" in
         echo TERMINATED done ;;
     eat) head -c "$2" /dev/zero | tail -n 1 | sleep 1000 ;;
     fill) head -c "$2" /dev/zero > full; sleep 1000 ;;
-    write) for name in $2; do echo "of $1" > "$name"; done; shift 2; for line in "$@"; do echo "$line" | tr ':' ' '; done ;;
+    write)
+        echo "of $1" > "$2"; shift 2
+        for line in "$@"; do echo "$line" | tr ':' ' '; done ;;
     mute) sleep 1000 ;;
     garbage) head -c 300000 /dev/urandom; echo; echo TERMINATED done ;;
-    save) echo one > state; echo CHECKPOINT state; while [ -e state ]; do sleep 0.01; done; echo "$2" > go
-          while [ -e go ]; do sleep 0.01; done ;;
-    environment) env | grep ^WINGBEAT_ | sort; [ -n "$WINGBEAT_CHECKPOINT" ] && cat "$WINGBEAT_CHECKPOINT" ;;
+    save) echo one > state; echo CHECKPOINT state; exec sleep 1000 ;;
+    environment)
+        env | grep ^WINGBEAT_ | sort
+        [ -z "$WINGBEAT_CHECKPOINT" ] || cat "$WINGBEAT_CHECKPOINT" ;;
     where) pwd; while [ "$(nice)" -lt 10 ]; do sleep 0.01; done; nice; echo TERMINATED "$(pwd)" ;;
 esac
 """

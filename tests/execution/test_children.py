@@ -6,9 +6,6 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -30,55 +27,9 @@ from agent.protocol.events import (
 from agent.protocol.records import Dataset, RunName, TaskSpec
 from tests.driver.worlds import RUN, eventually, in_loop
 from tests.execution.installed import install, processes, reader, state_of
+from tests.execution.places import place
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
-
-
-@dataclass
-class Place:
-    """Children in a folder of their own, and what they told."""
-
-    folder: Path
-    children: Children
-    told: list[Event] = field(default_factory=list)
-
-    def start(self, parameters: str, task: str = "t", program: str = "tell") -> None:
-        spec = TaskSpec(task, task, program, parameters=parameters)
-        self.children.start(StartChild(task, RUN, spec, ()))
-
-    async def end(self, task: str = "t") -> Event:
-        ended = (ChildSucceeded, ChildFailed, ChildStopped)
-
-        def ends() -> list[Event]:
-            return [each for each in self.told if isinstance(each, ended) and each.task == task]
-
-        await eventually(lambda: bool(ends()))
-        return ends()[0]
-
-    async def running(self, name: str = "pids") -> list[int]:
-        path = self.folder / name
-        await eventually(lambda: bool(processes(path)))
-        return processes(path)
-
-
-@asynccontextmanager
-async def place(
-    folder: Path, outputs: Sequence[str] = (), grace_s: float = 5.0
-) -> AsyncIterator[Place]:
-    install(folder / "programs", outputs=outputs)
-    for name in ("scratch", "logs"):
-        (folder / name).mkdir()
-    programs = Programs(folder / "programs", reader())
-    programs.look()
-    told: list[Event] = []
-    children = Children(
-        "ant", programs, folder / "scratch", folder / "logs", told.append, grace_s=grace_s
-    )
-    try:
-        yield Place(folder, children, told)
-    finally:
-        await children.close()
-    assert list((folder / "scratch").iterdir()) == []
 
 
 def test_words_become_events_and_the_rest_goes_to_the_log(tmp_path: Path) -> None:
@@ -245,12 +196,13 @@ def test_closing_ends_everything_also_what_has_left_its_session(tmp_path: Path) 
 AGENT = """
 import asyncio, sys
 from pathlib import Path
-from tests.execution.test_children import place
+from tests.execution.places import place
 
 async def main() -> None:
     async with place(Path(sys.argv[1])) as here:
         here.start(f"hang {sys.argv[1]}/one", task="one")
         here.start(f"escape {sys.argv[1]}/two", task="two")
+        here.start(f"hide {sys.argv[1]}/three wait", task="three")
         await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -258,11 +210,11 @@ asyncio.run(main())
 
 
 def test_no_program_outlives_an_agent_that_is_killed(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
+    paths = [tmp_path / name for name in ("one", "two", "three")]
 
     async def test(agent: subprocess.Popen[bytes]) -> None:
-        await eventually(lambda: bool(processes(one) and processes(two)))
-        pids = processes(one) + processes(two)
+        await eventually(lambda: all(map(processes, paths)))
+        pids = [pid for path in paths for pid in processes(path)]
         assert all(map(state_of, pids))
         agent.send_signal(signal.SIGKILL)
         await eventually(lambda: not any(map(state_of, pids)))

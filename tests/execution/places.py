@@ -1,0 +1,127 @@
+"""Children in a folder of their own with real processes, and a store that keeps files in a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.execution.children import Children
+from agent.execution.limits import NODE_LIMITS, Limits
+from agent.execution.programs import Programs
+from agent.protocol import records
+from agent.protocol.effects import StartChild
+from agent.protocol.events import (
+    ChildFailed,
+    ChildNotStarted,
+    ChildStopped,
+    ChildSucceeded,
+    Event,
+)
+from agent.protocol.records import Dataset, DatasetId, TaskSpec
+from tests.driver.worlds import RUN, eventually
+from tests.execution.installed import install, processes, reader
+
+ENDS = (ChildSucceeded, ChildFailed, ChildStopped, ChildNotStarted)
+
+
+@dataclass
+class FolderStore:
+    """Datasets as files of a folder; ``held`` keeps what is to be kept waiting."""
+
+    folder: Path
+    held: asyncio.Event | None = None
+
+    async def lay(self, dataset: DatasetId, into: Path) -> Path:
+        source = next(self.folder.glob(f"{dataset.replace(':', '-')}.*"))
+        path = into / source.name.partition(".")[2]
+        path.hardlink_to(source)
+        return path
+
+    async def keep(self, path: Path, name: str) -> Dataset:
+        if self.held is not None:
+            await self.held.wait()
+        return self._keep(path, name)
+
+    def _keep(self, path: Path, name: str) -> Dataset:
+        data = path.read_bytes() if path.is_file() else b"a folder"
+        dataset = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        self.folder.mkdir(exist_ok=True)
+        path.rename(self.folder / f"{dataset.replace(':', '-')}.{name}")
+        return Dataset(dataset, len(data))
+
+    def free_bytes(self) -> int:
+        return 2**40
+
+
+@dataclass
+class Place:
+    """Children and what they told."""
+
+    folder: Path
+    children: Children
+    store: FolderStore
+    told: list[Event] = field(default_factory=list)
+
+    def start(
+        self,
+        parameters: str,
+        task: str = "t",
+        program: str = "tell",
+        limits: records.Limits = records.Limits(),  # noqa: B008 - frozen
+        **more: object,
+    ) -> None:
+        spec = TaskSpec(task, task, program, parameters=parameters, limits=limits)
+        effect = {"task": task, "run": RUN, "spec": spec, "inputs": (), **more}
+        self.children.start(StartChild(**effect))  # type: ignore[arg-type]
+
+    async def end(self, task: str = "t") -> Event:
+        def ends() -> list[Event]:
+            return [each for each in self.told if isinstance(each, ENDS) and each.task == task]
+
+        await eventually(lambda: bool(ends()))
+        return ends()[0]
+
+    async def running(self, name: str = "pids") -> list[int]:
+        path = self.folder / name
+        await eventually(lambda: bool(processes(path)))
+        return processes(path)
+
+    def log(self, task: str = "t") -> str:
+        path = self.folder / "logs" / f"task-{task}" / "1.1.log"
+        return path.read_text("utf-8", "replace") if path.exists() else ""
+
+
+@asynccontextmanager
+async def place(
+    folder: Path,
+    outputs: Sequence[str] = (),
+    grace_s: float = 5.0,
+    limits: Limits = NODE_LIMITS,
+    store: bool = False,
+) -> AsyncIterator[Place]:
+    install(folder / "programs", outputs=outputs)
+    for name in ("scratch", "logs"):
+        (folder / name).mkdir()
+    programs = Programs(folder / "programs", reader())
+    programs.look()
+    told: list[Event] = []
+    kept = FolderStore(folder / "store")
+    children = Children(
+        "ant",
+        programs,
+        folder / "scratch",
+        folder / "logs",
+        told.append,
+        grace_s=grace_s,
+        limits=limits,
+        store=kept if store else None,
+    )
+    try:
+        yield Place(folder, children, kept, told)
+    finally:
+        await children.close()
+    assert list((folder / "scratch").iterdir()) == []

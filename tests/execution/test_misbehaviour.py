@@ -1,0 +1,217 @@
+"""Programs that do what no program should: each ends in the right state with one clear sentence,
+and nothing of it is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import resource
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.execution import children as children_module
+from agent.execution.groups import Launch
+from agent.execution.limits import Limits
+from agent.protocol import records
+from agent.protocol.events import (
+    ChildFailed,
+    ChildNotStarted,
+    ChildStopped,
+    ChildSucceeded,
+)
+from tests.driver.worlds import RUN, eventually, in_loop
+from tests.execution.installed import state_of
+from tests.execution.places import place
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+FLOOD_BYTES = 64 * 1024 * 1024
+
+
+def test_a_flood_is_heard_to_its_end_and_its_log_says_that_it_was_cut(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path, limits=Limits(log_mb=1)) as here:
+            before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            here.start(f"flood {FLOOD_BYTES}")
+            assert isinstance(await here.end(), ChildSucceeded)
+            more_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
+            assert more_kb < 30_000
+            log = here.log()
+        assert len(log) < 1_100_000
+        assert "[wingbeat] the log is full at 1 MB; only the end follows" in log
+        assert re.search(r"\[wingbeat\] 66 MB were left out here\n", log)
+        assert log.endswith("the end\n")
+
+    in_loop(test)
+
+
+def test_garbage_goes_to_the_log(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start("garbage")
+            assert isinstance(await here.end(), ChildSucceeded)
+            assert len(here.log()) > 1_000
+
+    in_loop(test)
+
+
+def test_one_that_eats_memory_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start("eat 2000000000", limits=records.Limits(memory_mb=60))
+            ended = await here.end()
+            assert isinstance(ended, ChildFailed)
+            told = r"tell took [0-9,]+ MB of memory, its limit is 60 MB"
+            assert re.fullmatch(told, ended.error)
+
+    in_loop(test)
+
+
+def test_one_that_fills_the_disk_is_ended_and_what_it_wrote_is_gone(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start("fill 60000000", limits=records.Limits(disk_mb=20))
+            ended = await here.end()
+            assert isinstance(ended, ChildFailed)
+            assert re.fullmatch(r"tell wrote [0-9]+ MB, its limit is 20 MB", ended.error)
+
+    in_loop(test)
+
+
+def test_one_on_a_disk_that_others_fill_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"hang {tmp_path}/pids")
+            pids = await here.running()
+            ended = await here.end()
+            assert isinstance(ended, ChildNotStarted)
+            assert re.fullmatch(
+                r"tell was ended, because the disk has only [0-9,]+ MB left", ended.reason
+            )
+            await eventually(lambda: not any(map(state_of, pids)))
+
+    wanted = os.statvfs(tmp_path)
+    monkeypatch.setattr(children_module, "FREE_BYTES_MIN", -1)
+    keep = Launch
+
+    def on_a_full_disk(**told: object) -> object:
+        told["free_bytes_min"] = wanted.f_blocks * wanted.f_frsize
+        return keep(**told)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(children_module, "Launch", on_a_full_disk)
+    in_loop(test)
+
+
+def test_nothing_is_started_on_a_disk_without_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start("say hello")
+            ended = await here.end()
+            assert isinstance(ended, ChildNotStarted)
+            assert os.strerror(errno.ENOSPC) not in ended.reason
+            assert "the disk has" in ended.reason
+            assert here.log() == ""
+
+    monkeypatch.setattr(children_module, "FREE_BYTES_MIN", 2**60)
+    in_loop(test)
+
+
+def test_one_that_runs_too_long_hears_cancel_and_is_ended(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"listen {tmp_path}/pids", limits=records.Limits(wall_s=1))
+            ended = await here.end()
+            told = "tell ran for longer than 1 s, which is its limit: heard CANCEL"
+            assert ended == ChildFailed("t", RUN, told)
+
+    in_loop(test)
+
+
+def test_one_that_says_nothing_is_ended(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path, grace_s=0.05) as here:
+            here.start("mute", limits=records.Limits(silent_s=1))
+            told = "tell neither progressed nor printed anything for 1 s, which is its limit"
+            assert await here.end() == ChildFailed("t", RUN, told)
+
+    in_loop(test)
+
+
+def test_suspended_time_counts_for_no_limit(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"wait {tmp_path}/pids {tmp_path}/go", limits=records.Limits(wall_s=3600))
+            await here.running()
+            child = here.children._runs["t", RUN].child
+            assert child is not None
+            here.children.suspend("t", RUN)
+            ran_s = child.ran_s
+            await eventually(lambda: child._watching is None)
+            assert child.ran_s == ran_s
+            here.children.resume("t", RUN)
+            assert child._watching is not None
+            (tmp_path / "go").touch()
+            assert isinstance(await here.end(), ChildSucceeded)
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize("how", ["wait", "end"])
+def test_one_that_forks_away_with_no_environment_is_found(tmp_path: Path, how: str) -> None:
+    async def test() -> None:
+        async with place(tmp_path, grace_s=0.05) as here:
+            here.start(f"hide {tmp_path}/pids {how}")
+            pids = await here.running()
+            if how == "wait":
+                assert all(map(state_of, pids))
+                here.children.suspend("t", RUN)
+                await eventually(lambda: [state_of(each) for each in pids] == ["T"])
+                here.children.stop("t", RUN, "not wanted")
+                assert await here.end() == ChildStopped("t", RUN)
+            else:
+                assert isinstance(await here.end(), ChildSucceeded)
+            assert not any(map(state_of, pids)), "gone before the slot counts as free"
+
+    in_loop(test)
+
+
+def test_one_whose_keeper_is_killed_fails_and_leaves_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"hang {tmp_path}/pids")
+            pids = await here.running()
+            os.kill(parent_of(pids[0]), 9)
+            assert await here.end() == ChildFailed("t", RUN, "tell was ended by signal 9")
+            await eventually(lambda: not any(map(state_of, pids)))
+            here.start("say hello", task="u")
+            assert isinstance(await here.end("u"), ChildSucceeded)
+
+    in_loop(test)
+
+
+def test_a_guardian_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"wait {tmp_path}/pids {tmp_path}/go")
+            await here.running()
+            guardian = here.children._groups._guardian  # type: ignore[attr-defined]
+            guardian.kill()
+            await eventually(lambda: guardian.poll() is not None)
+            here.start("say hello", task="u")
+            assert isinstance(await here.end("u"), ChildSucceeded)
+            (tmp_path / "go").touch()
+            assert isinstance(await here.end("t"), ChildSucceeded)
+
+    in_loop(test)
