@@ -11,6 +11,7 @@ leaves a flock while it runs.
 ``service_flock``           what a person does with a flock
 ``service_facts``           what can be told of all this, as values
 ``service_settings``        what a person sets in a file
+``service_datasets``        what the node keeps for tasks, and its way to and from others
 ``service_presence``        whether this machine helps now, and why
 ``service_thread``          the same in a background thread
 ``service_headless``        the same as a process of its own
@@ -27,10 +28,10 @@ import logging
 import os
 import sys
 import time
-import uuid
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from agent import __version__, logs
@@ -41,14 +42,16 @@ from agent.net.link_streams import Streams
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
+from agent.net.transfer_pipe import Pipe
 from agent.paths import Home
-from agent.protocol.effects import Answer
-from agent.protocol.events import Cancel, MarkGate, PresenceChanged, Prioritise, Retry, Submit
+from agent.protocol.effects import Answer, TaskMoved
+from agent.protocol.events import PresenceChanged
 from agent.protocol.messages import Message
-from agent.protocol.records import NodeId, TaskId
+from agent.protocol.records import Dataset, NodeId, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.service_clients import MemberAcceptor, MemberClients
+from agent.service_datasets import DatasetOffice
 from agent.service_facts import (
     Facts,
     FlockFacts,
@@ -61,15 +64,13 @@ from agent.service_facts import (
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
 from agent.service_network import FlockNetwork
-from agent.service_node import LiveNode, open_journal
+from agent.service_node import LiveNode, open_datasets, open_journal
 from agent.service_presence import ServicePresence
 from agent.service_report import facts_of
+from agent.service_requests import Request, RequestDesk
 from agent.service_settings import NodeSettings, read_settings
 
 PROGRAMS_EVERY_S = 30.0
-REQUESTS_MAX = 10_000
-
-Request = Submit | Cancel | Retry | Prioritise | MarkGate
 _Result = TypeVar("_Result")
 
 log = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class Service:
     def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
         self._home, self._options, self.settings = home, options, settings
         self._watchers: list[Callable[[Notice], None]] = []
-        self._requests: dict[str, asyncio.Future[Answer]] = {}
+        self._requests = RequestDesk(settings.name)
         self._handed_back = asyncio.Event()
         self._stopped = asyncio.Event()
         self._reason = ""
@@ -146,7 +147,7 @@ class Service:
         try:
             await self.end_node(reason)
         finally:
-            self._give_up_requests()
+            self._requests.give_up()
             log.info("stopped")
             self._end_logs()
             self._stopped.set()
@@ -166,16 +167,7 @@ class Service:
         """
         if self._reason:
             raise ServiceError(f"{self.name} is stopping: ask another machine.")
-        if len(self._requests) >= REQUESTS_MAX:
-            raise ServiceError(f"{REQUESTS_MAX} requests wait on {self.name}: ask again later.")
-        name = uuid.uuid4().hex
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._requests[name] = answer
-        try:
-            self._live.hand(replace(event, request=name))
-            return await answer
-        finally:
-            self._requests.pop(name, None)
+        return await self._requests.ask(event, self._live.hand)
 
     def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
         """Be told of changes, in the loop and in order; returns what ends that.
@@ -201,6 +193,17 @@ class Service:
     def story(self, task: TaskId) -> list[str]:
         """Why the task moved, as far as this node saw it."""
         return self._live.node.story(task)
+
+    # -- data ------------------------------------------------------------------------------
+
+    @property
+    def datasets(self) -> DatasetOffice:
+        """What this node keeps, and the way in and out."""
+        return self._live.datasets
+
+    async def add_dataset(self, path: Path) -> Dataset:
+        """A file or folder of this machine becomes a dataset. Raises ``OSError``."""
+        return await self.datasets.add(path)
 
     # -- this node and its peers -----------------------------------------------------------
 
@@ -313,12 +316,12 @@ class Service:
 
     def answered(self, answer: Answer) -> None:
         """A request is answered."""
-        waiting = self._requests.get(answer.request)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(answer)
+        self._requests.answered(answer)
 
     def told(self, notice: Told) -> None:
         """The node tells of a task or workflow."""
+        if isinstance(notice, TaskMoved):
+            self._live.datasets.moved(notice.task, notice.after)
         self.notify(notice)
 
     def stopped(self) -> None:
@@ -343,6 +346,12 @@ class Service:
         if self.network is not None:
             self.network.unlink(peer, reason)
 
+    async def open_bulk(self, peer: NodeId) -> Pipe:
+        """A transfer of data with a peer. Raises ``OSError``."""
+        if self.network is None:
+            raise ConnectionError("this node belongs to no flock")
+        return await self.network.links.open_bulk(peer)
+
     # -- for the parts of the composition root ---------------------------------------------
 
     @property
@@ -366,7 +375,9 @@ class Service:
             undone.push_async_callback(asyncio.to_thread, journal.close)
             membership = await asyncio.to_thread(Membership.open, self._home.identity)
             me = await asyncio.to_thread(_node_id, self._home, membership)
-            self._live = LiveNode(me, self._home, self.settings, self._options, journal)
+            datasets = await open_datasets(me, self._home, self.settings, self.open_bulk)
+            undone.push_async_callback(datasets.close)
+            self._live = LiveNode(me, self._home, self.settings, self._options, journal, datasets)
             self._live.work_began = self.presence.work_began
             network = None if membership is None else self._office.network_of(membership)
             members = () if network is None else network.member_ids
@@ -470,13 +481,6 @@ class Service:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-    def _give_up_requests(self) -> None:
-        for waiting in self._requests.values():
-            if not waiting.done():
-                waiting.set_exception(
-                    ServiceError(f"{self.name} stopped before it could answer: ask another one.")
-                )
 
 
 def _node_id(home: Home, membership: Membership | None) -> NodeId:

@@ -148,7 +148,15 @@ class FlockOffice:
         """The network of a membership, not started yet."""
         service = self._service
         book = AddressBook(service.home.data / ADDRESS_BOOK)
-        return FlockNetwork(membership, service.settings, book, self._tell, self._notify)
+        return FlockNetwork(
+            membership,
+            service.settings,
+            book,
+            self._tell,
+            self._notify,
+            service.live.datasets.transfers.serve,
+            serve_clients=service.member_clients.arrived,
+        )
 
     async def connect(self, network: FlockNetwork) -> None:
         """Start it; from now on the node reaches its peers through it."""

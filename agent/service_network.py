@@ -27,11 +27,12 @@ from agent.net.addresses import Address
 from agent.net.dial_connect import ANY_HOST
 from agent.net.enrolment import Desk
 from agent.net.joining import keep_up
+from agent.net.link_bulk import BulkAcceptor, StreamAcceptor
 from agent.net.link_reception import Contexts
 from agent.net.links import LinkCallbacks, Links
 from agent.net.membership import Membership
 from agent.net.refusals import MembershipError
-from agent.net.tls import BULK, JOIN, LINK, TlsObject
+from agent.net.tls import BULK, CLIENT, JOIN, LINK, TlsObject
 from agent.protocol.events import (
     Dropped,
     Event,
@@ -69,6 +70,8 @@ class FlockNetwork:
         book: AddressBook,
         tell: Callable[[Event], None],
         notify: Callable[[PeersChanged | MembersMoved], None],
+        serve_bulk: BulkAcceptor,
+        serve_clients: StreamAcceptor | None = None,
     ) -> None:
         self.membership, self._settings, self._book = membership, settings, book
         self._tell, self._notify = tell, notify
@@ -81,6 +84,9 @@ class FlockNetwork:
         self._due = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._unwatch: Callable[[], None] | None = None
+        others: dict[str, StreamAcceptor] = {JOIN: Desk(membership).serve}
+        if serve_clients is not None:
+            others[CLIENT] = serve_clients
         self.links = Links(
             membership.node_id,
             Contexts(
@@ -88,11 +94,16 @@ class FlockNetwork:
             ),
             self._verify,
             LinkCallbacks(
-                self._linked, self._unlinked, self._received, self._dropped, self._gossip, _no_bulk
+                self._linked,
+                self._unlinked,
+                self._received,
+                self._dropped,
+                self._gossip,
+                serve_bulk,
             ),
             port=settings.port,
             hosts=settings.listen or ANY_HOST,
-            others={JOIN: Desk(membership).serve},
+            others=others,
         )
 
     # -- for the service -------------------------------------------------------------------
@@ -178,6 +189,7 @@ class FlockNetwork:
 
     def _unlinked(self, peer: NodeId, reset: bool) -> None:
         self.peers.unlinked(peer)
+        self.links.cut_transfers(peer)
         self._tell(PeerUnlinked(peer, reset))
         self._notify(PeersChanged(peer, linked=False))
 
@@ -319,11 +331,3 @@ class FlockNetwork:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("the network fails at something", exc_info=error)
-
-
-async def _no_bulk(
-    peer: NodeId, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
-    """Datasets do not travel yet; whoever asks for one is sent away."""
-    del reader, writer
-    log.warning("%s wants to transfer a dataset, which this version does not", peer)

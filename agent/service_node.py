@@ -30,10 +30,14 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.records import NodeId
+from agent.protocol.records import DatasetId, NodeId
+from agent.service_datasets import DatasetOffice
+from agent.service_datasets_port import WorkPort
+from agent.service_datasets_transfers import Reach
 from agent.service_facts import AlreadyRunningError, ServiceError
 from agent.service_programs import ProgramReader
 from agent.service_settings import NodeSettings
+from agent.storage.datasets.room import GIGABYTE
 from agent.storage.errors import JournalError, JournalInUse
 from agent.storage.journal import Journal
 from agent.storage.reading import Remembered
@@ -58,14 +62,34 @@ async def open_journal(home: Home) -> Journal:
         raise ServiceError(str(error)) from error
 
 
+async def open_datasets(
+    me: NodeId, home: Home, settings: NodeSettings, reach: Reach
+) -> DatasetOffice:
+    """The datasets of this home."""
+    folder = home.data / "datasets"
+    try:
+        return await DatasetOffice.open(me, folder, int(settings.datasets_gb * GIGABYTE), reach)
+    except OSError as error:
+        raise ServiceError(
+            f"The datasets in {folder} cannot be opened ({error.strerror or error}): check the disk"
+            " and whom the folder belongs to."
+        ) from error
+
+
 class LiveNode:
-    """Built around an open journal, which it closes in the end."""
+    """Built around an open journal and an open store, which it closes in the end."""
 
     def __init__(
-        self, me: NodeId, home: Home, settings: NodeSettings, options: Options, journal: Journal
+        self,
+        me: NodeId,
+        home: Home,
+        settings: NodeSettings,
+        options: Options,
+        journal: Journal,
+        datasets: DatasetOffice,
     ) -> None:
         self.node_id, self._home, self._settings = me, home, settings
-        self._protocol, self._journal = options.protocol, journal
+        self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
         machine = capabilities((), home.scratch, settings.tags)
         self.programs = Programs(home.programs, ProgramReader(machine))
         self.children = Children(
@@ -75,6 +99,7 @@ class LiveNode:
             home.log / "tasks",
             self.hand,
             grace_s=options.grace_s,
+            store=datasets,
             limits=node_limits(machine.memory_mb, settings.slots),
         )
         self.notices: tuple[str, ...] = ()
@@ -96,11 +121,14 @@ class LiveNode:
         except JournalError as error:
             raise ServiceError(str(error)) from error
         await asyncio.to_thread(self._look_around)
+        holdings = await asyncio.to_thread(self.datasets.store.holdings)
         self.notices = remembered.notices
         for notice in remembered.notices:
             log.warning("%s", notice)
-        self.node = Node(self._setup(remembered, members))
-        self.driver = Driver(self.node, network, self._journal, self.children, audience)
+        self.node = Node(self._setup(remembered, members, holdings))
+        work = WorkPort(self.children, self.datasets.transfers)
+        self.driver = Driver(self.node, network, self._journal, work, audience)
+        self.datasets.begin(self.node, self._protocol.copies, self.hand)
         self.hand(Started())
         self.set_presence(presence)
 
@@ -133,6 +161,7 @@ class LiveNode:
         """Let go of everything, whether or not it was handed back."""
         self.driver.close()
         await self.children.close()
+        await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
 
     def _look_around(self) -> None:
@@ -148,7 +177,12 @@ class LiveNode:
     def _capabilities(self) -> Capabilities:
         return capabilities(self.children.names(), self._home.scratch, self._settings.tags)
 
-    def _setup(self, remembered: Remembered, members: tuple[NodeId, ...]) -> NodeSetup:
+    def _setup(
+        self,
+        remembered: Remembered,
+        members: tuple[NodeId, ...],
+        holdings: tuple[DatasetId, ...],
+    ) -> NodeSetup:
         return NodeSetup(
             node=self.node_id,
             name=self._settings.name,
@@ -160,5 +194,6 @@ class LiveNode:
             workflows=remembered.workflows,
             lives=remembered.lives,
             prunings=remembered.prunings,
+            holdings=holdings,
             version=__version__,
         )

@@ -15,6 +15,8 @@ key             what                                     default
 ``volunteer``   ``always``, ``when idle``,               ``always``
                 ``by schedule`` or ``paused``
 ``presence``    a table: ``agent.presence.rules``        see there
+``datasets_gb`` how much data to keep for the flock; 0   half of what
+                is the default                           would be free
 ``tags``        for the matching of requirements         none
 ==============  =======================================  ===================================
 """
@@ -36,6 +38,7 @@ from agent.service_facts import ServiceError
 
 NAME_LENGTH_MAX = 60
 SLOTS_MAX = 256
+DISK_GB = 1_000_000.0
 ENTRIES_MAX = 64
 PAUSED = "paused"
 MODES = (*(each.value for each in Mode), PAUSED)
@@ -65,6 +68,7 @@ class NodeSettings:
     slots: int = 1
     volunteer: str = Mode.ALWAYS.value
     presence: Rules = field(default_factory=Rules)
+    datasets_gb: float = 0.0
     tags: tuple[str, ...] = ()
 
     @property
@@ -102,6 +106,7 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
         "slots": _number(1, SLOTS_MAX, f"a number from 1 to {SLOTS_MAX}"),
         "volunteer": _mode,
         "presence": read_rules,
+        "datasets_gb": _gigabytes,
         "tags": _list_of(_tag),
     }
     read: dict[str, object] = {}
@@ -136,6 +141,12 @@ def _number(least: int, most: int, what: str) -> Callable[[object], int]:
         return value
 
     return read
+
+
+def _gigabytes(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < DISK_GB:
+        raise ValueError(f"is {value!r}: write how many gigabytes, like 50, or 0 for the default.")
+    return float(value)
 
 
 def _list_of(read_one: Callable[[object], _Value]) -> Callable[[object], tuple[_Value, ...]]:

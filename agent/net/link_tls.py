@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import ssl
 from typing import Protocol
 
@@ -145,6 +146,18 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._closing = True
         if self._raw is not None:
             self._raw.abort()
+
+    def leave_loop(self) -> tuple[socket.socket, ssl.MemoryBIO, ssl.MemoryBIO]:
+        """Socket and TLS go to somebody who blocks; here the connection is over, untold.
+
+        Raises ``OSError`` when it has ended, or not everything that was written has left.
+        """
+        if self._closing or self._raw is None or self._raw.get_write_buffer_size():
+            raise ConnectionResetError("the connection has ended before the transfer began")
+        connected: socket.socket = self._raw.get_extra_info("socket").dup()
+        self._closing = True
+        self._raw.abort()
+        return connected, self._arrived, self._outgoing
 
     def pause_reading(self) -> None:
         """Let the other side's pipe fill."""

@@ -27,7 +27,7 @@ from agent.net.link_bulk import BulkAcceptor, StreamAcceptor, Transfers
 from agent.net.link_greeting import Greeting, Verify
 from agent.net.link_reception import Contexts, Reception
 from agent.net.link_refusals import UNREMARKABLE, Cause, LinkRefusal, Refusals, explained
-from agent.net.link_streams import Streams
+from agent.net.transfer_pipe import Pipe
 from agent.net.wire import GOSSIP_BYTES_MAX, Kind, frame
 from agent.protocol.messages import Message, Records
 from agent.protocol.records import NodeId
@@ -166,8 +166,12 @@ class Links:
         self.unlink(peer, reason)
         self._transfers.cut(peer)
 
-    async def open_bulk(self, peer: NodeId) -> Streams:
-        """Streams of a bulk transfer with a peer; raises ``OSError``."""
+    def cut_transfers(self, peer: NodeId) -> None:
+        """End all bulk transfers with a peer; whoever is at it finds another way."""
+        self._transfers.cut(peer)
+
+    async def open_bulk(self, peer: NodeId) -> Pipe:
+        """The pipe of a bulk transfer with a peer, for a thread; raises ``OSError``."""
         addresses = self.dialler.addresses_of(peer)
         link = self._links.get(peer)
         if link is not None and link.opening.port:
@@ -175,7 +179,7 @@ class Links:
         greeting, refusal = await self._reception.dial(addresses, peer, bulk=True)
         if refusal is not None:
             raise ConnectionRefusedError(refusal.text)
-        return self._transfers.opened(greeting)
+        return await self._transfers.opened(greeting)
 
     @property
     def linked(self) -> tuple[NodeId, ...]:

@@ -30,7 +30,7 @@ from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
-from agent.protocol.records import NodeId, TaskId
+from agent.protocol.records import DatasetId, NodeId, TaskId
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
@@ -126,6 +126,15 @@ class Node:
     def story(self, task: TaskId) -> list[str]:
         """Why the task moved, as far as this node saw it."""
         return self._core.story(task)
+
+    def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
+        """Linked peers from which a dataset can be fetched now."""
+        return self._datasets.holders(dataset)
+
+    def reachable(self) -> tuple[NodeId, ...]:
+        """Linked peers that answer, those first whose owners let them work for others."""
+        peers = [p for p in self._core.peers.values() if p.greeted and not p.suspected]
+        return tuple(p.node for p in sorted(peers, key=lambda p: (not _willing(p), p.node)))
 
     @property
     def master(self) -> NodeId:
@@ -271,3 +280,7 @@ class Node:
             or task in self.claims.open
             or task in self.claims.contested
         )
+
+
+def _willing(peer: Peer) -> bool:
+    return peer.status is not None and peer.status.willing

@@ -279,6 +279,6 @@ def test_a_large_file_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
     assert partial.whole_pieces(hashes) == {1}
     partial.write(0, memoryview(content))
     assert partial.whole_pieces(hashes) == {0, 1, 2}
-    again.complete(digest, partial)
+    again.complete(digest)
     assert again.put_file(digest, "large").size_bytes == len(content)
     assert again.quota().used_bytes == len(content)

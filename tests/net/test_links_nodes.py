@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,6 +27,7 @@ from agent.net.addresses import Address
 from agent.net.link_bulk import StreamAcceptor
 from agent.net.link_reception import Contexts
 from agent.net.links import LinkCallbacks, Links
+from agent.net.transfer_pipe import Pipe
 from agent.net.wire import ALPN_BULK, ALPN_LINK
 from agent.protocol.messages import Message
 
@@ -104,7 +105,7 @@ class Node:
     told: list[tuple[Any, ...]] = field(default_factory=list)
     on_linked: Callable[[str], None] | None = None
     on_received: Callable[[str, Message], None] | None = None
-    on_bulk: Callable[..., Coroutine[Any, Any, None]] | None = None
+    on_bulk: Callable[[str, Pipe], None] | None = None
     links: Links = field(init=False)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -157,11 +158,9 @@ class Node:
         self.told.append(what)
         self.changed.set()
 
-    async def bulk(
-        self, peer: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def bulk(self, peer: str, pipe: Pipe) -> None:
         if self.on_bulk is not None:
-            await self.on_bulk(peer, reader, writer)
+            self.on_bulk(peer, pipe)
 
     def heard(self, kind: str) -> list[tuple[Any, ...]]:
         return [what for what in self.told if what[0] == kind]

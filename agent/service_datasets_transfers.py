@@ -1,0 +1,256 @@
+"""Datasets between this node and its peers: brought when a task needs them, given when it made them.
+
+The driver's port for data: what the protocol wants fetched and copied, and honest words about what
+became of it. Whoever should keep something is offered it and fetches it itself, over the connection
+that the offer came on: so there is one way in, which verifies, and one machine of two that can dial
+the other is enough. The same dataset wanted by several at once comes once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from agent.net import transfer_serve
+from agent.net.transfer_download import HOLDERS_AT_ONCE_MAX, Download
+from agent.net.transfer_pipe import Pipe
+from agent.net.transfer_words import OFFERED_MAX, Taken
+from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch
+from agent.protocol.events import Event, FetchFailed, InputsFetched, OutputsCopied
+from agent.protocol.records import DatasetId, NodeId, RunName, TaskId, short_text
+from agent.storage.datasets.store import DatasetStore
+
+DOWNLOADS_AT_ONCE_MAX = 4
+OFFERS_AT_ONCE_MAX = 4
+THREADS_MAX = DOWNLOADS_AT_ONCE_MAX * (HOLDERS_AT_ONCE_MAX + 1) + OFFERS_AT_ONCE_MAX
+"""A thread that waits for another one has to find it running."""
+TAKING_S_MAX = 24 * 3_600.0
+
+Reach = Callable[[NodeId], Awaitable[Pipe]]
+"""Opens a transfer with a peer; raises ``OSError``."""
+
+log = logging.getLogger(__name__)
+
+
+class _GivenPipe:
+    """A pipe that somebody else will close."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        self.send, self.receive_into, self.abort = pipe.send, pipe.receive_into, pipe.abort
+
+    def close(self) -> None:
+        """Not here."""
+
+
+class _Bringing:
+    """A download, and how many wait for it."""
+
+    __slots__ = ("task", "waiting")
+
+    def __init__(self, task: asyncio.Task[None]) -> None:
+        self.task, self.waiting = task, 0
+
+
+class DatasetTransfers:
+    """All transfers of one node. In the loop, but for ``serve``."""
+
+    def __init__(
+        self, me: NodeId, store: DatasetStore, reach: Reach, tell: Callable[[Event], None]
+    ) -> None:
+        self._me, self._store, self._reach, self._tell = me, store, reach, tell
+        self._threads = ThreadPoolExecutor(THREADS_MAX, "datasets")
+        self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE_MAX)
+        self._offers = asyncio.Semaphore(OFFERS_AT_ONCE_MAX)
+        self._bringing: dict[DatasetId, _Bringing] = {}
+        self._runs: dict[tuple[TaskId, RunName], asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._loop = asyncio.get_running_loop()
+        self.copying: dict[DatasetId, None] = {}
+        """What is on its way to other disks now."""
+
+    # -- what the driver asks --------------------------------------------------------------
+
+    def fetch(self, effect: Fetch) -> None:
+        """Bring the inputs of a run here."""
+        key = (effect.task, effect.run)
+        task = self._runs[key] = self._begin(self._fetch(effect))
+        task.add_done_callback(lambda _: self._runs.pop(key, None))
+
+    def copy(self, effect: CopyOutputs) -> None:
+        """Have its outputs on more disks."""
+        self._begin(self._copy(effect))
+
+    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
+        """Have what it saved on one more disk, if that can be done."""
+        self._begin(self.spread([effect.checkpoint.dataset], effect.peers, 1))
+
+    def stop(self, task: TaskId, run: RunName) -> None:
+        """Nothing is fetched for this run any more, and nothing told of it."""
+        fetching = self._runs.pop((task, run), None)
+        if fetching is not None:
+            fetching.cancel()
+
+    async def close(self) -> None:
+        """End everything."""
+        tasks = [*self._tasks, *(each.task for each in self._bringing.values())]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.to_thread(self._threads.shutdown)
+
+    # -- here ------------------------------------------------------------------------------
+
+    async def bring(
+        self, dataset: DatasetId, holders: Sequence[NodeId], reach: Reach | None = None
+    ) -> None:
+        """Have a dataset here; raises ``OSError`` with a sentence when that cannot be."""
+        while not await self._in_thread(self._store.has, dataset):
+            known = self._bringing.get(dataset)
+            if known is None:
+                await self._wait_for(dataset, self._start(dataset, holders, reach or self._reach))
+                return
+            try:
+                await self._wait_for(dataset, known)
+            except OSError:
+                continue  # its holders were others
+
+    def _start(self, dataset: DatasetId, holders: Sequence[NodeId], reach: Reach) -> _Bringing:
+        task = asyncio.create_task(self._download(dataset, holders, reach))
+        started = self._bringing[dataset] = _Bringing(task)
+        return started
+
+    async def _wait_for(self, dataset: DatasetId, bringing: _Bringing) -> None:
+        """Whoever is the last to give up ends the download."""
+        bringing.waiting += 1
+        try:
+            await asyncio.shield(bringing.task)
+        finally:
+            bringing.waiting -= 1
+            if not bringing.waiting and not bringing.task.done():
+                bringing.task.cancel()
+                await asyncio.gather(bringing.task, return_exceptions=True)
+            if bringing.task.done() and self._bringing.get(dataset) is bringing:
+                del self._bringing[dataset]
+
+    async def _download(self, dataset: DatasetId, holders: Sequence[NodeId], reach: Reach) -> None:
+        async with self._downloads:
+            began_s = self._loop.time()
+            await Download(self._store, dataset, reach, self._threads).run(holders)
+            log.info("fetched %s in %.1f s", dataset, self._loop.time() - began_s)
+
+    async def _fetch(self, effect: Fetch) -> None:
+        for dataset, holders in effect.inputs:
+            try:
+                await self.bring(dataset, holders)
+            except OSError as error:
+                log.warning("an input of %s is not here: %s", effect.task, error)
+                reason = short_text(str(error))
+                self._tell(FetchFailed(effect.task, effect.run, dataset, reason))
+                return
+        self._tell(InputsFetched(effect.task, effect.run))
+
+    # -- elsewhere -------------------------------------------------------------------------
+
+    async def spread(
+        self, datasets: Sequence[DatasetId], peers: Sequence[NodeId], copies: int
+    ) -> list[NodeId]:
+        """Have so many of these peers keep all of them; those that do."""
+        keepers: list[NodeId] = []
+        self.copying.update(dict.fromkeys(datasets))
+        try:
+            for peer in peers:
+                if len(keepers) >= copies:
+                    break
+                if await self._offered(peer, datasets):
+                    keepers.append(peer)
+        finally:
+            for dataset in datasets:
+                self.copying.pop(dataset, None)
+        return keepers
+
+    async def _copy(self, effect: CopyOutputs) -> None:
+        outputs = [output.dataset for output in effect.outputs]
+        keepers = await self.spread(outputs, effect.peers, effect.copies - 1)
+        if len(keepers) < effect.copies - 1:
+            log.warning("outputs of %s are on %d disks only", effect.task, 1 + len(keepers))
+        self._tell(OutputsCopied(effect.task, effect.run, (self._me, *keepers)))
+
+    async def _offered(self, peer: NodeId, datasets: Sequence[DatasetId]) -> bool:
+        """Whether the peer has all of them now."""
+        for first in range(0, len(datasets), OFFERED_MAX):
+            offered = tuple(datasets[first : first + OFFERED_MAX])
+            try:
+                async with self._offers:
+                    taken = await self._offer(peer, offered)
+            except OSError as error:
+                log.info("%s did not take a copy: %s", peer, error)
+                return False
+            if not set(offered) <= set(taken.datasets):
+                log.info("%s did not take a copy: %s", peer, taken.text)
+                return False
+        return True
+
+    async def _offer(self, peer: NodeId, datasets: tuple[DatasetId, ...]) -> Taken:
+        pipe = await self._reach(peer)
+
+        def offer() -> Taken:
+            try:
+                return transfer_serve.offer(pipe, self._store, datasets)
+            finally:
+                pipe.close()
+
+        work = self._loop.run_in_executor(self._threads, offer)
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            pipe.abort()
+            await asyncio.gather(work, return_exceptions=True)
+            raise
+
+    # -- for peers, in a thread of each transfer -------------------------------------------
+
+    def serve(self, peer: NodeId, pipe: Pipe) -> None:
+        """A peer has opened a transfer. Raises ``OSError`` when it breaks."""
+
+        def take(pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
+            work = self._take(peer, pipe, datasets)
+            try:
+                taking = asyncio.run_coroutine_threadsafe(work, self._loop)
+            except RuntimeError as error:
+                work.close()
+                raise ConnectionAbortedError("the agent is stopping") from error
+            return taking.result(TAKING_S_MAX)
+
+        transfer_serve.serve(pipe, self._store, take)
+
+    async def _take(self, peer: NodeId, pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
+        async def given(_: NodeId) -> Pipe:
+            return _GivenPipe(pipe)
+
+        taken: list[DatasetId] = []
+        for dataset in datasets:
+            try:
+                await self.bring(dataset, (peer,), given)
+            except OSError as error:
+                return Taken(tuple(taken), short_text(str(error)))
+            taken.append(dataset)
+        return Taken(tuple(taken))
+
+    # -- inside ----------------------------------------------------------------------------
+
+    async def _in_thread(self, ask: Callable[[DatasetId], bool], dataset: DatasetId) -> bool:
+        return await self._loop.run_in_executor(None, ask, dataset)
+
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a transfer of datasets failed", exc_info=error)

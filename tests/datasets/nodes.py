@@ -1,0 +1,88 @@
+"""Live nodes that move data: real sockets, real stores, contents that are random and remembered."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.protocol.effects import Answer, Verdict
+from agent.protocol.events import Submit
+from agent.protocol.records import PRIORITY_LOW, Dataset, TaskSpec
+from agent.service import Service
+from tests.driver.worlds import eventually
+
+MEGABYTE = 1024 * 1024
+PROGRAM = """
+name: shout
+command: ["{python}", "-I", "{folder}/shout.py"]
+outputs: [loud.txt]
+"""
+SCRIPT = """
+import os, pathlib, sys
+words = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+given = words.get("-p") or words.get("-i")
+path = pathlib.Path(given) if given else None
+text = path.read_text() if path and path.is_file() else "nothing"
+if path and path.is_dir():
+    text = ",".join(sorted(each.name for each in path.iterdir()))
+with open("loud.txt", "w") as file:
+    file.write(text.upper())
+with open(words["-x"], "a") as file:
+    file.write(os.environ["WINGBEAT_TASK"] + "\\n")
+"""
+
+
+def a_file(folder: Path, size: int, name: str = "data.bin") -> tuple[Path, str]:
+    """A file of random content, and the dataset that it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = os.urandom(size)
+    path = folder / name
+    path.write_bytes(content)
+    return path, f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def a_folder(folder: Path, sizes: list[int]) -> Path:
+    """A folder of files of random content."""
+    for number, size in enumerate(sizes):
+        a_file(folder / f"part{number % 3}", size, f"{number}.bin")
+    return folder
+
+
+def install_shout(folder: Path) -> None:
+    """A program that reads its input and writes it in capitals; it notes each of its runs."""
+    program = folder / "shout"
+    program.mkdir(parents=True)
+    (program / "program.yaml").write_text(PROGRAM)
+    (program / "shout.py").write_text(SCRIPT)
+
+
+def here(service: Service, dataset: str) -> bool:
+    """Whether a node has a dataset."""
+    return service.datasets.store.has(dataset)
+
+
+async def brought(service: Service, dataset: str) -> None:
+    """Wait until others know who has it, and have it brought."""
+    await eventually(lambda: bool(service.datasets.holders(dataset)))
+    await service.datasets.bring(dataset)
+
+
+async def submit(service: Service, workflow: str, *tasks: TaskSpec) -> Answer:
+    """A workflow of these tasks."""
+    answer = await service.request(Submit("", workflow, workflow, "me", PRIORITY_LOW, tasks))
+    assert answer.verdict is Verdict.ACCEPTED, answer
+    return answer
+
+
+async def until(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
+    """As ``eventually``, with a limit for transfers on a busy machine."""
+    async with asyncio.timeout(limit_s):
+        await eventually(condition, limit_s)
+
+
+def raw(dataset: Dataset) -> tuple[Dataset, ...]:
+    """What a task is given at its submission."""
+    return (Dataset(dataset.dataset, dataset.size_bytes),)

@@ -1,0 +1,163 @@
+"""Datasets between live nodes: fetched from several, resumed, verified, copied, refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.net import transfer_pipe
+from agent.storage.datasets.store import DatasetStore
+from tests.datasets.nodes import MEGABYTE, a_file, a_folder, brought, here, until
+from tests.driver.nodes import flock_of, services
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+def test_a_large_file_comes_from_several_holders(
+    tmp_path: Path, in_thread: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer_pipe, "LEAVES_THE_LOOP", in_thread)
+
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
+            await flock_of(ant, bee, cat)
+            path, dataset = a_file(tmp_path / "raw", 30 * MEGABYTE + 17)
+            await ant.datasets.add(path)
+            await until(lambda: here(bee, dataset) or here(cat, dataset))
+            lacking = cat if here(bee, dataset) else bee
+            await until(lambda: len(lacking.datasets.holders(dataset)) == 2)
+            await lacking.datasets.bring(dataset)
+            assert here(lacking, dataset)
+            await lacking.datasets.fetch_to(dataset, tmp_path / "copy")
+            assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+    asyncio.run(scenario())
+
+
+def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
+            sizes = [0, 1, 5 * MEGABYTE, *range(2_000, 2_150)]
+            folder = a_folder(tmp_path / "raw", sizes)
+            dataset = (await ant.datasets.add(folder)).dataset
+            await flock_of(ant, bee)
+            await until(lambda: here(bee, dataset))
+            (facts,) = await bee.datasets.listing()
+            assert facts.kept.name == "raw"
+            assert facts.kept.size_bytes == sum(sizes)
+            await bee.datasets.fetch_to(dataset, tmp_path / "copy")
+            for original in folder.rglob("*.bin"):
+                copy = tmp_path / "copy" / original.relative_to(folder)
+                assert copy.read_bytes() == original.read_bytes()
+
+    asyncio.run(scenario())
+
+
+def test_a_damaged_copy_is_dropped_and_the_good_one_taken(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
+            path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
+            for node in (ant, bee):
+                node.datasets.store.keep(path)
+            _rot(bee.datasets.store, dataset)
+            await flock_of(ant, bee, cat)
+            await until(lambda: len(cat.datasets.holders(dataset)) == 2)
+            await cat.datasets.bring(dataset)
+            await cat.datasets.fetch_to(dataset, tmp_path / "copy")
+            assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+    asyncio.run(scenario())
+
+
+def test_a_damaged_only_copy_is_dropped_and_said(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
+            for size in (9 * MEGABYTE, 1_000):
+                path, dataset = a_file(tmp_path / "raw", size)
+                ant.datasets.store.keep(path)
+                _rot(ant.datasets.store, dataset)
+                if bee.flock is None:
+                    await flock_of(ant, bee)
+                with pytest.raises(OSError, match="could not be fetched"):
+                    await brought(bee, dataset)
+                await until(lambda dataset=dataset: not here(ant, dataset))  # type: ignore[misc]
+                await until(lambda dataset=dataset: not bee.datasets.holders(dataset))  # type: ignore[misc]
+
+    asyncio.run(scenario())
+
+
+def test_a_transfer_that_breaks_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pipe is cut after every few megabytes."""
+    size = 40 * MEGABYTE
+    monkeypatch.setattr(transfer_pipe.SocketPipe, "receive_into", _cut_after(12 * MEGABYTE))
+
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
+            path, dataset = a_file(tmp_path / "raw", size)
+            ant.datasets.store.keep(path)
+            await flock_of(ant, bee)
+            await brought(bee, dataset)
+            await bee.datasets.fetch_to(dataset, tmp_path / "copy")
+            assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+    asyncio.run(scenario())
+
+
+def test_what_has_no_room_is_refused_in_words(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with (
+            services(tmp_path, "ant", volunteer="paused") as (ant,),
+            services(tmp_path, "bee", volunteer="paused", datasets_gb=0.002) as (bee,),
+        ):
+            await flock_of(ant, bee)
+            path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
+            await ant.datasets.add(path)
+            with pytest.raises(OSError, match="no room for"):
+                await brought(bee, dataset)
+            assert (await bee.datasets.quota()).used_bytes == 0
+            small_path, other = a_file(tmp_path / "raw", 1_000, "small")
+            await ant.datasets.add(small_path)
+            await until(lambda: here(bee, other))
+
+    asyncio.run(scenario())
+
+
+def test_what_nobody_has_is_said(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", volunteer="paused") as (ant,):
+            with pytest.raises(OSError, match="nobody has it"):
+                await ant.datasets.bring("sha256:" + "0" * 64)
+
+    asyncio.run(scenario())
+
+
+def _rot(store: DatasetStore, dataset: str) -> None:
+    """One byte on the disk turns, and neither size nor time tell."""
+    path = store.sound(dataset.partition(":")[2])
+    known = path.stat()
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.chmod(0o600)
+    path.write_bytes(content)
+    os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
+
+
+def _cut_after(size: int) -> Callable[[transfer_pipe.SocketPipe, memoryview], int]:
+    receive = transfer_pipe.SocketPipe.receive_into
+
+    def cutting(self: transfer_pipe.SocketPipe, view: memoryview) -> int:
+        seen: int = getattr(self, "seen", 0)
+        if seen > size:
+            raise ConnectionResetError("cut by the test")
+        got = receive(self, view)
+        self.seen = seen + got  # type: ignore[attr-defined]
+        return got
+
+    return cutting
