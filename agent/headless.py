@@ -17,10 +17,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.control.server import ControlServer
+from agent.driver.resting import new_loop
 from agent.net.refusals import MembershipError
 from agent.paths import Home
 from agent.service import Options, Service
-from agent.service_ending import native_ending
+from agent.service_ending import Ending, native_ending
 from agent.service_facts import ServiceError
 from agent.service_headless import live
 
@@ -48,7 +49,9 @@ def run(name: str | None, port: int | None, started: Callable[[Running], None]) 
     terminal = sys.stderr is not None and sys.stderr.isatty()
     try:
         keep_settings(home, {"name": name, "port": port})
-        return asyncio.run(_live(home, Options(log_to_terminal=terminal), started))
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            options = Options(log_to_terminal=terminal)
+            return runner.run(live_with_clients(home, options, native_ending(), started))
     except (ServiceError, MembershipError) as error:
         raise NotStartedError(str(error)) from error
     except OSError as error:
@@ -56,8 +59,10 @@ def run(name: str | None, port: int | None, started: Callable[[Running], None]) 
         raise NotStartedError(f"the agent cannot start: {where}{error.strerror}") from error
 
 
-async def _live(home: Home, options: Options, started: Callable[[Running], None]) -> str:
-    """Clients are told of the end last, when everything is handed back."""
+async def live_with_clients(
+    home: Home, options: Options, ending: Ending, started: Callable[[Running], None]
+) -> str:
+    """Until it is asked to end. Clients are told last, when everything is handed back."""
     servers: list[ControlServer] = []
     ends: list[asyncio.Task[None]] = []
 
@@ -71,7 +76,7 @@ async def _live(home: Home, options: Options, started: Callable[[Running], None]
         started(_running(service, server))
 
     try:
-        return await live(home, options, native_ending(), serve)
+        return await live(home, options, ending, serve)
     finally:
         for server in servers:
             await server.stop()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from agent.driver.resting import new_loop
 from agent.paths import Home
 from agent.service import Options, Service
 from agent.service_facts import ServiceError
@@ -83,7 +84,8 @@ class ServiceThread:
 
     def _main(self, started: Future[Service]) -> None:
         try:
-            asyncio.run(self._live(started))
+            with asyncio.Runner(loop_factory=new_loop) as runner:
+                runner.run(self._live(started))
         except BaseException as error:
             if started.done():
                 raise

@@ -27,6 +27,7 @@ from typing import Protocol
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
 from agent.driver.ports import Audience, Disk, Network, Programs, Told, WithProgram
+from agent.driver.resting import REST_S, RestingLoop
 from agent.driver.stories import stories_of
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
@@ -50,11 +51,15 @@ from agent.protocol.effects import (
     WorkflowSafe,
 )
 from agent.protocol.events import DiskUsable, Due, Event, PeerLinked, PersistFailed, Received
+from agent.protocol.messages import Heartbeat
 from agent.protocol.records import NodeId, TaskId
 
 DRAIN_S_MAX = 0.25
 PROBE_EVERY_S = 1.0
 EVENT_TEXT_MAX = 2_000
+IDLE_AFTER_S = 2.0
+"""A node that handled nothing but beats for this long rests after its own (``resting``)."""
+BEATS_WORTH_A_REST = 8
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +101,7 @@ class Driver:
         self._linked_as: dict[NodeId, int] = {}
         self._probing: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
+        self._busy_s = self._loop.time()
         self.disk_usable = True
         """As the node was told last."""
 
@@ -129,7 +135,8 @@ class Driver:
             return
         self._working = True
         try:
-            self._outbox.advance()
+            if self._outbox:
+                self._outbox.advance()
             while self._inbox and not self._over:
                 self._handle(*self._inbox.popleft())
         except Exception as error:
@@ -146,6 +153,16 @@ class Driver:
             self._at_fault(event, error)
             return
         self._outbox.put(effects, self._links_made)
+        self._rest_when_idle(event, len(effects))
+
+    def _rest_when_idle(self, event: Event, effects: int) -> None:
+        """After the beat of an idle node, its peers' beats are taken in one go."""
+        if isinstance(event, Due):
+            idle = self._loop.time() - self._busy_s >= IDLE_AFTER_S
+            if idle and effects >= BEATS_WORTH_A_REST and isinstance(self._loop, RestingLoop):
+                self._loop.rest(REST_S)
+        elif not (isinstance(event, Received) and isinstance(event.message, Heartbeat)):
+            self._busy_s = self._loop.time()
 
     def _at_fault(self, event: Event, error: Exception) -> None:
         text = repr(event)[:EVENT_TEXT_MAX]

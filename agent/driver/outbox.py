@@ -17,7 +17,7 @@ queued without a ``Persist`` is a few words per second and link, for as long as 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
@@ -59,21 +59,22 @@ class Outbox:
         self._do, self._submit, self._refused = do, submit, refused
         self._waiting: deque[Batch] = deque()
 
-    def put(self, effects: Iterable[Effect], links_made: int) -> None:
+    def put(self, effects: Sequence[Effect], links_made: int) -> None:
         """Take in the effects of one event, and do what can be done now."""
-        batch = Batch(deque(), links_made)
+        batch: Batch | None = None
         for effect in effects:
             if isinstance(effect, Persist):
-                if batch.effects:
-                    self._waiting.append(batch)
                 batch = Batch(deque(), links_made, effect, self._submit(effect))
-            elif isinstance(effect, Urgent) and not self._is_awaited(effect, batch):
+                self._waiting.append(batch)
+            elif not self._waiting or (isinstance(effect, Urgent) and not self._is_awaited(effect)):
                 self._do(effect, links_made)
             else:
+                if batch is None:
+                    batch = Batch(deque(), links_made)
+                    self._waiting.append(batch)
                 batch.effects.append(effect)
-        if batch.effects or batch.persist is not None:
-            self._waiting.append(batch)
-        self.advance()
+        if self._waiting:
+            self.advance()
 
     def advance(self) -> None:
         """Do what no commit stands in the way of any more."""
@@ -106,11 +107,9 @@ class Outbox:
             batch.effects.clear()
             self._refused(persist, dropped, error)
 
-    def _is_awaited(self, effect: Urgent, batch: Batch) -> bool:
+    def _is_awaited(self, effect: Urgent) -> bool:
         run = (effect.task, effect.run)
-        return any(_about(other) == run for each in self._waiting for other in each.effects) or any(
-            _about(other) == run for other in batch.effects
-        )
+        return any(_about(other) == run for each in self._waiting for other in each.effects)
 
 
 def _about(effect: Effect) -> tuple[TaskId, RunName] | None:

@@ -14,7 +14,7 @@ from enum import Enum
 
 import ifaddr
 
-POLL_S = 4.0
+POLL_S = 5.0
 JUMP_S = 10.0
 """Clocks further ahead than this after a wait tell that the machine slept."""
 

@@ -51,6 +51,8 @@ FRAMES_PER_S = 5_000
 FRAMES_BURST = 20_000
 BYTES_PER_S = 64 * 1024 * 1024
 BYTES_BURST = 64 * 1024 * 1024
+FRAMES_UNCOUNTED = 16
+BYTES_UNCOUNTED = 16 * 1024
 HELD_BACK_S_MAX = 5.0
 """A peer held back this long, without a pause in between, floods."""
 HELD_BACK_STEP_S = 0.25
@@ -137,6 +139,8 @@ class Link:
         "_reader",
         "_started",
         "_told",
+        "_uncounted_bytes",
+        "_uncounted_frames",
         "address",
         "answered_s",
         "dialled",
@@ -175,6 +179,7 @@ class Link:
         self._full = False
         self._frames_allowed = Allowance(FRAMES_PER_S, FRAMES_BURST, now_s)
         self._bytes_allowed = Allowance(BYTES_PER_S, BYTES_BURST, now_s)
+        self._uncounted_frames = self._uncounted_bytes = 0
         self._held_back_s = 0.0
         self._ping = b""
         self._pinged_s = -PING_EVERY_S
@@ -201,10 +206,10 @@ class Link:
         now_s = self._loop.time()
         if now_s - self._pinged_s >= PING_EVERY_S:
             self._put_ping(now_s)
-        while not self._full and not self.ended:
-            batch = self._next_batch()
-            if not batch:
+        while self._prompt.frames or self._bulky.frames or self._started is not None:
+            if self._full or self.ended:
                 return
+            batch = self._next_batch()
             self.traffic.bytes_out += len(batch)
             self._connection.write(batch)
 
@@ -252,8 +257,6 @@ class Link:
         if self._started is not None:
             return self._next_slice(self._started)
         lane = self._prompt if self._prompt.frames else self._bulky
-        if not lane.frames:
-            return b""
         first = lane.take()
         if len(first) > BATCH_BYTES:
             return self._next_slice(memoryview(first))
@@ -358,11 +361,17 @@ class Link:
     # -- allowance -------------------------------------------------------------------------
 
     def _count_against_allowance(self, frames: int, arrived_bytes: int) -> None:
+        """A few frames now and then are only added up."""
+        self._uncounted_frames += frames
+        self._uncounted_bytes += arrived_bytes
+        if self._uncounted_frames < FRAMES_UNCOUNTED and self._uncounted_bytes < BYTES_UNCOUNTED:
+            return
         now_s = self._loop.time()
         owed_s = max(
-            self._frames_allowed.take(frames, now_s),
-            self._bytes_allowed.take(arrived_bytes, now_s),
+            self._frames_allowed.take(self._uncounted_frames, now_s),
+            self._bytes_allowed.take(self._uncounted_bytes, now_s),
         )
+        self._uncounted_frames = self._uncounted_bytes = 0
         if not owed_s:
             self._held_back_s = 0.0
             return

@@ -145,6 +145,8 @@ class FrameReader:
     def next(self) -> tuple[int, bytes] | None:
         """The kind and the body of the next whole frame."""
         buffer, start = self._buffer, self._start
+        if not buffer:
+            return None
         if len(buffer) - start < self._needed:
             self._keep_the_rest()
             return None
@@ -157,6 +159,9 @@ class FrameReader:
                 return None
         end = start + self._needed
         body = bytes(memoryview(buffer)[start + HEADER_BYTES : end])
+        if end == len(buffer):
+            buffer.clear()
+            end = 0
         self._start = end
         self._needed = HEADER_BYTES
         return kind, body

@@ -241,13 +241,18 @@ class Liveness(Part):
 
     def on_tick(self) -> None:
         core = self.core
+        own_beat_s = self._beat_s
         for peer in list(core.peers.values()):
-            self._watch(peer)
+            # An echo is up to a beat of each side old even on a healthy link.
+            echoed_s = peer.echoed_s + own_beat_s + peer.beat_s
+            heard_s = min(echoed_s, peer.heard_s)
+            self._watch(peer, core.now_s - heard_s)
         self._watch_from_afar()
         if self._beat_is_due():
+            next_ms = int(own_beat_s * 1000)
             for peer in core.peers.values():
                 if peer.greeted:
-                    self._beat(peer)
+                    self._beat(peer, next_ms)
         if abs(core.presence.load_percent - self._told_load) >= LOAD_STEP_PERCENT:
             self.tell_status()
 
@@ -296,9 +301,8 @@ class Liveness(Part):
             self._reached = reached
             self.tell_status()
 
-    def _watch(self, peer: Peer) -> None:
+    def _watch(self, peer: Peer, silence_s: float) -> None:
         settings = self.core.settings
-        silence_s = self._silence_s(peer)
         suspect_s = settings.suspect_after_s + LATE_BEATS * peer.beat_s
         if silence_s >= settings.down_after_s:
             self.core.emit(Unlink(peer.node, f"silent for {silence_s:.1f} s"))
@@ -317,18 +321,13 @@ class Liveness(Part):
         for peer in self.core.peers.values():
             peer.heard_s = peer.echoed_s = now_s
 
-    def _silence_s(self, peer: Peer) -> float:
-        """An echo is up to a beat of each side old even on a healthy link."""
-        echoed_s = peer.echoed_s + self._beat_s + peer.beat_s
-        return self.core.now_s - min(peer.heard_s, echoed_s)
-
     def _trust(self, peer: Peer) -> None:
         peer.suspected = False
         self._changed()
         for part in self._parts():
             part.on_trusted(peer)
 
-    def _beat(self, peer: Peer) -> None:
+    def _beat(self, peer: Peer, next_ms: int) -> None:
         core = self.core
         peer.number += 1
         peer.sent.append((peer.number, core.now_s))
@@ -340,7 +339,7 @@ class Liveness(Part):
             self._status_revision,
             self.master,
             self.elected,
-            int(self._beat_s * 1000),
+            next_ms,
         )
         core.send(peer.node, beat)
 

@@ -38,22 +38,18 @@ class Timers:
 
     def __init__(self) -> None:
         self._deadlines: dict[TimerName, float] = {}
-        self._next: float | None = None
-
-    @property
-    def next(self) -> float | None:
+        self.next: float | None = None
         """The earliest deadline."""
-        return self._next
 
     def arm(self, kind: TimerKind, deadline_s: float, subject: TaskId = "") -> None:
         """Set or move a timer."""
         name = (kind, subject)
         moved = self._deadlines.get(name)
         self._deadlines[name] = deadline_s
-        if moved is not None and moved == self._next:
-            self._next = min(self._deadlines.values())
-        elif self._next is None or deadline_s < self._next:
-            self._next = deadline_s
+        if moved is not None and moved == self.next:
+            self.next = min(self._deadlines.values())
+        elif self.next is None or deadline_s < self.next:
+            self.next = deadline_s
 
     def armed(self, kind: TimerKind, subject: TaskId = "") -> bool:
         """Whether the timer is waiting."""
@@ -62,11 +58,11 @@ class Timers:
     def disarm(self, kind: TimerKind, subject: TaskId = "") -> None:
         """Forget a timer, armed or not."""
         if self._deadlines.pop((kind, subject), None) is not None:
-            self._next = min(self._deadlines.values(), default=None)
+            self.next = min(self._deadlines.values(), default=None)
 
     def take_due(self, now_s: float) -> list[TimerName]:
         """Remove and return the timers that are due, the earliest first."""
-        if self._next is None or self._next > now_s:
+        if self.next is None or self.next > now_s:
             return []
         due = sorted(
             (deadline, name[0].value, name[1], name)
@@ -75,5 +71,5 @@ class Timers:
         )
         for _, _, _, name in due:
             del self._deadlines[name]
-        self._next = min(self._deadlines.values(), default=None)
+        self.next = min(self._deadlines.values(), default=None)
         return [name for _, _, _, name in due]

@@ -1,0 +1,90 @@
+"""How often a node says that it is alive, by the number of its peers, and what that changes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from agent.protocol.clock import Instant
+from agent.protocol.effects import Effect, Send, Unlink
+from agent.protocol.events import Due, PeerLinked, Received, Started
+from agent.protocol.liveness import PEERS_PER_TICK_MAX
+from agent.protocol.messages import Capabilities, Heartbeat, Hello
+from agent.protocol.node import Node, NodeSetup
+from agent.protocol.settings import Settings
+
+WALL_MS = 1_800_000_000_000
+
+
+class Watcher:
+    """A node among peers that a test speaks for."""
+
+    def __init__(self, peers: int) -> None:
+        self.node = Node(NodeSetup("me", "me", 1, Capabilities(), Settings()))
+        self.now_s = 100.0
+        self.told: list[tuple[float, Effect]] = []
+        self.hand(Started())
+        self.peers = [f"peer{number:02}" for number in range(peers)]
+        for peer in self.peers:
+            self.hand(PeerLinked(peer))
+            self.hand(Received(peer, Hello(1, peer, WALL_MS, 0, has_table=True)))
+
+    def hand(self, event: object) -> None:
+        now = Instant(self.now_s, WALL_MS + round((self.now_s - 100.0) * 1000))
+        self.told += [(self.now_s, each) for each in self.node.handle(event, now)]  # type: ignore[arg-type]
+
+    def until(self, at_s: float) -> None:
+        """Let the node's own timers come due."""
+        while (deadline_s := self.node.next_deadline()) is not None and deadline_s <= at_s:
+            self.now_s = max(self.now_s, deadline_s)
+            self.hand(Due())
+        self.now_s = at_s
+
+    def suspects(self, peer: str) -> bool:
+        return self.node._core.peers[peer].suspected
+
+    def beats(self, peer: str) -> list[tuple[float, Heartbeat]]:
+        return [
+            (at_s, effect.message)
+            for at_s, effect in self.told
+            if isinstance(effect, Send)
+            and effect.peers == (peer,)
+            and isinstance(effect.message, Heartbeat)
+        ]
+
+
+@pytest.mark.parametrize(("peers", "beat_ms"), [(1, 500), (PEERS_PER_TICK_MAX, 500), (29, 1000)])
+def test_many_peers_hear_less_often_and_are_told_so(peers: int, beat_ms: int) -> None:
+    watcher = Watcher(peers)
+    for tick in range(12):
+        watcher.until(100.0 + tick / 2)
+        for peer in watcher.peers:
+            beat = Heartbeat(tick, 10**9, WALL_MS, 0, 0, "", (0, 0), 500)
+            watcher.hand(Received(peer, beat))
+    beats = watcher.beats("peer00")[1:]
+    gaps_ms = {round(1000 * (b[0] - a[0])) for a, b in pairwise(beats)}
+    assert gaps_ms == {beat_ms}
+    assert {beat.next_ms for _, beat in beats} == {beat_ms}
+
+
+@pytest.mark.parametrize(("next_ms", "suspected_after_s"), [(0, 2.6), (500, 2.6), (1000, 3.2)])
+def test_silence_begins_when_the_next_word_was_due(next_ms: int, suspected_after_s: float) -> None:
+    watcher = Watcher(1)
+    watcher.until(100.5)
+    watcher.hand(Received("peer00", Heartbeat(1, 10**9, WALL_MS, 0, 0, "", (0, 0), next_ms)))
+    watcher.until(100.5 + suspected_after_s - 0.2)
+    assert not watcher.suspects("peer00")
+    watcher.until(100.5 + suspected_after_s + 0.5)
+    assert watcher.suspects("peer00")
+    assert not any(isinstance(effect, Unlink) for _, effect in watcher.told)
+    watcher.until(106.1)
+    assert any(isinstance(effect, Unlink) for _, effect in watcher.told)
+
+
+def test_nobody_can_promise_silence_for_long() -> None:
+    watcher = Watcher(1)
+    watcher.until(100.5)
+    watcher.hand(Received("peer00", Heartbeat(1, 10**9, WALL_MS, 0, 0, "", (0, 0), 3_600_000)))
+    watcher.until(105.0)
+    assert watcher.suspects("peer00")
