@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 FAULTS_MAX = 100
 NEAR_NAMES_MAX = 3
+LISTED_NAMES_MAX = 12
 SHOWN_CHARACTERS_MAX = 60
 
 
@@ -87,6 +88,19 @@ def meant(word: str, known: Iterable[str]) -> str:
     """``; did you mean this?`` with the nearest names; empty when nothing is near."""
     near = difflib.get_close_matches(word, sorted(set(known)), NEAR_NAMES_MAX)
     return f"; did you mean {either(near)}?" if near else ""
+
+
+def meant_or_all(word: str, known: Iterable[str]) -> str:
+    """The same; when nothing is near, all there is, if that is not much."""
+    names = list(dict.fromkeys(known))
+    if hint := meant(word, names):
+        return hint
+    return f"; known: {', '.join(names)}" if 0 < len(names) <= LISTED_NAMES_MAX else ""
+
+
+def decapitalized(sentence: str) -> str:
+    """As a part of another sentence."""
+    return sentence[:1].lower() + sentence[1:].removesuffix(".")
 
 
 def either(words: Iterable[str]) -> str:

@@ -60,7 +60,7 @@ def scalar(node: Node, what: str, wanted: str, faults: Faults) -> Scalar | None:
     """The single value that is wanted here."""
     if isinstance(node, Scalar) and not node.empty:
         return node
-    got = " and there is nothing" if isinstance(node, Scalar) else f", not {kind_of(node)}"
+    got = ", and there is nothing" if isinstance(node, Scalar) else f", not {kind_of(node)}"
     faults.add(node.place, f"{what} must be {wanted}{got}")
     return None
 
@@ -111,7 +111,7 @@ class Whole:
         """The number."""
         wanted = f"a whole number from {self.least} to {self.most}"
         found = scalar(node, what, wanted, faults)
-        if found is None or ambiguous(found, what, faults):
+        if found is None or ambiguous(found, f"{what}: ", faults):
             return None
         if _WHOLE.fullmatch(found.text) and len(found.text) <= DIGITS_MAX:
             number = int(found.text)
@@ -183,7 +183,7 @@ class Amount:
         """How many of the first unit."""
         wanted = f"a number with a unit, like {self.example}"
         found = scalar(node, what, wanted, faults)
-        if found is None or ambiguous(found, what, faults):
+        if found is None or ambiguous(found, f"{what}: ", faults):
             return None
         amount = self._amount(found.text)
         if amount is None:
@@ -310,10 +310,10 @@ def ambiguous(found: Scalar, what: str, faults: Faults) -> bool:
     text = found.text
     if _LEADING_ZERO.fullmatch(text):
         plain = text.lstrip("+-0") or "0"
-        faults.add(found.place, f"{what}: {text} is octal to some readers; write {plain}")
+        faults.add(found.place, f"{what}{text} is octal to some readers: write {plain}")
         return True
     if "_" in text and _WHOLE.fullmatch(text.replace("_", "")):
-        faults.add(found.place, f"{what}: write {text.replace('_', '')} instead of {shown(text)}")
+        faults.add(found.place, f"{what}write {text.replace('_', '')} instead of {shown(text)}")
         return True
     return False
 

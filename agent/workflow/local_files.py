@@ -35,7 +35,7 @@ class LocalFiles:
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
         """What a word under ``data`` stands for."""
         if word.startswith(_EXTERNAL):
-            identifier = word.removeprefix(_EXTERNAL).strip()
+            identifier = str(word).removeprefix(_EXTERNAL).strip()
             if not identifier:
                 self.faults.add(word.place, "the identifier after id: is missing")
                 return ()

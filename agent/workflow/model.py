@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.api.values import Requirements
 from agent.api.work import Submit
 from agent.workflow.program_description import ProgramDescription
 from agent.workflow.variables import Variable
 
 PENDING = "pending:"
+ANY_MACHINE = Requirements()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,22 @@ class KnownProgram:
     outputs: tuple[str, ...] | None = None
     """Names of its outputs; None where nobody knows."""
     expected_s: float = 0.0
+    requirements: Requirements = ANY_MACHINE
+    """What a machine must have to run it, where it comes with the workflow."""
 
     @classmethod
     def of(cls, described: ProgramDescription) -> KnownProgram:
         """From a program's own description."""
-        return cls(described.outputs or None, described.expected_ms / 1000)
+        needs = described.requirements
+        requirements = Requirements(
+            needs.system,
+            needs.architecture,
+            needs.memory_mb,
+            needs.disk_mb,
+            needs.cores,
+            needs.tags,
+        )
+        return cls(described.outputs or None, described.expected_ms / 1000, requirements)
 
 
 @dataclass(frozen=True, slots=True)

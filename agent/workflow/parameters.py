@@ -66,7 +66,7 @@ def _single(node: Scalar, faults: Faults) -> str | int | float | bool | None:
             node.place, f'{shown(text)} is no text to some readers: write "{text}" or {said}'
         )
         return text
-    if ambiguous(node, "this value", faults) or len(text) > _DIGITS_MAX:
+    if ambiguous(node, "", faults) or len(text) > _DIGITS_MAX:
         return text
     if _WHOLE.fullmatch(text):
         return int(text)

@@ -13,9 +13,11 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
+
 from agent.api.values import Limits, NamedPriority, Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Faults, FaultsError, Place, meant, shown
+from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError, Place, meant, meant_or_all, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, Workflow
@@ -134,7 +136,9 @@ class _Reader:
         programs = {
             each: self._programs.local[each] for each in sorted(used & {*self._programs.local})
         }
-        submit = Submit(name, tuple(tasks), priority)
+        submit = accepted(Submit(name, tuple(tasks), priority), self._faults)
+        if submit is None:
+            return None
         return Workflow(submit, self._files.files, programs, self._variables)
 
     def _known_sections(self) -> dict[str, Node]:
@@ -142,7 +146,7 @@ class _Reader:
         for entry in self._node.entries:
             name = entry.key.text
             if name not in _LATER:
-                hint = meant(name, _LATER)
+                hint = meant_or_all(name, _LATER)
                 self._faults.add(entry.key.place, f"a workflow has no {shown(name)}{hint}")
             elif is_empty(entry.value):
                 self._faults.add(entry.value.place, f"there is nothing under {name}: remove it")
@@ -169,7 +173,7 @@ class _Reader:
             base = self._path.name
             base = base.removesuffix(SUFFIX) if base.endswith(SUFFIX) else self._path.stem
             name = base[:NAME_CHARACTERS_MAX]
-        return self._asked.name or str(name or "")
+        return self._asked.name or str(name or "-")
 
     def _priority(self) -> NamedPriority:
         given = self._sections.get("priority")
@@ -197,7 +201,7 @@ class _Reader:
         if program in self._programs.names or installed is None or program in installed:
             return
         known = [*self._programs.names, *installed]
-        hint = meant(program, known)
+        hint = meant_or_all(program, known)
         if "/" in program or program.endswith((".sh", ".py")):
             hint = "; list a script of your own under programs"
         self._faults.add(program.place, f"no machine has the program {shown(program)}{hint}")
@@ -263,7 +267,7 @@ class _Reader:
             tuple(raw),
             after,
             self._parameters(values),
-            requirements_of(values.get("requirements")),
+            both(requirements_of(values.get("requirements")), known),
             _expected_s(values.get("expected"), known),
             values.get("retries", RETRIES) + 1,
             limits=limits_of(values.get("limits")),
@@ -312,6 +316,15 @@ class _Reader:
         return text
 
 
+def accepted(submit: Submit, faults: Faults) -> Submit | None:
+    """The request as a node will read it; a fault where it would refuse to."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        faults.add(WHOLE_FILE, f"cannot be sent as it is: {error}")
+        return None
+
+
 def _datum(given: object) -> Word:
     """What stands under ``data``, as one word."""
     if isinstance(given, Word):
@@ -340,6 +353,21 @@ def requirements_of(values: Values | None) -> Requirements:
         _whole(values.get("disk")),
         values.get("cores", 0),
         tuple(str(tag) for tag in values.get("tags", ())),
+    )
+
+
+def both(own: Requirements, known: KnownProgram | None) -> Requirements:
+    """What the task and its program ask for; what the task names itself comes first."""
+    if known is None or known.requirements == Requirements():
+        return own
+    needs = known.requirements
+    return Requirements(
+        own.system or needs.system,
+        own.architecture or needs.architecture,
+        max(own.memory_mb, needs.memory_mb),
+        max(own.disk_mb, needs.disk_mb),
+        max(own.cores, needs.cores),
+        tuple(dict.fromkeys((*own.tags, *needs.tags))),
     )
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.workflow.faults import Faults, Place, meant, shown
+from agent.workflow.faults import Faults, Place, decapitalized, meant_or_all, shown
 from agent.workflow.kinds import Kind, Schema, Word
 from agent.workflow.yaml_nodes import Mapping, Node, kind_of
 
@@ -71,7 +71,7 @@ class Record:
             self.read_entry(values, entry.key.text, entry.key.place, entry.value, faults)
         for each in self.fields:
             if each.required and each.name not in values:
-                faults.add(node.place, f"{what} has no {each.name}: {each.says}")
+                faults.add(node.place, f"{what} needs {each.name}: {decapitalized(each.says)}")
         return values
 
     def read_entry(
@@ -81,7 +81,7 @@ class Record:
         found = self.field(name)
         if found is None:
             known = (each.name for each in self.fields)
-            faults.add(place, f"{self.title} has no {shown(name)}{meant(name, known)}")
+            faults.add(place, f"{self.title} has no {shown(name)}{meant_or_all(name, known)}")
             return
         values.keys[name] = place
         values.nodes[name] = node

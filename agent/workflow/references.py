@@ -11,7 +11,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
 from agent.api.work import Input
-from agent.workflow.faults import Faults, Place, either, meant, shown
+from agent.workflow.faults import Faults, Place, either, meant, meant_or_all, shown
 from agent.workflow.kinds import Word
 from agent.workflow.records import Values
 from agent.workflow.tables import OUTPUT_MAX
@@ -42,7 +42,7 @@ def input_reference(given: object, faults: Faults) -> Reference | None:
 
 
 def _parsed(word: Word, faults: Faults) -> Reference | None:
-    task, slash, rest = word.partition("/")
+    task, slash, rest = str(word).partition("/")
     first, _, second = rest.partition("/")
     every = first == EVERY
     output = second if every else rest
@@ -87,7 +87,7 @@ class Links:
 
     def after(self, word: Word, own: Template, run: int) -> list[str]:
         """The tasks that have to be finished first."""
-        task, slash, rest = word.partition("/")
+        task, slash, rest = str(word).partition("/")
         if slash and rest != EVERY:
             self.faults.add(word.place, f"after takes the name of a task, not {shown(word)}")
             return []
@@ -103,7 +103,7 @@ class Links:
         """The names of the runs that are meant."""
         template = self._template(reference.task)
         if template is None:
-            hint = meant(reference.task, self.templates)
+            hint = meant_or_all(reference.task, self.templates)
             self.faults.add(reference.place, f"there is no task {shown(reference.task)}{hint}")
             return []
         self.needs.setdefault(own.name, {}).setdefault(template.name, reference.place)

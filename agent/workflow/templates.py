@@ -11,7 +11,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
 from agent.workflow.fan_out import Fan, Instance, fan_of
-from agent.workflow.faults import Faults, Place, meant, shown
+from agent.workflow.faults import Faults, Place, decapitalized, meant, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.records import Named, Record, Values
@@ -84,7 +84,7 @@ def read_templates(
                 faults.add(name.place, f"{shown(name)} is the name of {before} already")
                 continue
             gate = section == "gates"
-            nodes[name] = (name, gate, mapping if gate else _with(mapping, shared))
+            nodes[str(name)] = (name, gate, mapping if gate else _with(mapping, shared))
     fans = _Fans(nodes, scope, files)
     return {
         name: _template(word, gate, node, fans, scope, faults)
@@ -98,6 +98,9 @@ def _named(section: str, node: Node, faults: Faults) -> dict[Word, Mapping]:
     for name, each in (named.read(node, section, faults) or {}).items():
         if isinstance(each, Mapping):
             found[name] = each
+        elif is_empty(each):
+            wanted = "what it asks" if section == "gates" else "a program"
+            faults.add(name.place, f"{shown(name)} is empty: give it {wanted}")
         else:
             faults.add(each.place, f"{shown(name)} must be a mapping, not {kind_of(each)}")
     return found
@@ -143,7 +146,9 @@ def _template(
     elif node.get(_FOR_EACH) is not None:
         inner = scope.inside({}, unknown=fans.declared(node))
     record = GATE_RECORD if gate else TASK_RECORD
-    template = Template(name, name.place, gate, Values(name.place), (), fan, node.get(_FOR_EACH))
+    template = Template(
+        str(name), name.place, gate, Values(name.place), (), fan, node.get(_FOR_EACH)
+    )
     varying: list[Entry] = []
     for entry in node.entries:
         key = entry.key
@@ -157,7 +162,7 @@ def _template(
         record.read_entry(template.fixed, key.text, key.place, value, faults)
     for each in record.fields:
         if each.required and each.name not in template.fixed:
-            faults.add(name.place, f"{shown(name)} has no {each.name}: {each.says}")
+            faults.add(name.place, f"{shown(name)} needs {each.name}: {decapitalized(each.says)}")
     template.varying = tuple(varying)
     return template
 

@@ -237,8 +237,9 @@ def _fill_scalar(node: Scalar, scope: Scope, faults: Faults) -> Node:
         parts += [node.text[end : found.start()], _value_of(found, node, scope, faults)]
         end = found.end()
     text = "".join([*parts, node.text[end:]])
-    number = not (whole and whole[1] in scope.texts)
-    return Scalar(node.place, text, node.plain and number)
+    # Between { and } a reference has to be quoted, so alone it is what its variable is.
+    plain = whole[1] not in scope.texts if whole and whole[1] else node.plain
+    return Scalar(node.place, text, plain)
 
 
 def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.workflow.faults import Faults, Place, either, meant, shown
+from agent.workflow.faults import Faults, Place, either, meant, meant_or_all, shown
+from agent.workflow.xml_elements import TYPES
 from agent.workflow.xml_nodes import Element
 
 Port = tuple[str, str]
@@ -43,6 +44,8 @@ class GraphNode:
     processor: Job | None = None
     reducer: Job | None = None
     inputs: dict[str, GraphNode] = field(default_factory=dict)
+    misled: bool = False
+    """An edge that leads here is wrong, which was told: a port may well be empty."""
 
 
 @dataclass(slots=True)
@@ -151,6 +154,8 @@ def _connect(
         target = _end(edge, "dest", nodes, inner, faults)
         if source is not None and target is not None:
             _flow(edge, source, target, faults)
+        elif target is not None:
+            target.misled = True
 
 
 def _end(
@@ -175,12 +180,13 @@ def _flow(edge: Element, source: GraphNode, target: GraphNode, faults: Faults) -
         return
     if port is None and len(ports) == 1:
         port = next(iter(ports))
+    target.misled |= port not in ports
     if port is None:
         choices = f": write paramdest with {either(ports)}" if ports else ": it has no parameters"
         faults.add(edge.place, f"which port of {target.name} is meant is not said{choices}")
         return
     if port not in ports:
-        hint = meant(port, ports) or (f"; it has {either(ports)}" if ports else "")
+        hint = meant_or_all(port, ports)
         faults.add(edge.place, f"{target.name} has no port {shown(port)}{hint}")
         return
     if port in target.inputs:
@@ -188,7 +194,8 @@ def _flow(edge: Element, source: GraphNode, target: GraphNode, faults: Faults) -
         faults.add(edge.place, f"the port {port} of {target.name} gets {other} already")
         return
     target.inputs[port] = source
-    if source.returns != ports[port] and source.returns and ports[port]:
+    known = source.returns in TYPES and ports[port] in TYPES
+    if known and source.returns != ports[port]:
         said = f"{source.name} returns {source.returns}, but the port {port} of {target.name}"
         faults.add(edge.place, f"{said} takes {ports[port]}")
 
@@ -196,7 +203,7 @@ def _flow(edge: Element, source: GraphNode, target: GraphNode, faults: Faults) -
 def _unconnected(nodes: Iterable[GraphNode], faults: Faults) -> None:
     for node in nodes:
         for port, _ in node.ports:
-            if port not in node.inputs:
+            if port not in node.inputs and not node.misled:
                 faults.add(node.place, f"nothing flows into the port {port} of {node.name}")
 
 

@@ -22,6 +22,7 @@ from agent.workflow.faults import Faults, FaultsError, Place, meant, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import Workflow
+from agent.workflow.reading import accepted
 from agent.workflow.tables import (
     NAME_CHARACTERS_MAX,
     PARAMETERS_CHARACTERS_MAX,
@@ -117,7 +118,9 @@ class _Maker:
         if self._too_many(len(self._tasks), final.place):
             return None
         last = made.task if isinstance(made, _Result) else final.name
-        submit = Submit(name[:NAME_CHARACTERS_MAX], tuple(self._tasks))
+        submit = accepted(Submit(name[:NAME_CHARACTERS_MAX], tuple(self._tasks)), self._faults)
+        if submit is None:
+            return None
         return Workflow(submit, self._files.files, final=last)
 
     def _names(self) -> None:

@@ -1,0 +1,75 @@
+"""The table of malformed workflow files: ``malformed/workflows.txt``, and the folder they lie in.
+
+A case is a line ``=== title``, the file, a line ``>>>``, and the sentences that answer it. Titles
+that end in ``(xml)`` are files in that language.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.workflow.faults import FaultsError
+from agent.workflow.model import KnownProgram
+from agent.workflow.reading import Asked, read_workflow_text
+from agent.workflow.xml_workflow import read_xml_text
+
+TABLE = Path(__file__).parent / "malformed" / "workflows.txt"
+BEGIN, MIDDLE = "=== ", ">>>\n"
+PROGRAMS = {
+    "import": KnownProgram(),
+    "georeferencing": KnownProgram(("points.las",), 30.0),
+    "segmentation": KnownProgram(("points", "report")),
+    "merge": KnownProgram(("all.las",)),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file that is wrong, and what is said of it."""
+
+    title: str
+    text: str
+    sentences: tuple[str, ...]
+
+    @property
+    def file(self) -> str:
+        return "line42.xml" if self.title.endswith("(xml)") else "line42.wingbeat.yaml"
+
+
+def cases() -> list[Case]:
+    found = []
+    for part in ("\n" + TABLE.read_text("utf-8")).split("\n" + BEGIN)[1:]:
+        title, _, rest = part.partition("\n")
+        text, _, told = ("\n" + rest + "\n").partition("\n" + MIDDLE)
+        found.append(
+            Case(title, text[1:] + "\n" if text else "", tuple(filter(None, told.split("\n"))))
+        )
+    return found
+
+
+def furnish(folder: Path) -> None:
+    """What lies beside the file."""
+    (folder / "scans").mkdir()
+    for name in ("scan.las", "scans/a.las", "scans/b.las"):
+        (folder / name).write_text("points")
+    (folder / "count.sh").write_text("#!/bin/sh\nwc -l\n")
+    (folder / "lines.txt").write_text("one\ntwo\n")
+    (folder / "params.xml").write_text("<parameters/>")
+    (folder / "bad.xml").write_text("<parameters>\n  <band>\n</parameters>")
+    (folder / "Add.js").write_text("function weevil_main(a, b) { return a + b; }\n")
+    (folder / "NoMain.js").write_text("function main(a, b) { return a + b; }\n")
+
+
+def answer(case: Case, folder: Path) -> list[str]:
+    """What is said of a file in that folder."""
+    path, data = folder / case.file, case.text.encode()
+    try:
+        if path.suffix == ".xml":
+            read_xml_text(data, path)
+        else:
+            read_workflow_text(data, path, Asked({}, PROGRAMS))
+    except FaultsError as error:
+        said = [fault.sentence() for fault in error.faults]
+        return [sentence.replace(str(folder), "FOLDER") for sentence in said]
+    return []
