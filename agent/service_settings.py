@@ -17,7 +17,7 @@ key             what                                     default
 ``presence``    a table: ``agent.presence.rules``        see there
 ``datasets_gb`` how much data to keep for the flock; 0   half of what
                 is the default                           would be free
-``tags``        for the matching of requirements         none
+``tags``        for requirements, beside ``node``        none
 ==============  =======================================  ===================================
 """
 

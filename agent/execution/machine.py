@@ -12,6 +12,8 @@ from agent.protocol.messages import Capabilities
 
 SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
 ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
+ENGINES = {"node": "node"}
+"""Tags that a machine has by itself, and what has to be installed for each."""
 MEGABYTE = 1024 * 1024
 
 
@@ -27,8 +29,13 @@ def capabilities(
         disk_mb=_free_bytes(scratch) // MEGABYTE,
         cores=os.cpu_count() or 1,
         programs=programs,
-        tags=tags,
+        tags=tuple(dict.fromkeys((*tags, *_engines()))),
     )
+
+
+def _engines() -> tuple[str, ...]:
+    """Engines that tasks may ask for by a tag, without anybody having to set it."""
+    return tuple(tag for tag, command in ENGINES.items() if shutil.which(command))
 
 
 def _memory_bytes() -> int:

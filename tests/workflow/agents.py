@@ -1,0 +1,93 @@
+"""A live agent with the shipped program ``javascript``, and a client that has workflows run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agent.api.datasets import ReadDataset
+from agent.api.methods import READ_DATASET, SHOW, SUBMIT
+from agent.api.work import Show, TaskView
+from agent.client import Client
+from agent.client.errors import ClientError
+from agent.paths import VARIABLE, Home
+from agent.workflow.model import Workflow
+from agent.workflow.submission import Wanted, prepare
+from tests.driver.nodes import home_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+JAVASCRIPT = REPOSITORY / "tasks" / "javascript"
+WITHIN_S = 240.0
+LOOK_EVERY_S = 0.05
+
+needs_node = pytest.mark.skipif(
+    shutil.which("node") is None, reason="Node.js is not installed on this machine"
+)
+
+
+@asynccontextmanager
+async def agent_with_javascript(folder: Path, slots: int = 2) -> AsyncIterator[Client]:
+    """Started in a process of its own, and asked through its socket like any agent."""
+    home = await asyncio.to_thread(home_of, folder, "ant", slots=slots, volunteer="always")
+    await asyncio.to_thread(shutil.copytree, JAVASCRIPT, home.programs / "javascript")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "agent", "agent"),
+        cwd=REPOSITORY,
+        env={**os.environ, VARIABLE: str(home.data.parent)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(WITHIN_S), await connected(home, process) as client:
+            yield client
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+
+
+async def connected(home: Home, process: asyncio.subprocess.Process) -> Client:
+    """A client, as soon as the agent that was started listens."""
+    while True:
+        assert process.returncode is None, "the agent ended by itself"
+        try:
+            return await Client.connect(home)
+        except ClientError:
+            await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def run_to_the_end(client: Client, workflow: Workflow) -> Mapping[str, TaskView]:
+    """Send it, and wait for all of its tasks; the tasks by their names."""
+    submit = await prepare(client, workflow, Wanted(submitter="me"))
+    reply = await client.call(SHOW, Show((await client.call(SUBMIT, submit)).workflow))
+    events = client.events(reply.position)
+    try:
+        while (ended := await seen(client, submit.name)) is None:
+            await anext(events)
+    finally:
+        await events.aclose()
+    return ended
+
+
+async def seen(client: Client, name: str) -> Mapping[str, TaskView] | None:
+    """All tasks, when nothing of the workflow goes on any more."""
+    reply = await client.call(SHOW, Show(name))
+    tasks = {task.name: task for task in reply.tasks}
+    if reply.workflow.state in ("finished", "failed", "cancelled"):
+        assert len(tasks) == reply.workflow.tasks
+        return tasks
+    return None
+
+
+async def content(client: Client, task: TaskView, output: int = 0) -> bytes:
+    """What is in an output."""
+    assert task.outputs, f"{task.name} is {task.state}: {task.reason}"
+    piece = await client.call(READ_DATASET, ReadDataset(task.outputs[output].dataset))
+    return piece.data

@@ -1,0 +1,3 @@
+function weevil_main(n) {
+  return Array.from({ length: n }, (_, i) => i + 1);
+}

@@ -1,0 +1,55 @@
+"""Workflows from files, run by a live agent in real processes, with right answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from agent.api.values import TaskState
+from agent.workflow.reading import Asked, read_workflow_file
+from tests.workflow.agents import agent_with_javascript, content, needs_node, run_to_the_end
+
+DOCUMENTS = Path(__file__).parent / "documents"
+
+
+def result_of(document: str, folder: Path) -> tuple[object, dict[str, TaskState]]:
+    """The final value of a document of the XML language, and the states of its tasks."""
+
+    async def run() -> tuple[object, dict[str, TaskState]]:
+        workflow = read_workflow_file(DOCUMENTS / document, Asked({}))
+        async with agent_with_javascript(folder) as client:
+            tasks = await run_to_the_end(client, workflow)
+            states = {name: task.state for name, task in tasks.items()}
+            return json.loads(await content(client, tasks[workflow.final])), states
+
+    return asyncio.run(run())
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("document", "answer", "tasks"),
+    [
+        ("figure_6_4.xml", 44 + 13 + 100, 2),
+        ("figure_6_5.xml", 10 * (1_000 + 20_000 + 300_000 + 4_000_000), 5),
+        ("computed.xml", sum(number**2 for number in range(1, 13)), 2),
+    ],
+)
+def test_a_document_gives_its_answer(
+    document: str, answer: float, tasks: int, tmp_path: Path
+) -> None:
+    result, states = result_of(document, tmp_path)
+    assert result == answer
+    assert list(states.values()) == [TaskState.TERMINATED] * tasks
+
+
+@needs_node
+def test_pi_is_approximated(tmp_path: Path) -> None:
+    result, states = result_of("pi.xml", tmp_path)
+    assert isinstance(result, float)
+    # Ten standard deviations of four million points.
+    assert math.isclose(result, math.pi, abs_tol=10 * 1.64 / math.sqrt(4_000_000))
+    assert len(states) == 9
