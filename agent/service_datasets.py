@@ -20,9 +20,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.protocol.effects import TaskMoved
 from agent.protocol.events import DatasetsChanged, Event
 from agent.protocol.node import Node
-from agent.protocol.records import Dataset, DatasetId, NodeId, TaskId
+from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.protocol.states import TaskState
 from agent.service_datasets_keeping import Caretaker, lineage_of_task
 from agent.service_datasets_transfers import DatasetTransfers, Reach
@@ -86,10 +87,12 @@ class DatasetOffice:
         await self.transfers.close()
         await asyncio.to_thread(self.store.close)
 
-    def moved(self, task: TaskId, after: TaskState) -> None:
+    def moved(self, moved: TaskMoved) -> None:
         """A task is in another state."""
-        if after is TaskState.TERMINATED:
-            lineage = lineage_of_task(self._node.table, task)
+        if moved.before is TaskState.TERMINATED and moved.after is not TaskState.TERMINATED:
+            log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
+        elif moved.after is TaskState.TERMINATED:
+            lineage = lineage_of_task(self._node.table, moved.task)
             self._loop.run_in_executor(None, self._note, lineage)
 
     def peers_changed(self) -> None:
@@ -112,6 +115,10 @@ class DatasetOffice:
     async def bring(self, dataset: DatasetId) -> None:
         """Have it here, from whoever has it. Raises ``OSError`` with a sentence."""
         await self.transfers.bring(dataset, self._node.holders(dataset))
+
+    async def kept(self, dataset: DatasetId) -> Kept | None:
+        """One that is here; None where it is not."""
+        return await asyncio.to_thread(self.store.get, dataset)
 
     async def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
         """Its files; the path of a single one is empty. It has to be here."""

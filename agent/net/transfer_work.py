@@ -12,6 +12,7 @@ owner, who drops it, and only what is wrong is fetched again.
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,8 @@ from typing import IO, Protocol
 
 from agent.net.transfer_words import PIECE_BYTES
 from agent.protocol.records import DatasetId
+
+log = logging.getLogger(__name__)
 
 SMALL_PER_BATCH_MAX = 64
 DOUBTS_MAX = 3
@@ -202,6 +205,8 @@ class Work:
             self._waiting.extendleft(Piece(large, number) for number in reversed(missing))
             self.progress += 1
             self._changed.notify_all()
+        told = (len(right), large.place.pieces, large.digest)
+        log.info("%d of %d pieces of sha256:%s were here already", *told)
 
     @contextmanager
     def on_this_disk(self) -> Iterator[None]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit
 from agent.protocol.records import PRIORITY_LOW, Dataset, TaskSpec
 from agent.service import Service
+from tests.driver.nodes import QUIET
 from tests.driver.worlds import eventually
 
 MEGABYTE = 1024 * 1024
@@ -57,6 +60,18 @@ def install_shout(folder: Path) -> None:
     program.mkdir(parents=True)
     (program / "program.yaml").write_text(PROGRAM)
     (program / "shout.py").write_text(SCRIPT)
+
+
+@asynccontextmanager
+async def services_of_homes(folder: Path, *names: str) -> AsyncIterator[list[Service]]:
+    """Nodes of homes that are prepared already; they are stopped whatever happens."""
+    async with AsyncExitStack() as undone:
+        started: list[Service] = []
+        for name in names:
+            service = await Service.start(Home.at(folder / name), QUIET)
+            undone.push_async_callback(service.stop, "the test is over")
+            started.append(service)
+        yield started
 
 
 def here(service: Service, dataset: str) -> bool:

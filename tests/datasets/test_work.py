@@ -1,0 +1,158 @@
+"""Tasks and their data on live nodes: inputs come, outputs are kept twice, lost ones made again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.events import MarkGate
+from agent.protocol.records import Evicted, InputRef, TaskSpec
+from agent.protocol.states import TaskState
+from agent.service import Service
+from tests.datasets.nodes import (
+    MEGABYTE,
+    a_file,
+    a_folder,
+    here,
+    install_shout,
+    raw,
+    services_of_homes,
+    submit,
+    until,
+)
+from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services
+
+
+def shout(task: str, notes: Path, **more: object) -> TaskSpec:
+    return TaskSpec(task, task, "shout", parameters=str(notes), **more)  # type: ignore[arg-type]
+
+
+def runs(notes: Path) -> list[str]:
+    return notes.read_text().split() if notes.exists() else []
+
+
+def gate(task: str, after: str) -> TaskSpec:
+    return TaskSpec(task, task, "", after=(after,), gate=True, asks="go on?")
+
+
+async def open_gate(service: Service, task: str) -> None:
+    await until(lambda: in_state([service], task, TaskState.WAITING))
+    await service.request(MarkGate("", task))
+
+
+def with_shout(folder: Path, *names: str) -> None:
+    for name in names:
+        install_shout(home_of(folder, name).programs)
+
+
+def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        async with services(tmp_path, "ant", "bee") as (ant, bee):
+            install_shout(bee.home.programs)
+            bee.look_for_programs()
+            await flock_of(ant, bee)
+            path = tmp_path / "quiet.txt"
+            path.write_text("a quiet word")
+            given = await ant.datasets.add(path)
+            second = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
+            await submit(ant, "w", shout("a", notes, raw=raw(given)), second)
+            await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
+            for task in ("a", "b"):
+                (output,) = reading(ant, task).outputs
+                assert not output.external
+                await until(lambda output=output: here(ant, output.dataset))  # type: ignore[misc]
+                assert here(bee, output.dataset)
+                outcome = reading(ant, task).outcome
+                assert outcome is not None
+                assert set(outcome.phase.holders) == {ant.node_id, bee.node_id}  # type: ignore[union-attr]
+                assert await ant.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD"
+            made = {
+                fact.kept.name: [each.task for each in fact.lineage]
+                for fact in await bee.datasets.listing()
+            }
+            assert sorted(made["loud.txt"]) == ["a", "b"]
+
+    asyncio.run(scenario())
+
+
+def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        with_shout(tmp_path, "bee", "cat")
+        home = home_of(tmp_path, "ant", volunteer="paused")
+        async with services_of_homes(tmp_path, "bee", "cat") as (bee, cat):
+            ant = await Service.start(home, QUIET)
+            await flock_of(ant, bee, cat)
+            given = await ant.datasets.add(a_folder(tmp_path / "raw", [10, 20, 5 * MEGABYTE]))
+            await submit(
+                ant,
+                "w",
+                gate("g", "z"),
+                shout("z", notes),
+                shout("a", notes, raw=raw(given), after=("g",)),
+            )
+            await until(lambda: here(bee, given.dataset) or here(cat, given.dataset))
+            await until(lambda: in_state([bee, cat], "z", TaskState.TERMINATED))
+            await ant.stop("switched off")
+            await open_gate(bee, "g")
+            await until(lambda: in_state([bee, cat], "a", TaskState.TERMINATED))
+            assert runs(notes) == ["z", "a"]
+
+    asyncio.run(scenario())
+
+
+def test_when_all_copies_are_lost_the_task_runs_again_and_says_why(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        with_shout(tmp_path, "ant", "bee")
+        async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
+            await flock_of(ant, bee)
+            after = TaskSpec(
+                "b", "b", "shout", (InputRef("a", 0),), after=("g",), parameters=str(notes)
+            )
+            await submit(ant, "w", shout("a", notes), gate("g", "a"), after)
+            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+            (output,) = reading(ant, "a").outputs
+            for service in (ant, bee):
+                service.datasets.store.remove([output.dataset])
+            await open_gate(bee, "g")
+            await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
+            assert runs(notes) == ["a", "a", "b"]
+            story = "\n".join([*ant.story("a"), *bee.story("a")])
+            assert f"outputs lost: {output.dataset}" in story
+
+    asyncio.run(scenario())
+    assert "outputs lost: sha256:" in caplog.text
+
+
+def test_a_node_without_room_gives_the_task_back_in_words(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        install_shout(home_of(tmp_path, "bee", datasets_gb=0.001).programs)
+        async with (
+            services(tmp_path, "ant", volunteer="paused") as (ant,),
+            services_of_homes(tmp_path, "bee") as (bee,),
+        ):
+            await flock_of(ant, bee)
+            path, dataset = a_file(tmp_path / "raw", 5 * MEGABYTE)
+            given = await ant.datasets.add(path)
+            await submit(ant, "w", shout("a", notes, raw=raw(given)))
+
+            def given_back() -> list[str]:
+                runs_ = ant.table.life("a").runs
+                return [each.phase.reason for each in runs_ if isinstance(each.phase, Evicted)]
+
+            await until(lambda: bool(given_back()))
+            assert "no room for" in given_back()[0]
+            assert reading(ant, "a").state is TaskState.READY
+            assert not here(bee, dataset)
+            assert runs(notes) == []
+
+    asyncio.run(scenario())
