@@ -4,6 +4,16 @@ It goes to files that take each other's place, so that a disk is never filled by
 terminal too where somebody watches. A file that cannot be written is no reason to stop: that is
 said once on the terminal. Lines of one happening that need more (where a fault occurred) are
 indented, so that every line that begins with a bracket is a new one.
+
+==========  ============================================================================
+severity    what it is for
+==========  ============================================================================
+debug       each step, for whoever looks for a fault; not written unless asked for
+info        what this machine does and why: programs, links, why a task moves
+normal      milestones: the agent runs, a workflow has ended
+warning     something is not as it should be, and the work goes on
+error       something failed
+==========  ============================================================================
 """
 
 from __future__ import annotations
@@ -20,6 +30,14 @@ FILE = "agent.log"
 FILE_BYTES_MAX = 2 * 1024 * 1024
 FILES_MAX = 5
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+NORMAL = 25
+"""Between info and warning: what people who read only the milestones want to see."""
+SEVERITIES = {10: "debug", 20: "info", NORMAL: "normal", 30: "warning", 40: "error"}
+
+
+def severity_of(level: int) -> str:
+    """The word for a level of the library; its worst ones are errors too."""
+    return next((name for at, name in reversed(SEVERITIES.items()) if level >= at), "debug")
 
 
 class LineFormatter(logging.Formatter):
@@ -29,7 +47,7 @@ class LineFormatter(logging.Formatter):
         super().__init__("[%(asctime)s]: <%(severity)s> %(message)s", TIME_FORMAT)
 
     def format(self, record: logging.LogRecord) -> str:
-        record.severity = record.levelname.lower()
+        record.severity = severity_of(record.levelno)
         return "\n    ".join(super().format(record).splitlines())
 
 

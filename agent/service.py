@@ -38,7 +38,6 @@ from agent import __version__, logs
 from agent.driver.ports import Told
 from agent.execution.child import GRACE_S
 from agent.net import certificates, identity
-from agent.net.link_streams import Streams
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
@@ -50,7 +49,7 @@ from agent.protocol.messages import Message
 from agent.protocol.records import Dataset, NodeId, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
-from agent.service_clients import MemberAcceptor, MemberClients
+from agent.service_clients import MemberClients
 from agent.service_datasets import DatasetOffice
 from agent.service_facts import (
     Facts,
@@ -63,6 +62,7 @@ from agent.service_facts import (
     VolunteeringMoved,
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
+from agent.service_history import TaskHistory
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_datasets, open_journal
 from agent.service_presence import ServicePresence
@@ -109,6 +109,8 @@ class Service:
         self._office = FlockOffice(self)
         self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
         self.member_clients = MemberClients(self)
+        self.history = TaskHistory(home.data, lambda: self.table, lambda: self.node_id, self.name_of)
+        self.subscribe(self.history.noticed)
         self.started_s = time.time()
 
     @classmethod
@@ -148,7 +150,8 @@ class Service:
             await self.end_node(reason)
         finally:
             self._requests.give_up()
-            log.info("stopped")
+            await self.history.stop()
+            log.log(logs.NORMAL, "stopped")
             self._end_logs()
             self._stopped.set()
 
@@ -261,16 +264,6 @@ class Service:
         """Programs were installed or removed; the ones that are there now."""
         return self._live.look_for_programs()
 
-    # -- clients of other members ----------------------------------------------------------
-
-    def serve_members(self, accept: MemberAcceptor | None) -> None:
-        """Serve clients of other members from now on, or nobody any more."""
-        self.member_clients.serve(accept)
-
-    async def open_member(self, node: NodeId) -> Streams:
-        """A connection to the client protocol of another member. Raises ``ServiceError``."""
-        return await self.member_clients.open(node)
-
     # -- the flock -------------------------------------------------------------------------
 
     @property
@@ -321,7 +314,7 @@ class Service:
     def told(self, notice: Told) -> None:
         """The node tells of a task or workflow."""
         if isinstance(notice, TaskMoved):
-            self._live.datasets.moved(notice.task, notice.after)
+            self._live.datasets.moved(notice)
         self.notify(notice)
 
     def stopped(self) -> None:
@@ -431,7 +424,9 @@ class Service:
         except BaseException:
             self._end_logs()
             raise
-        log.info(
+        await self.history.start()
+        log.log(
+            logs.NORMAL,
             "Wingbeat %s runs as %s (%s), process %d",
             __version__,
             self.name,

@@ -99,6 +99,7 @@ class UploadChunk(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     data: Chunk
     path: RelativePath = ""
     offset: Size = 0
+    executable: bool = False
 
 
 class ChunkTaken(Struct, frozen=True):

@@ -17,7 +17,7 @@ LOG_LINES_MAX = 2_000
 WAIT_S_MAX = 60.0
 
 Offset = Annotated[int, Meta(ge=0, le=2**60)]
-Severity = Literal["debug", "info", "warning", "error", "critical"]
+Severity = Literal["debug", "info", "normal", "warning", "error"]
 
 
 class TaskLog(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

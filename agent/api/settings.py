@@ -13,7 +13,7 @@ NodeName = Annotated[str, Meta(min_length=1, max_length=60)]
 Slots = Annotated[int, Meta(ge=1, le=256)]
 AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
 Tags = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=60)], ...], Meta(max_length=64)]
-Quota = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Gigabytes = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,7 +21,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SettingsView(Struct, frozen=True):
-    """What holds, and the file that says so. ``restart``: what is kept, but holds only after one."""
+    """What holds, and the file that says so. ``restart``: what is kept, but holds only after one.
+
+    ``datasets_gb`` is how much data this machine keeps for the flock; 0 is the default.
+    """
 
     file: str
     name: str
@@ -31,7 +34,7 @@ class SettingsView(Struct, frozen=True):
     slots: int
     tags: tuple[str, ...]
     published_programs: PublishedPrograms = "ask"
-    dataset_quota_mb: int = 0
+    datasets_gb: float = 0.0
     restart: tuple[str, ...] = ()
 
 
@@ -43,4 +46,4 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     tags: Tags | UnsetType = UNSET
     addresses: AddressTexts | UnsetType = UNSET
     published_programs: PublishedPrograms | UnsetType = UNSET
-    dataset_quota_mb: Quota | UnsetType = UNSET
+    datasets_gb: Gigabytes | UnsetType = UNSET

@@ -18,6 +18,7 @@ from agent.control.event_log import EventLog
 from agent.control.members import Members
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
+from agent.control.uploads import Uploads
 from agent.control.views import Views
 from agent.control.wording import parameters_fault
 
@@ -41,6 +42,7 @@ class Call:
     views: Views
     members: Members
     pass_on: Callable[[Hello], Awaitable[Welcome | None]]
+    uploads: Uploads
     member: str = ""
 
 

@@ -36,6 +36,7 @@ from agent.control.refusal import RefusedError
 from agent.control.relay import Relay
 from agent.control.text_session import TextSession
 from agent.control.text_words import TextError, Token, read_line
+from agent.control.uploads import Uploads
 from agent.control.verbs import VERBS
 from agent.service_facts import ServiceError
 
@@ -55,7 +56,12 @@ class Connection:
         limits: Limits,
     ) -> None:
         self._reader, self._writer, self._limits = reader, writer, limits
-        self._call = replace(call, follow=self._follow, pass_on=self._pass_on)
+        self._call = replace(
+            call,
+            follow=self._follow,
+            pass_on=self._pass_on,
+            uploads=Uploads(call.uploads.folder),
+        )
         self._relay: Relay | None = None
         self._text: TextSession | None = None
         self.greeted = False
@@ -80,6 +86,7 @@ class Connection:
                 self._relay.close()
             if self._text is not None:
                 self._text.end()
+            await asyncio.to_thread(self._call.uploads.forget_all)
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -214,7 +221,7 @@ class Connection:
         member = find_member(required_members(call), hello.node)
         if member.is_this_node:
             return None
-        relay = Relay(member.name, *await call.surface.open_member(member.node))
+        relay = Relay(member.name, *await call.surface.member_clients.open(member.node))
         welcome = await relay.greet(hello_for(hello.client, call.surface.name))
         self._relay = relay
         self._begin(self._hear_relay(relay))

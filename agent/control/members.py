@@ -80,7 +80,7 @@ class Members:
         async with self._opening.setdefault(node, asyncio.Lock()):
             kept = self._kept.get(node)
             if kept is None or kept.link.ended:
-                streams = await self.surface.open_member(node)
+                streams = await self.surface.member_clients.open(node)
                 link = Link(*streams)
                 try:
                     await link.greet(hello_for("agent", self.surface.name))

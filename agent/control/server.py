@@ -20,10 +20,13 @@ from agent.control.limits import Limits
 from agent.control.members import Members
 from agent.control.progress import ProgressBook
 from agent.control.surface import Surface
+from agent.control.uploads import Uploads
 from agent.control.views import Views
 from agent.service_facts import Notice
 
 LOOPBACK = "127.0.0.1"
+UPLOADS = "uploads"
+"""In the data folder: what clients send, until it is a dataset."""
 
 
 class ControlServer:
@@ -53,6 +56,7 @@ class ControlServer:
             views,
             self._members,
             _nobody,
+            Uploads(folder / UPLOADS),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
@@ -63,7 +67,7 @@ class ControlServer:
         """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
         self._listening = await asyncio.start_server(self._arrived, LOOPBACK, 0)
         self._unsubscribe = self._surface.subscribe(self._noticed)
-        self._surface.serve_members(self._member_arrived)
+        self._surface.member_clients.serve(self._member_arrived)
         try:
             await asyncio.to_thread(write_control_file, self._folder, self.port, self._token)
         except BaseException:
@@ -87,7 +91,7 @@ class ControlServer:
         self._listening.close()
         self._unsubscribe()
         self._unsubscribe = _nothing
-        self._surface.serve_members(None)
+        self._surface.member_clients.serve(None)
         await self._members.close()
         remove_control_file(self._folder, self._token)
         for connection in self._connections:

@@ -6,11 +6,12 @@ and no node behind them.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from agent.control.surface_parts import DatasetsPart, HistoryPart, MembersPart, PresencePart
+from agent.paths import Home
 from agent.protocol.effects import Answer
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
 from agent.protocol.records import Dataset, NodeId, TaskId
@@ -23,12 +24,8 @@ from agent.service_facts import (
     Notice,
     PeerFacts,
 )
+from agent.service_settings import NodeSettings
 
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-MemberAcceptor = Callable[
-    [str, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
-]
-"""Serves a client of the member of this name; the streams are closed when it returns."""
 Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 
 
@@ -66,11 +63,29 @@ class Surface(Protocol):
     def name_of(self, node: NodeId) -> str:
         """What people call a node."""
 
-    async def open_member(self, node: NodeId) -> Streams:
-        """A connection to the client protocol of another member."""
+    @property
+    def presence(self) -> PresencePart:
+        """Whether this machine helps."""
 
-    def serve_members(self, accept: MemberAcceptor | None) -> None:
-        """Serve clients of other members from now on, or nobody any more."""
+    @property
+    def datasets(self) -> DatasetsPart:
+        """What is kept here."""
+
+    @property
+    def history(self) -> HistoryPart:
+        """What was."""
+
+    @property
+    def settings(self) -> NodeSettings:
+        """With what this node was started."""
+
+    @property
+    def home(self) -> Home:
+        """Where it keeps its files."""
+
+    @property
+    def member_clients(self) -> MembersPart:
+        """The way in for clients of other members, and out to them."""
 
     async def add_dataset(self, path: Path) -> Dataset:
         """A file or folder of this machine becomes a dataset of the flock."""

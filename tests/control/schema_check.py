@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-REMARKS = {"title", "description", "default", "discriminator"}
+REMARKS = {"title", "description", "default", "discriminator", "contentEncoding"}
 PARTS = {"required", "additionalProperties", "properties", "items"}
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),

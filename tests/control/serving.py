@@ -81,7 +81,8 @@ async def serving(
     folder: Path, limits: Limits | None = None, *, flock: bool = True
 ) -> AsyncIterator[Serving]:
     """A server that ends with the block."""
-    node, stopped = FakeNode(flock=flock), list[str]()
+    node, stopped = FakeNode(folder, flock=flock), list[str]()
+    await node.history.start()
     server = ControlServer(node, folder, stopped.append, limits)
     await server.start()
     try:
@@ -89,6 +90,7 @@ async def serving(
     finally:
         async with asyncio.timeout(WITHIN_S):
             await server.stop()
+            await node.history.stop()
 
 
 @asynccontextmanager

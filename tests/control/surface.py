@@ -7,7 +7,6 @@ are the real ones. The flock is a few plain values that tests set.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +15,9 @@ from typing import Any
 import msgspec
 
 from agent.api.work import Submit
-from agent.control.surface import MemberAcceptor, Streams, Wish
+from agent.control.surface import Wish
 from agent.control.verbs import submit
+from agent.paths import Home
 from agent.protocol import events
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
@@ -58,6 +58,9 @@ from agent.service_facts import (
     RefusalFacts,
     ServiceError,
 )
+from agent.service_history import TaskHistory
+from agent.service_settings import NodeSettings
+from tests.control.parts import FakeDatasets, FakeMembers, FakePresence
 
 NODE = "birchnode"
 NAME = "birch"
@@ -129,11 +132,16 @@ FACTS = Facts(
 class FakeNode:
     """Satisfies ``agent.control.surface.Surface``."""
 
-    def __init__(self, *, flock: bool = True) -> None:
+    def __init__(self, folder: Path, *, flock: bool = True) -> None:
         capabilities = Capabilities(programs=("copy",))
         self.node = Node(NodeSetup(NODE, NAME, 1, capabilities))
         self.runs: dict[TaskId, RunName] = {}
-        self.known = FACTS if flock else replace(FACTS, flock=None, members=(), peers=(), port=0)
+        known = FACTS if flock else replace(FACTS, flock=None, members=(), peers=(), port=0)
+        self.known = replace(known, log_folder=str(folder), data_folder=str(folder))
+        self.presence, self.datasets = FakePresence(), FakeDatasets(NODE)
+        self.history = TaskHistory(folder, lambda: self.node.table, lambda: NODE, self.name_of)
+        self.settings, self.home = NodeSettings(name=NAME), Home.at(folder)
+        self.member_clients = FakeMembers()
         self.held = asyncio.Event()
         self.held.set()
         """Wishes are answered while this is set."""
@@ -142,9 +150,6 @@ class FakeNode:
         self.broken = False
         self.stopping = asyncio.Event()
         """A program was asked to stop."""
-        self.elsewhere: dict[NodeId, int] = {}
-        """Ports at which other members take clients of members in."""
-        self.accept: MemberAcceptor | None = None
         self.added: list[Path] = []
         self._elapsed_s = 0.0
         self._answers: dict[str, Answer] = {}
@@ -201,6 +206,7 @@ class FakeNode:
 
     def tell(self, notice: Notice) -> None:
         """Something is noticed."""
+        self.history.noticed(notice)
         for callback in list(self._callbacks):
             callback(notice)
 
@@ -237,18 +243,9 @@ class FakeNode:
     def story(self, task: TaskId) -> list[str]:
         return self.node.story(task)
 
-    async def open_member(self, node: NodeId) -> Streams:
-        if node not in self.elsewhere:
-            raise ServiceError(f"{self.name_of(node)} cannot be asked: it is switched off")
-        return await asyncio.open_connection("127.0.0.1", self.elsewhere[node])
-
-    def serve_members(self, accept: MemberAcceptor | None) -> None:
-        self.accept = accept
-
     async def add_dataset(self, path: Path) -> Dataset:
         self.added.append(path)
-        content = str(path).encode()
-        return Dataset(f"sha256:{hashlib.sha256(content).hexdigest()}", len(content))
+        return await self.datasets.add(path)
 
     def peers(self) -> list[PeerFacts]:
         return list(self.known.peers)

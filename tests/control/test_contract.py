@@ -51,6 +51,25 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("gate", {"task": "check"}),
     ("cancel", {"workflow": "survey", "tasks": ["merge"]}),
     ("retry", {"workflow": "survey"}),
+    ("runs", {"workflow": "survey"}),
+    ("task_log", {"task": "copy", "wait_s": 0.01}),
+    ("history", {"workflow": "survey", "state": "Terminated"}),
+    ("statistics", {"weeks": 2}),
+    ("agent_log", {"severity": "debug", "containing": "x"}),
+    ("plan", {"workflow": workflow("plan")}),
+    ("begin_upload", {"name": "notes.txt"}),
+    ("upload_chunk", {"upload": "$upload", "data": "aGVsbG8="}),
+    ("end_upload", {"upload": "$upload"}),
+    ("datasets", {}),
+    ("dataset_files", {"dataset": "$dataset"}),
+    ("read_dataset", {"dataset": "$dataset", "limit": 3}),
+    ("add_dataset", {"path": str(REPOSITORY / "README.md")}),
+    ("volunteering", {}),
+    ("set_volunteering", {"rules": {"mode": "when idle", "idle_s": 60}}),
+    ("pause", {"for_s": 900, "finish_first": True}),
+    ("resume", {}),
+    ("settings", {}),
+    ("change_settings", {"slots": 2, "tags": ["gpu"]}),
     ("peers", {}),
     ("members", {}),
     ("doctor", {}),
@@ -85,7 +104,12 @@ def test_every_question_and_reply_is_as_the_contract_has_it(tmp_path: Path) -> N
         found: list[str] = []
         async with serving(tmp_path) as there, stranger(there, 2**20) as client:
             hello = ("hello", {"token": there.control["token"]})
-            for name, params in [hello, *QUESTIONS]:
+            seen: dict[str, Any] = {}
+            for name, told in [hello, *QUESTIONS]:
+                params = {
+                    key: seen[value[1:]] if str(value).startswith("$") else value
+                    for key, value in told.items()
+                }
                 if name == "gate":
                     there.node.volunteer()
                     there.node.succeed(next(iter(there.node.runs)))
@@ -94,7 +118,11 @@ def test_every_question_and_reply_is_as_the_contract_has_it(tmp_path: Path) -> N
                     answer = await client.heard()
                 found += faults(params, asked[name]["x-params"], CONTRACT)
                 found += faults(answer, reference("Answer"), CONTRACT)
+                assert "result" in answer, answer
                 found += faults(answer["result"], asked[name]["result"]["schema"], CONTRACT)
+                seen.update(answer["result"])
+                if isinstance(seen.get("dataset"), dict):
+                    seen["dataset"] = seen["dataset"]["dataset"]
         return found
 
     assert asyncio.run(scene()) == []

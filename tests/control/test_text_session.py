@@ -69,9 +69,8 @@ def test_a_task_is_scheduled_followed_and_cancelled_by_hand(tmp_path: Path, tool
 
     async def scene() -> list[str]:
         async with serving(tmp_path) as there, terminal(tool, there) as hand:
-            heard: list[str] = []
             hand.type(f"TOKEN {there.control['token']}")
-            heard.append(await hand.shows("WELCOME"))
+            heard = [await hand.shows("WELCOME")]
             hand.type("SCHEDULE copy low")
             heard.append(await hand.shows("SCHEDULED"))
             task = heard[-1].split()[1]

@@ -1,0 +1,23 @@
+"""A dataset that a client wants to read is brought to this disk first."""
+
+from __future__ import annotations
+
+from agent.api.rpc import ErrorCode
+from agent.control.dataset_names import find_dataset
+from agent.control.refusal import RefusedError
+from agent.control.surface import Surface
+from agent.protocol.records import Dataset
+
+
+async def brought(surface: Surface, reference: str) -> Dataset:
+    """The dataset that is meant, on this disk; refuses what the flock does not keep."""
+    dataset = find_dataset(surface, reference)
+    if dataset.external or ":" not in dataset.dataset:
+        sentence = f"{dataset.dataset} is not kept by the flock: only its identifier is known"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    try:
+        await surface.datasets.bring(dataset.dataset)
+    except OSError as error:
+        sentence = f"{dataset.dataset[:20]} cannot be had: {error}"
+        raise RefusedError(ErrorCode.REFUSED, sentence) from error
+    return dataset

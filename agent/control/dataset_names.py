@@ -1,0 +1,63 @@
+"""Which dataset is meant: by its identifier, the beginning of one, or the task that made it."""
+
+from __future__ import annotations
+
+from agent.api.rpc import ErrorCode
+from agent.control.naming import find_task
+from agent.control.refusal import RefusedError
+from agent.control.surface import Surface
+from agent.protocol.records import Dataset
+from agent.protocol.table import Table
+
+PREFIXES = ("sha256:", "tree:")
+LETTERS_MIN = 6
+
+
+def find_dataset(surface: Surface, reference: str) -> Dataset:
+    """``workflow/task`` is its first output, ``workflow/task/2`` the second one."""
+    known = known_datasets(surface.table)
+    if reference in known:
+        return known[reference]
+    if reference.startswith(PREFIXES):
+        return _beginning(known, reference)
+    task, slash, number = reference.rpartition("/")
+    if slash and task and number.isascii() and number.isdecimal() and len(number) <= 5:
+        return _output(surface, task, int(number))
+    return _output(surface, reference, 1)
+
+
+def known_datasets(table: Table) -> dict[str, Dataset]:
+    """All that the table names, those of the flock's own store and others."""
+    found: dict[str, Dataset] = {}
+    for workflow in table.workflows.values():
+        for spec in workflow.spec.tasks:
+            found.update((each.dataset, each) for each in spec.raw)
+            if spec.published is not None:
+                found[spec.published.dataset] = spec.published
+            reading = table.reading(spec.task)
+            if reading is not None:
+                found.update((each.dataset, each) for each in reading.outputs)
+    return found
+
+
+def _beginning(known: dict[str, Dataset], reference: str) -> Dataset:
+    digest = reference.partition(":")[2]
+    found = [each for name, each in known.items() if name.startswith(reference)]
+    if len(digest) >= LETTERS_MIN and len(found) == 1:
+        return found[0]
+    if len(digest) == 64:
+        return Dataset(reference)
+    if len(found) > 1:
+        sentence = f'"{reference}" may mean {len(found)} datasets: write more of it'
+        raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
+    raise RefusedError(ErrorCode.UNKNOWN, f'no dataset is called "{reference}"')
+
+
+def _output(surface: Surface, task: str, number: int) -> Dataset:
+    spec = find_task(surface.table, task)
+    reading = surface.table.reading(spec.task)
+    outputs = reading.outputs if reading is not None else ()
+    if 1 <= number <= len(outputs):
+        return outputs[number - 1]
+    made = f"it made {len(outputs)}" if outputs else "it has made none"
+    raise RefusedError(ErrorCode.UNKNOWN, f"{spec.name} has no output {number}: {made}")

@@ -1,0 +1,189 @@
+"""What would become of a submission: where each task could run, and when it might end.
+
+The end is an estimate as a person would make it: each task goes to the machine that is free first
+among those that fit, the longest remaining path first, after the work that is there already. It
+knows of nothing that is still to come, and takes expected lengths for true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from agent.api.plan import Misfit, TaskPlan
+from agent.control.surface import Surface
+from agent.control.views import Views
+from agent.protocol.matching import misfit
+from agent.protocol.messages import Capabilities
+from agent.protocol.reading import Reading
+from agent.protocol.records import NodeId, TaskId, TaskSpec
+from agent.protocol.specs import producers_of
+from agent.protocol.states import TaskState
+
+_NOT_READ = Reading(TaskState.SUBMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that is seen now."""
+
+    node: NodeId
+    name: str
+    capabilities: Capabilities
+    slots: int
+    helps: bool
+
+
+@dataclass(slots=True)
+class Fits:
+    """Which machines can run tasks of one kind, and why the others cannot."""
+
+    machines: list[Machine] = field(default_factory=list)
+    misfits: list[Misfit] = field(default_factory=list)
+
+
+def machines_seen(surface: Surface) -> list[Machine]:
+    """This one first."""
+    facts = surface.facts()
+    own = facts.capabilities
+    programs = dict.fromkeys((*own.programs, *facts.programs))
+    here = Capabilities(
+        own.system,
+        own.architecture,
+        own.memory_mb,
+        own.disk_mb,
+        own.cores,
+        tuple(programs),
+        own.tags,
+        own.takes_published,
+    )
+    return [
+        Machine(facts.node, facts.name, here, max(1, facts.slots), facts.volunteering),
+        *(
+            Machine(peer.node, peer.name, peer.capabilities, max(1, peer.slots), peer.willing)
+            for peer in facts.peers
+        ),
+    ]
+
+
+class FitTable:
+    """Answers which machines fit a task; tasks of one kind are looked at once."""
+
+    def __init__(self, machines: list[Machine]) -> None:
+        self._machines = machines
+        self._known: dict[object, Fits] = {}
+
+    def of(self, spec: TaskSpec) -> Fits:
+        """The machines that fit, and those that do not."""
+        kind = (spec.program, spec.requirements, spec.published)
+        found = self._known.get(kind)
+        if found is None:
+            found = self._known[kind] = Fits()
+            for machine in self._machines:
+                reason = misfit(spec, machine.capabilities)
+                if reason:
+                    found.misfits.append(Misfit(machine.node, machine.name, reason))
+                else:
+                    found.machines.append(machine)
+        return found
+
+
+def plan_tasks(
+    surface: Surface, views: Views, specs: tuple[TaskSpec, ...], priority: int
+) -> tuple[list[TaskPlan], float]:
+    """Each task's plan, in the order of the author, and the end of the last, in seconds from now."""
+    machines = machines_seen(surface)
+    fits = FitTable(machines)
+    helping = [each for each in machines if each.helps] or machines
+    busy_s = _busy_s(surface, views, helping, priority)
+    free = {each.node: [busy_s[each.node]] * each.slots for each in machines}
+    begins, ends = dict[TaskId, float](), dict[TaskId, float]()
+    for spec in _in_order(specs):
+        needs_s = max((ends.get(need, 0.0) for need in producers_of(spec)), default=0.0)
+        begins[spec.task], ends[spec.task] = needs_s, needs_s
+        chosen = _first_free(fits.of(spec), free) if not spec.gate else None
+        if chosen is not None:
+            slots = free[chosen.node]
+            place = slots.index(min(slots))
+            begins[spec.task] = max(needs_s, slots[place])
+            ends[spec.task] = slots[place] = begins[spec.task] + spec.expected_ms / 1000
+    plans = [_plan(spec, fits, begins[spec.task], ends[spec.task]) for spec in specs]
+    return plans, max(ends.values(), default=0.0)
+
+
+def _plan(spec: TaskSpec, fits: FitTable, begins_s: float, ends_s: float) -> TaskPlan:
+    if spec.gate:
+        return TaskPlan(spec.name, (), (), begins_s, ends_s)
+    found = fits.of(spec)
+    names = tuple(each.name for each in found.machines)
+    return TaskPlan(spec.name, names, tuple(found.misfits), begins_s, ends_s)
+
+
+def _first_free(fits: Fits, free: dict[NodeId, list[float]]) -> Machine | None:
+    helping = [each for each in fits.machines if each.helps] or fits.machines
+    return min(helping, key=lambda each: min(free[each.node]), default=None)
+
+
+def _busy_s(
+    surface: Surface, views: Views, helping: list[Machine], priority: int
+) -> dict[NodeId, float]:
+    """When each machine is free: what it has in hand, and its share of what goes before."""
+    table = surface.table
+    left_s = {each.node: 0.0 for each in helping}
+    waiting_s = 0.0
+    for workflow, tasks in table.unfinished.items():
+        if workflow not in table.workflows or table.workflows[workflow].priority.value < priority:
+            continue
+        for task in tasks:
+            spec = table.specs[task]
+            reading = table.reading(task) or _NOT_READ
+            _, left_ms = views.progress(spec, reading)
+            if reading.owner is not None and reading.owner.host in left_s:
+                left_s[reading.owner.host] += left_ms / 1000
+            else:
+                waiting_s += left_ms / 1000
+    slots = sum(each.slots for each in helping)
+    shares = {each.node: left_s[each.node] / each.slots + waiting_s / slots for each in helping}
+    everywhere = {each.node: shares.get(each.node, 0.0) for each in machines_seen(surface)}
+    return {**everywhere, **shares}
+
+
+def _in_order(specs: tuple[TaskSpec, ...]) -> Iterator[TaskSpec]:
+    """Producers before what needs them, of what could begin the longest remaining path first."""
+    own = {spec.task: spec for spec in specs}
+    needs = {spec.task: [each for each in producers_of(spec) if each in own] for spec in specs}
+    users: dict[TaskId, list[TaskId]] = {task: [] for task in own}
+    for task, producers in needs.items():
+        for producer in producers:
+            users[producer].append(task)
+    ranks = _ranks(own, needs, users)
+    open_needs = {task: len(producers) for task, producers in needs.items()}
+    heap = [(-ranks[task], task) for task, count in open_needs.items() if not count]
+    heap.sort()
+    while heap:
+        _, task = heappop(heap)
+        yield own[task]
+        for user in users[task]:
+            open_needs[user] -= 1
+            if not open_needs[user]:
+                heappush(heap, (-ranks[user], user))
+
+
+def _ranks(
+    own: dict[TaskId, TaskSpec],
+    needs: dict[TaskId, list[TaskId]],
+    users: dict[TaskId, list[TaskId]],
+) -> dict[TaskId, int]:
+    """The length of the longest path from each task to an end."""
+    open_users = {task: len(each) for task, each in users.items()}
+    ready = [task for task, count in open_users.items() if not count]
+    ranks: dict[TaskId, int] = {}
+    for task in ready:
+        longest = max((ranks[user] for user in users[task]), default=0)
+        ranks[task] = own[task].expected_ms + longest
+        for producer in needs[task]:
+            open_users[producer] -= 1
+            if not open_users[producer]:
+                ready.append(producer)
+    return ranks

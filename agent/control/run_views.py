@@ -1,0 +1,82 @@
+"""Runs of tasks as clients see them: who had it when, and how each ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import get_args
+
+from agent.api import history
+from agent.api.rpc import ErrorCode
+from agent.control.refusal import RefusedError
+from agent.control.surface import Surface
+from agent.protocol.records import Run, TaskSpec, Terminated
+from agent.service_history import Span
+from agent.service_history_words import run_id, why_ended
+
+PHASES = frozenset(get_args(history.RunPhase))
+
+
+def task_runs(
+    surface: Surface, spec: TaskSpec, spans: Iterable[Span], ready_ms: int
+) -> history.TaskRuns:
+    """All attempts at a task, the first one first."""
+    table = surface.table
+    reading, life = table.reading(spec.task), table.life(spec.task)
+    assert reading is not None
+    runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
+    return history.TaskRuns(
+        spec.task,
+        spec.name,
+        table.workflow_of[spec.task],
+        reading.state,
+        ready_ms,
+        tuple(
+            _run_view(surface, run, [each for each in spans if each[0] == run_id(run)])
+            if run is not reading.outcome
+            else _run_view(surface, run, [e for e in spans if e[0] == run_id(run)], counts=True)
+            for run in runs
+        ),
+    )
+
+
+def find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
+    """The run that is called so, or the latest; None before the first."""
+    if not wanted:
+        return max(runs, key=lambda run: (run.generation, run.attempt, run.stamp), default=None)
+    found = next((run for run in runs if run_id(run) == wanted), None)
+    if found is None:
+        known = ", ".join(run_id(run) for run in runs) or "none"
+        sentence = f'{spec.name} has no run "{wanted}"; its runs: {known}'
+        raise RefusedError(ErrorCode.UNKNOWN, sentence)
+    return found
+
+
+def _run_view(
+    surface: Surface, run: Run, spans: Sequence[Span], *, counts: bool = False
+) -> history.RunView:
+    phase = type(run.phase).__name__
+    shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
+    if not shown:
+        shown = [history.PhaseSpan("Scheduled", run.claim.stamp[0])]
+    if not run.live:
+        shown.append(history.PhaseSpan(_phase(phase), run.stamp[0]))
+    checkpoint = run.checkpoint
+    return history.RunView(
+        run_id(run),
+        run.generation,
+        run.attempt,
+        surface.name_of(run.host),
+        _phase(phase),
+        run.claim.stamp[0],
+        run.stamp[0],
+        0 if run.live else run.stamp[0],
+        why_ended(run, surface.name_of),
+        tuple(shown),
+        counts and isinstance(run.phase, Terminated),
+        checkpoint.dataset if checkpoint else "",
+    )
+
+
+def _phase(name: str) -> history.RunPhase:
+    assert name in PHASES, name
+    return name  # type: ignore[return-value]

@@ -1,0 +1,34 @@
+"""The settings as clients see them: what the file says, and what of it waits for a restart."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.api.settings import SettingsView
+from agent.control.surface import Surface
+from agent.service_settings import NodeSettings, read_settings
+
+LIVE = ("volunteer", "presence")
+"""Presence minds these itself."""
+
+
+async def settings_view(surface: Surface) -> SettingsView:
+    """Raises ``ServiceError`` when the file cannot be read."""
+    running, path = surface.settings, surface.home.settings_file
+    kept = await asyncio.to_thread(read_settings, path)
+    return SettingsView(
+        str(path),
+        kept.name,
+        kept.port,
+        kept.listen,
+        tuple(str(each) for each in kept.addresses),
+        kept.slots,
+        kept.tags,
+        datasets_gb=kept.datasets_gb,
+        restart=tuple(_differing(kept, running)),
+    )
+
+
+def _differing(kept: NodeSettings, running: NodeSettings) -> list[str]:
+    names = [name for name in NodeSettings.__dataclass_fields__ if name not in LIVE]
+    return [name for name in names if getattr(kept, name) != getattr(running, name)]

@@ -1,0 +1,112 @@
+"""Files that a client sends in pieces, until they are a dataset or the client is gone.
+
+They are written into a folder of their own beside the store, so that becoming a dataset is a rename
+and no second copy. A client names files of a folder by relative paths; whatever would lead out of
+that folder is refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from agent.api.rpc import ErrorCode
+from agent.control.refusal import RefusedError
+
+OPEN_MAX = 8
+"""Uploads of one client at once."""
+FREE_BYTES_MIN = 256 * 1024 * 1024
+"""An upload leaves so much of the disk free."""
+EXECUTABLE = 0o700
+
+
+@dataclass(slots=True)
+class Upload:
+    """One file or folder that is on its way."""
+
+    name: str
+    folder: bool
+    place: Path
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+class Uploads:
+    """Of one connection."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open: dict[str, Upload] = {}
+
+    def begin(self, name: str, *, folder: bool) -> str:
+        """The name under which pieces are sent."""
+        if len(self._open) >= OPEN_MAX:
+            raise RefusedError(ErrorCode.TOO_MANY, f"{OPEN_MAX} uploads are open: end one of them")
+        plain = PurePosixPath(name.replace("\\", "/")).name
+        if plain in {"", ".."}:
+            raise RefusedError(ErrorCode.REFUSED, f'begin_upload: "{name}" is no name of a file')
+        number = secrets.token_hex(8)
+        place = self.folder / number
+        place.mkdir(parents=True, mode=0o700)
+        if folder:
+            (place / plain).mkdir()
+        self._open[number] = Upload(plain, folder, place)
+        return number
+
+    def take(self, number: str, path: str, offset: int, data: bytes, *, executable: bool) -> int:
+        """A piece; how large that file is now. Raises ``OSError`` too."""
+        upload = self._upload(number)
+        target = _target(upload, path)
+        held = upload.sizes.get(path, 0)
+        if offset != held:
+            sentence = f"upload_chunk: {path or upload.name} has {held} bytes so far, not {offset}"
+            raise RefusedError(ErrorCode.REFUSED, sentence)
+        if shutil.disk_usage(upload.place).free < FREE_BYTES_MIN + len(data):
+            raise RefusedError(ErrorCode.REFUSED, "the disk of this machine is almost full")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("ab" if offset else "wb") as file:
+            file.write(data)
+        if executable:
+            target.chmod(EXECUTABLE)
+        upload.sizes[path] = held + len(data)
+        return upload.sizes[path]
+
+    def content(self, number: str) -> tuple[Path, str]:
+        """What was sent, and its name."""
+        upload = self._upload(number)
+        if not upload.sizes and not upload.folder:
+            raise RefusedError(ErrorCode.REFUSED, f"end_upload: nothing of {upload.name} was sent")
+        return upload.place / upload.name, upload.name
+
+    def forget(self, number: str) -> None:
+        """It is a dataset, or not wanted any more."""
+        upload = self._open.pop(number, None)
+        if upload is not None:
+            shutil.rmtree(upload.place, ignore_errors=True)
+
+    def forget_all(self) -> None:
+        """The client is gone."""
+        for number in list(self._open):
+            self.forget(number)
+
+    def _upload(self, number: str) -> Upload:
+        upload = self._open.get(number)
+        if upload is None:
+            sentence = f'no upload of this connection is called "{number[:40]}"'
+            raise RefusedError(ErrorCode.UNKNOWN, sentence)
+        return upload
+
+
+def _target(upload: Upload, path: str) -> Path:
+    whole = upload.place / upload.name
+    if not upload.folder:
+        if path:
+            raise RefusedError(ErrorCode.REFUSED, "upload_chunk: a single file has no path")
+        return whole
+    parts = PurePosixPath(path).parts
+    strange = "\\" in path or ":" in path or not path.isprintable()
+    if not parts or strange or path.startswith("/") or ".." in parts:
+        sentence = f'upload_chunk: "{path[:80]}" is no path within the folder'
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    return whole.joinpath(*parts)

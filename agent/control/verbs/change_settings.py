@@ -1,0 +1,31 @@
+"""change_settings: those that an owner may change while the agent runs."""
+
+import asyncio
+
+from msgspec import UNSET
+from msgspec.structs import asdict
+
+from agent.api.methods import CHANGE_SETTINGS
+from agent.api.rpc import ErrorCode
+from agent.api.settings import ChangeSettings, SettingsView
+from agent.control.call import Call, verb
+from agent.control.refusal import RefusedError
+from agent.control.settings_view import settings_view
+from agent.service_keeping import keep_changes
+
+
+async def serve(call: Call, params: ChangeSettings) -> SettingsView:
+    """Kept in the settings file; the reply tells which hold only after a restart."""
+    given = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(params).items()
+        if value is not UNSET
+    }
+    if not given:
+        sentence = "change_settings: name at least one setting to change"
+        raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
+    await asyncio.to_thread(keep_changes, call.surface.home.settings_file, given)
+    return await settings_view(call.surface)
+
+
+VERB = verb(CHANGE_SETTINGS, serve)

@@ -1,0 +1,33 @@
+"""plan: a dry run; where each task could run, why not elsewhere, when it all might end."""
+
+from agent.api.methods import PLAN
+from agent.api.plan import Plan, PlanReply
+from agent.control.call import Call, verb
+from agent.control.dry_run import machines_seen, plan_tasks
+from agent.control.naming import readable
+from agent.control.verbs.submit import fault_in, priority_value, specs_of
+from agent.control.wishes import TO_BE_NAMED
+from agent.protocol import events
+from agent.protocol.admission import fault_of
+
+
+async def serve(call: Call, params: Plan) -> PlanReply:
+    """Nothing is kept of it."""
+    told, surface = params.workflow, call.surface
+    known = told.name in surface.table.workflows
+    fault = fault_in(told, surface.table)
+    if fault:
+        return PlanReply(known, (fault,), (), 0, 0)
+    specs, priority = specs_of(told), priority_value(told.priority)
+    event = events.Submit(TO_BE_NAMED, told.name, told.name, told.submitter, priority, specs)
+    names = {spec.task: spec.name for spec in specs}
+    fault = "" if known else readable(fault_of(event, surface.table), surface.table, names)
+    if fault:
+        return PlanReply(known, (fault,), (), 0, 0)
+    plans, end_s = plan_tasks(surface, call.views, specs, priority)
+    helping = sum(each.helps for each in machines_seen(surface))
+    end_ms = call.views.now_ms() + round(end_s * 1000)
+    return PlanReply(known, (), tuple(plans), helping, end_ms)
+
+
+VERB = verb(PLAN, serve)

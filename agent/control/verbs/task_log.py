@@ -1,0 +1,96 @@
+"""task_log: what a task has printed, wherever it runs or ran.
+
+The output lies on the machine of the run and nowhere else, so that one is asked; it answers of its
+own runs only, and questions go no further than one step.
+"""
+
+import asyncio
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from agent.api.logs import TaskLog, TaskLogPart
+from agent.api.methods import TASK_LOG
+from agent.api.rpc import ErrorCode
+from agent.control.call import Call, verb
+from agent.control.naming import find_task
+from agent.control.refusal import RefusedError
+from agent.control.run_views import find_run
+from agent.protocol.records import Run, TaskSpec
+from agent.service_history_words import run_id
+from agent.service_logs import read_piece, task_log_file
+
+LOOK_EVERY_S = 0.2
+UTF8_BYTES_MAX = 4
+
+
+async def serve(call: Call, params: TaskLog) -> TaskLogPart:
+    """Before the first run there is nothing; who waits is answered when there is more."""
+    surface = call.surface
+    spec = find_task(surface.table, params.task)
+    deadline_s = asyncio.get_running_loop().time() + params.wait_s
+    while True:
+        run = find_run(spec, surface.table.life(spec.task).runs, params.run)
+        if run is not None:
+            break
+        left_s = deadline_s - asyncio.get_running_loop().time()
+        if left_s <= 0:
+            return TaskLogPart(spec.task, "", "", "", 0, 0, 0, over=_ended(call, spec))
+        await asyncio.sleep(min(LOOK_EVERY_S, left_s))
+    if run.host != surface.node_id:
+        return await _elsewhere(call, params, spec, run)
+    return await _here(call, params, spec, run, deadline_s)
+
+
+async def _elsewhere(call: Call, params: TaskLog, spec: TaskSpec, run: Run) -> TaskLogPart:
+    host = call.surface.name_of(run.host)
+    if params.here_only:
+        sentence = f"{spec.name} ran on {host}, not on {call.surface.name}"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    asked = replace(params, task=spec.task, run=run_id(run), here_only=True)
+    return await call.members.ask(run.host, TASK_LOG, asked)
+
+
+async def _here(
+    call: Call, params: TaskLog, spec: TaskSpec, run: Run, deadline_s: float
+) -> TaskLogPart:
+    folder = Path(call.surface.facts().log_folder)
+    path = task_log_file(folder, spec.task, run.generation, run.attempt)
+    while True:
+        live = _live(call, spec, run)
+        data, size = await asyncio.to_thread(read_piece, path, params.offset, params.limit)
+        left_s = deadline_s - asyncio.get_running_loop().time()
+        if data or not live or left_s <= 0:
+            break
+        await asyncio.sleep(min(LOOK_EVERY_S, left_s))
+    data = _whole_letters(data, last=not live)
+    offset = min(params.offset, size)
+    end = offset + len(data)
+    host, text = call.surface.name, data.decode("utf-8", "replace")
+    over = not live and end >= size
+    return TaskLogPart(spec.task, run_id(run), host, text, offset, end, size, over)
+
+
+def _live(call: Call, spec: TaskSpec, run: Run) -> bool:
+    """Asked anew each time: the table holds new values, not changed ones."""
+    runs = call.surface.table.life(spec.task).runs
+    return any(each.live for each in runs if run_id(each) == run_id(run))
+
+
+def _ended(call: Call, spec: TaskSpec) -> bool:
+    reading = call.surface.table.reading(spec.task)
+    return reading is not None and (reading.outcome is not None or bool(reading.reason))
+
+
+def _whole_letters(data: bytes, *, last: bool) -> bytes:
+    """Without a letter at the end of which more is to come."""
+    for cut in range(1, min(UTF8_BYTES_MAX, len(data)) + 1):
+        lead = data[-cut]
+        if lead & 0xC0 == 0x80:
+            continue
+        length = 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
+        return data[:-cut] if length > cut and not last and cut < len(data) else data
+    return data
+
+
+VERB = verb(TASK_LOG, serve)

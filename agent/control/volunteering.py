@@ -1,0 +1,57 @@
+"""Presence as clients see it, and their rules as it takes them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from agent.api import volunteering as api
+from agent.api.rpc import ErrorCode
+from agent.control.refusal import RefusedError
+from agent.presence.hours import Hours, Weekday, clock, minutes
+from agent.presence.rules import Mode, Rules
+from agent.service_presence import PresenceState
+
+_SAME = tuple(each.name for each in fields(Rules) if each.name not in ("mode", "hours"))
+
+
+def volunteering_view(state: PresenceState) -> api.VolunteeringView:
+    """Whether this machine helps, and why."""
+    until_s = state.paused_until_s
+    return api.VolunteeringView(
+        state.volunteering,
+        state.owner_present,
+        state.reason,
+        _rules_view(state.rules),
+        state.paused,
+        None if until_s is None else round(until_s * 1000),
+        state.finishing,
+        tuple(
+            api.SourceView(
+                each.kind.value,
+                each.sees,
+                each.needed and not each.sees,
+                each.text,
+                max(0, round(each.read_s * 1000)),
+            )
+            for each in state.sources
+        ),
+    )
+
+
+def rules_of(told: api.VolunteerRules) -> Rules:
+    """The rules as presence knows them; refuses hours that no clock shows."""
+    try:
+        hours = tuple(
+            Hours(Weekday(each.day), minutes(each.begins), minutes(each.ends))
+            for each in told.hours
+        )
+    except ValueError as error:
+        raise RefusedError(ErrorCode.REFUSED, f"hours: {error}") from error
+    same = {name: getattr(told, name) for name in _SAME}
+    return Rules(mode=Mode(told.mode), hours=hours, **same)
+
+
+def _rules_view(rules: Rules) -> api.VolunteerRules:
+    days = [api.Hours(each.day.value, clock(each.begins), clock(each.ends)) for each in rules.hours]
+    same = {name: getattr(rules, name) for name in _SAME}
+    return api.VolunteerRules(mode=rules.mode.value, hours=tuple(days), **same)

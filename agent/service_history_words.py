@@ -1,0 +1,44 @@
+"""Why a run ended without being the outcome, in a sentence, and how runs are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from agent.protocol.records import (
+    Evicted,
+    Failed,
+    Lost,
+    NodeId,
+    Run,
+    Running,
+    Scheduled,
+    Suspended,
+    Terminated,
+    Yielded,
+)
+
+HOST_LETTERS = 12
+
+
+def run_id(run: Run) -> str:
+    """What clients call a run: generation, attempt and the beginning of its machine's id."""
+    return f"{run.generation}.{run.attempt}.{run.host[:HOST_LETTERS]}"
+
+
+def why_ended(run: Run, name_of: Callable[[NodeId], str]) -> str:
+    """Why the task did not end with this run; empty while it goes on, or where it succeeded."""
+    host = name_of(run.host)
+    match run.phase:
+        case Failed(error):
+            return f"it failed on {host}: {error}" if error else f"it failed on {host}"
+        case Evicted(reason):
+            return f"{host} gave it back: {reason}" if reason else f"{host} gave it back"
+        case Yielded(reason):
+            return f"{host} left off: {reason}" if reason else f"{host} left off"
+        case Lost(ran):
+            return f"the agent of {host} died {'running it' if ran else 'before it began'}"
+        case Scheduled() | Running() | Suspended() | Terminated():
+            return ""
+        case _:
+            assert_never(run.phase)

@@ -1,0 +1,218 @@
+"""What became of tasks, kept long after the table has forgotten them, in a database of its own.
+
+Nothing depends on it but what people are shown, so it is written in batches, without a flush for
+each, and a database that is damaged is set aside and begun anew. All of it may be called in any
+thread, one after the other; nothing here is for the loop.
+
+==========  ==============================================================================
+table       a row
+==========  ==============================================================================
+``task``    a task and the generation that it ended in; a later word takes its place
+``given``   an hour since 1970, and how many milliseconds tasks ran on this machine in it
+==========  ==============================================================================
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+from agent.storage.places import make_private_file
+
+FILE = "history.sqlite"
+SCHEMA_VERSION = 1
+TASKS_MAX = 500_000
+"""The oldest make room."""
+CACHE_KIBIBYTES = 512
+LOCKED_WAIT_S = 2.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """What became of a task. ``moved`` and ``spans`` are JSON texts of their owner's making."""
+
+    task: str
+    generation: int
+    name: str
+    workflow: str
+    program: str
+    state: str
+    host: str
+    host_node: str
+    submitted_ms: int
+    ready_ms: int
+    started_ms: int
+    ended_ms: int
+    waited_ms: int
+    ran_ms: int
+    suspended_ms: int
+    attempts: int
+    moved: str
+    reason: str
+    spans: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows: empty texts mean any."""
+
+    workflow: str = ""
+    program: str = ""
+    host: str = ""
+    state: str = ""
+    since_ms: int = 0
+    until_ms: int = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Of the tasks that ended within a span of time."""
+
+    done: int
+    done_here: int
+    failed: int
+    moved: int
+    waited_median_ms: int
+    waited_longest_ms: int
+    given_ms: int
+
+
+COLUMNS = tuple(each.name for each in fields(TaskRow))
+_TABLES = f"""
+CREATE TABLE IF NOT EXISTS task (
+    {", ".join(COLUMNS)}, PRIMARY KEY (task, generation)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS task_ended ON task (ended_ms);
+CREATE INDEX IF NOT EXISTS task_workflow ON task (workflow);
+CREATE TABLE IF NOT EXISTS given (hour INTEGER PRIMARY KEY, ran_ms INTEGER NOT NULL);
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+_PUT = f"INSERT OR REPLACE INTO task VALUES ({', '.join('?' * len(COLUMNS))})"
+_GIVE = "INSERT INTO given VALUES (?, ?) ON CONFLICT (hour) DO UPDATE SET ran_ms = ran_ms + excluded.ran_ms"
+_TRIM = """DELETE FROM task WHERE (task, generation) IN
+    (SELECT task, generation FROM task ORDER BY ended_ms DESC LIMIT -1 OFFSET ?)"""
+_WHERE = """(:workflow = '' OR workflow = :workflow) AND (:program = '' OR program = :program)
+    AND (:host = '' OR host = :host OR host_node = :host) AND (:state = '' OR state = :state)
+    AND ended_ms >= :since_ms AND ended_ms < :until_ms"""
+_WITHIN = "ended_ms >= ? AND ended_ms < ?"
+_RAN = f"{_WITHIN} AND started_ms > 0"
+
+
+class History:
+    """The database of one node, from ``open`` to ``close``."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, path: Path) -> History:
+        """Open it or begin it anew; raises ``OSError`` or ``sqlite3.Error`` if neither can be."""
+        try:
+            return cls(_opened(path))
+        except sqlite3.DatabaseError as error:
+            aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
+            path.replace(aside)
+            log.warning("the history is damaged (%s): it is set aside in %s", error, aside)
+            return cls(_opened(path))
+
+    def close(self) -> None:
+        """Nothing is called after this."""
+        with self._lock:
+            self._connection.close()
+
+    def write(self, rows: Iterable[TaskRow], given_ms: dict[int, int]) -> None:
+        """Keep these rows, and add what was given in each hour; all of it or nothing."""
+        with self._transaction() as connection:
+            connection.executemany(_PUT, map(astuple, rows))
+            connection.executemany(_GIVE, sorted(given_ms.items()))
+
+    def trim(self, tasks_max: int = TASKS_MAX) -> None:
+        """Forget the oldest beyond so many."""
+        with self._transaction() as connection:
+            connection.execute(_TRIM, (tasks_max,))
+
+    def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
+        """A page, the latest first, and how many there are in all."""
+        asked = {each.name: getattr(wanted, each.name) for each in fields(Wanted)}
+        with self._lock:
+            found = self._connection.execute(
+                f"SELECT {', '.join(COLUMNS)} FROM task WHERE {_WHERE}"
+                " ORDER BY ended_ms DESC, task LIMIT :limit OFFSET :first",
+                {**asked, "limit": limit, "first": first},
+            ).fetchall()
+            (total,) = self._connection.execute(
+                f"SELECT count(*) FROM task WHERE {_WHERE}", asked
+            ).fetchone()
+        return [TaskRow(*row) for row in found], int(total)
+
+    def spans_of(self, tasks: Iterable[str]) -> dict[str, str]:
+        """What was kept of the phases of these tasks, in their last generations."""
+        found: dict[str, str] = {}
+        with self._lock:
+            for task in tasks:
+                row = self._connection.execute(
+                    "SELECT spans FROM task WHERE task = ? ORDER BY generation DESC LIMIT 1",
+                    (task,),
+                ).fetchone()
+                if row is not None:
+                    found[task] = row[0]
+        return found
+
+    def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
+        """Of what ended from one moment on, until before another."""
+        span = (begin_ms, end_ms)
+        with self._lock:
+            ask = self._connection.execute
+            done, done_here, failed, moved = ask(
+                "SELECT coalesce(sum(state = 'Terminated'), 0),"
+                " coalesce(sum(state = 'Terminated' AND host_node = ?), 0),"
+                " coalesce(sum(state = 'Aborted'), 0), coalesce(sum(moved != '[]'), 0)"
+                f" FROM task WHERE {_WITHIN}",
+                (here, *span),
+            ).fetchone()
+            ran, longest = ask(
+                f"SELECT count(*), coalesce(max(waited_ms), 0) FROM task WHERE {_RAN}", span
+            ).fetchone()
+            median = ask(
+                f"SELECT waited_ms FROM task WHERE {_RAN} ORDER BY waited_ms LIMIT 1 OFFSET ?",
+                (*span, ran // 2),
+            ).fetchone()
+            (given,) = ask(
+                "SELECT coalesce(sum(ran_ms), 0) FROM given WHERE hour >= ? AND hour < ?",
+                (begin_ms // 3_600_000, -(-end_ms // 3_600_000)),
+            ).fetchone()
+        return Sums(done, done_here, failed, moved, median[0] if median else 0, longest, given)
+
+    def since_ms(self) -> int:
+        """When the oldest that is remembered ended; 0 when nothing is."""
+        with self._lock:
+            (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM task").fetchone()
+        return oldest or 0
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._connection as connection:
+            yield connection
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    make_private_file(path)
+    connection = sqlite3.connect(path, timeout=LOCKED_WAIT_S, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.executescript(_TABLES)
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,142 @@
+"""Parts of a node for the server to serve: presence and datasets as plain values in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agent.control.surface_parts import MemberAcceptor, Streams
+from agent.presence.judgement import Cause
+from agent.presence.readings import Kind
+from agent.presence.rules import Rules, faults
+from agent.protocol.records import Dataset, DatasetId, NodeId
+from agent.service_datasets import DatasetFacts
+from agent.service_facts import ServiceError
+from agent.service_presence import PresenceState, SourceState
+from agent.storage.datasets.errors import DatasetMissing
+from agent.storage.datasets.manifest import Entry
+from agent.storage.datasets.room import Quota
+from agent.storage.datasets.store import Kept
+
+TOMORROW_S = 2_000_000_000.0
+SOURCES = tuple(SourceState(kind, True, False, f"{kind.value} is fine", 1e9) for kind in Kind)
+
+
+class FakeMembers:
+    """Satisfies ``MembersPart``: other members are servers in this process, reached by loopback."""
+
+    def __init__(self) -> None:
+        self.elsewhere: dict[NodeId, int] = {}
+        """Ports at which other members take clients of members in."""
+        self.accept: MemberAcceptor | None = None
+
+    async def open(self, node: NodeId) -> Streams:
+        if node not in self.elsewhere:
+            raise ServiceError(f"{node} cannot be asked: it is switched off")
+        return await asyncio.open_connection("127.0.0.1", self.elsewhere[node])
+
+    def serve(self, accept: MemberAcceptor | None) -> None:
+        self.accept = accept
+
+
+class FakePresence:
+    """Satisfies ``PresencePart``."""
+
+    def __init__(self) -> None:
+        self.now = PresenceState(
+            volunteering=True,
+            owner_present=False,
+            cause=next(iter(Cause)),
+            reason="idle",
+            rules=Rules(),
+            paused=False,
+            paused_until_s=None,
+            finishing=False,
+            sources=(),
+        )
+
+    def state(self) -> PresenceState:
+        return self.now
+
+    async def look(self) -> PresenceState:
+        self.now = replace(self.now, sources=SOURCES)
+        return self.now
+
+    def pause(self, until_s: float | None = None) -> None:
+        self.now = replace(self.now, paused=True, paused_until_s=until_s, volunteering=False)
+
+    def finish_then_pause(self, until_s: float | None = None) -> None:
+        self.now = replace(self.now, finishing=True, paused_until_s=until_s)
+
+    def resume(self) -> None:
+        self.now = replace(self.now, paused=False, finishing=False, volunteering=True)
+
+    def tomorrow_s(self) -> float:
+        return TOMORROW_S
+
+    def set_rules(self, rules: Rules) -> None:
+        wrong = faults(rules)
+        if wrong:
+            raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
+        self.now = replace(self.now, rules=rules)
+
+
+@dataclass
+class FakeDatasets:
+    """Satisfies ``DatasetsPart``."""
+
+    me: NodeId
+    contents: dict[DatasetId, tuple[str, dict[str, bytes]]] = field(default_factory=dict)
+
+    async def add(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
+        dataset = self.put(path, name)
+        if move:
+            await asyncio.to_thread(path.rename, path.with_name("moved"))
+        return dataset
+
+    def put(self, path: Path, name: str) -> Dataset:
+        """A file or folder of this machine."""
+        if path.is_dir():
+            files = {
+                each.relative_to(path).as_posix(): each.read_bytes()
+                for each in sorted(path.rglob("*"))
+                if each.is_file()
+            }
+            digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+            dataset = f"tree:{digest}"
+        else:
+            files = {"": path.read_bytes()}
+            dataset = f"sha256:{hashlib.sha256(files['']).hexdigest()}"
+        self.contents[dataset] = (name or path.name, files)
+        return Dataset(dataset, sum(map(len, files.values())))
+
+    async def bring(self, dataset: DatasetId) -> None:
+        if dataset not in self.contents:
+            raise DatasetMissing("nobody who is seen has it")
+
+    async def kept(self, dataset: DatasetId) -> Kept | None:
+        name, files = self.contents[dataset]
+        size = sum(map(len, files.values()))
+        return Kept(dataset, size, name, dataset.startswith("tree:"), 1e9, 1e9)
+
+    async def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
+        _, files = self.contents[dataset]
+        return tuple(
+            Entry(path, len(data), hashlib.sha256(data).hexdigest())
+            for path, data in sorted(files.items())
+        )
+
+    async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
+        return self.contents[dataset][1][path][offset : offset + limit]
+
+    async def listing(self) -> list[DatasetFacts]:
+        found = [await self.kept(each) for each in self.contents]
+        return [DatasetFacts(each, (self.me,), True, ()) for each in found if each]
+
+    async def quota(self) -> Quota:
+        return Quota(5, 10_000, 9_995)
+
+    def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
+        return ("aldernode",) if dataset in self.contents else ()
