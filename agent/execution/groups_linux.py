@@ -16,11 +16,12 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from agent.execution.groups import Exit, Hear, Launch
-from agent.execution.keeper import HEADER, KILL, RESUME, SUSPEND
+from agent.execution.keeper import HEADER, KILL, REQUEST, RESUME, SUSPEND
 
 assert sys.platform == "linux"
 
@@ -28,6 +29,8 @@ READ_BYTES = 64 * 1024
 FLOOD_PIPE_BYTES = 1024 * 1024
 """The pipe of a program that prints a great deal is made larger: fewer, larger pieces."""
 GUARDIAN_ENDS_S = 5.0
+KEEPER_IDLE_S = 10.0
+"""A keeper that nothing was asked of for so long is let go."""
 SOURCES = Path(__file__).resolve().parents[2]
 GUARDIAN = (
     "import sys; sys.path.insert(0, sys.argv[1]); from agent.execution.guardian import main; main()"
@@ -35,24 +38,81 @@ GUARDIAN = (
 KEEPER_GONE = -9
 
 
+class Keeper:
+    """The agent's end of the socket to one keeper."""
+
+    def __init__(self, near: socket.socket) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._near = near
+        self._heard = b""
+        self._group: LinuxGroup | None = None
+        near.setblocking(False)
+        self._loop.add_reader(near.fileno(), self._readable)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it has not gone."""
+        return self._near.fileno() >= 0
+
+    async def start(self, group: LinuxGroup, request: bytes, files: list[int]) -> None:
+        """Have it start a program; nearly always in one piece. Raises ``OSError``."""
+        self._group = group
+        rights = array.array("i", files)
+        sent = self._near.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        if sent < len(request):
+            await self._loop.sock_sendall(self._near, request[sent:])
+
+    def ask(self, letter: bytes) -> None:
+        """About the program that it keeps."""
+        with suppress(OSError):
+            self._near.send(letter)
+
+    def close(self) -> None:
+        """It ends, with whatever it keeps."""
+        if self._near.fileno() >= 0:
+            self._loop.remove_reader(self._near.fileno())
+            self._near.close()
+
+    def _readable(self) -> None:
+        try:
+            data = self._near.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        *lines, self._heard = (self._heard + data).split(b"\n")
+        for line in lines:
+            if self._group is not None:
+                self._group.answered(line.decode().split())
+        if not data:
+            self.close()
+            if self._group is not None:
+                self._group.keeper_gone()
+
+
 class LinuxGroup:
     """One program, by its pipes and its keeper."""
 
-    def __init__(self, hear: Hear, keeper: socket.socket, files: tuple[int, int, int]) -> None:
+    def __init__(
+        self,
+        hear: Hear,
+        keeper: Keeper,
+        files: tuple[int, int, int],
+        free: Callable[[Keeper], None],
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self.started: asyncio.Future[int] = self._loop.create_future()
         """0, or the number of the error for which it could not be started."""
         self.ended: asyncio.Future[Exit] = self._loop.create_future()
         self.silent: asyncio.Future[None] = self._loop.create_future()
-        self._hear, self._keeper = hear, keeper
+        self._hear, self._free = hear, free
+        self._keeper: Keeper | None = keeper
         self._input, *outputs = files
         self._open = {file: number for number, file in enumerate(outputs, 1)}
-        self._heard = b""
         self._read_bytes = READ_BYTES
         self._excess: tuple[str, int] = ("", 0)
         for file in outputs:
             self._loop.add_reader(file, self._readable, file)
-        self._loop.add_reader(keeper.fileno(), self._answered)
 
     def say(self, line: bytes) -> None:
         with suppress(OSError):  # one that does not read has a full pipe, or none
@@ -73,11 +133,13 @@ class LinuxGroup:
         if self._input >= 0:
             os.close(self._input)
             self._input = -1
-        self._close_keeper()
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.close()
 
     def _ask(self, letter: bytes) -> None:
-        with suppress(OSError):
-            self._keeper.send(letter)
+        if self._keeper is not None:
+            self._keeper.ask(letter)
 
     # -- for the loop ----------------------------------------------------------------------
 
@@ -106,50 +168,41 @@ class LinuxGroup:
         if not self._open and not self.silent.done():
             self.silent.set_result(None)
 
-    def _answered(self) -> None:
-        try:
-            data = self._keeper.recv(4096)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        *lines, self._heard = (self._heard + data).split(b"\n")
-        for line in lines:
-            self._obey(line.decode().split())
-        if not data:
-            self._keeper_gone()
-
-    def _obey(self, words: list[str]) -> None:
+    def answered(self, words: list[str]) -> None:
+        """What the keeper says."""
         match words:
             case ["started"]:
                 self._settle(0)
             case ["failed", number]:
+                self._release()
                 self._settle(int(number))
             case ["excess", what, count]:
                 self._excess = (what, int(count))
             case ["ended", code, cpu_ms, memory_kb]:
-                found = Exit(int(code), *self._excess, int(cpu_ms), int(memory_kb))
-                if not self.ended.done():
-                    self.ended.set_result(found)
-                self._close_keeper()
+                self._release()
+                self._end(Exit(int(code), *self._excess, int(cpu_ms), int(memory_kb)))
             case _:
                 pass
 
-    def _keeper_gone(self) -> None:
+    def keeper_gone(self) -> None:
         """It says how a program ended before it goes, unless somebody has ended it too."""
+        self._keeper = None
         self._settle(errno.EAGAIN)
+        self._end(Exit(KEEPER_GONE))
+
+    def _release(self) -> None:
+        """Nothing is left of the program: its keeper is free for another."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            self._free(keeper)
+
+    def _end(self, found: Exit) -> None:
         if not self.ended.done():
-            self.ended.set_result(Exit(KEEPER_GONE))
-        self._close_keeper()
+            self.ended.set_result(found)
 
     def _settle(self, number: int) -> None:
         if not self.started.done():
             self.started.set_result(number)
-
-    def _close_keeper(self) -> None:
-        if self._keeper.fileno() >= 0:
-            self._loop.remove_reader(self._keeper.fileno())
-            self._keeper.close()
 
 
 class LinuxGroups:
@@ -158,30 +211,27 @@ class LinuxGroups:
     def __init__(self) -> None:
         self._guardian: subprocess.Popen[bytes] | None = None
         self._requests: socket.socket | None = None
+        self._idle: list[tuple[Keeper, float]] = []
+        self._closing: asyncio.TimerHandle | None = None
 
     def available(self) -> str:
         return ""
 
     async def start(self, launch: Launch, hear: Hear) -> LinuxGroup:
-        requests = self._have_guardian()
-        near, far = socket.socketpair()
+        keeper = self._keeper()
         files, theirs = _pipes()
+        group = LinuxGroup(hear, keeper, files, self._freed)
         try:
-            near.setblocking(False)
-            rights = array.array("i", [*theirs, far.fileno()])
-            requests.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-        except OSError:
-            near.close()
-            for file in files:
-                os.close(file)
+            await keeper.start(group, _request(launch), theirs)
+        except (BrokenPipeError, ConnectionResetError):
+            group.keeper_gone()
+        except BaseException:
+            group.close()
             raise
         finally:
-            far.close()
             for file in theirs:
                 os.close(file)
-        group = LinuxGroup(hear, near, files)
         try:
-            await self._send(near, _request(launch))
             error = await group.started
         except BaseException:
             group.close()
@@ -191,18 +241,15 @@ class LinuxGroups:
             raise OSError(error, os.strerror(error), launch.command[0])
         return group
 
-    async def _send(self, near: socket.socket, request: bytes) -> None:
-        """Nearly always in one piece."""
-        try:
-            sent = near.send(request)
-            if sent < len(request):
-                await asyncio.get_running_loop().sock_sendall(near, request[sent:])
-        except BlockingIOError:
-            await asyncio.get_running_loop().sock_sendall(near, request)
-        except (BrokenPipeError, ConnectionResetError):
-            return  # said better by the future ``started``
+    def prepare(self) -> None:
+        """So that the first program does not wait for the guardian."""
+        self._have_guardian()
 
     async def close(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+        while self._idle:
+            self._idle.pop()[0].close()
         watching, self._guardian = self._guardian, None
         if watching is None:
             return
@@ -214,9 +261,40 @@ class LinuxGroups:
             watching.kill()
             watching.wait()
 
-    def prepare(self) -> None:
-        """So that the first program does not wait for the guardian."""
-        self._have_guardian()
+    # -- keepers ---------------------------------------------------------------------------
+
+    def _keeper(self) -> Keeper:
+        """One that is free, or a new one."""
+        while self._idle:
+            keeper, _ = self._idle.pop()
+            if keeper.usable:
+                return keeper
+        requests = self._have_guardian()
+        near, far = socket.socketpair()
+        with far:
+            try:
+                rights = array.array("i", [far.fileno()])
+                requests.sendmsg([b"\0"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+            except OSError:
+                near.close()
+                raise
+        return Keeper(near)
+
+    def _freed(self, keeper: Keeper) -> None:
+        loop = asyncio.get_running_loop()
+        self._idle.append((keeper, loop.time()))
+        if self._closing is None:
+            self._closing = loop.call_later(KEEPER_IDLE_S, self._close_idle)
+
+    def _close_idle(self) -> None:
+        """Those that were not used for a while; the one used last is the next to be used."""
+        loop = asyncio.get_running_loop()
+        self._closing = None
+        before_s = loop.time() - KEEPER_IDLE_S
+        while self._idle and self._idle[0][1] <= before_s:
+            self._idle.pop(0)[0].close()
+        if self._idle:
+            self._closing = loop.call_later(KEEPER_IDLE_S, self._close_idle)
 
     def _have_guardian(self) -> socket.socket:
         """Started anew if somebody has ended it."""
@@ -267,4 +345,4 @@ def _request(launch: Launch) -> bytes:
             "free": launch.free_bytes_min,
         }
     )
-    return HEADER.pack(len(content)) + content
+    return REQUEST + HEADER.pack(len(content)) + content

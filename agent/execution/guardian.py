@@ -11,9 +11,9 @@ agent but of this process, a bare interpreter of a few megabytes:
 - It has one thread, so running Python between fork and exec is safe, and it is small, so that a
   fork is cheap. An agent with threads and a large heap has neither.
 
-For each program it forks a keeper (``keeper``), which starts the program and stays until the last
-process of it has ended. A keeper talks with the agent over a socket of its own, so that this
-process has nothing to do while programs run. If somebody kills a keeper, its processes fall to
+For as many programs as run at a time it forks keepers (``keeper``), which start programs and stay
+until the last process of them has ended. A keeper talks with the agent over a socket of its own,
+so that this process has nothing to do while programs run. If somebody kills a keeper, its processes fall to
 the guardian, which ends them.
 """
 
@@ -33,8 +33,6 @@ from agent.execution.process_tree import children_of, end_tree
 
 assert sys.platform != "win32"
 
-FILES = 4
-"""With each request: standard input, output and error of the program, and the keeper's socket."""
 AGENT = 0
 
 
@@ -76,23 +74,20 @@ class Guardian:
 
     def _serve(self) -> bool:
         """One request; False when there will be no more."""
-        space = socket.CMSG_SPACE(FILES * array.array("i").itemsize)
+        space = socket.CMSG_SPACE(array.array("i").itemsize)
         try:
             data, ancillary, _, _ = self._agent.recvmsg(1, space, socket.MSG_CMSG_CLOEXEC)
         except OSError:
             return False
         if not data:
             return False
-        files = array.array("i")
         for _, _, content in ancillary:
-            files.frombytes(content[: len(content) - len(content) % files.itemsize])
-        if len(files) == FILES:
-            self._fork(list(files))
-        for file in files:
-            os.close(file)
+            for file in array.array("i", content):
+                self._fork(file)
+                os.close(file)
         return True
 
-    def _fork(self, files: list[int]) -> None:
+    def _fork(self, file: int) -> None:
         try:
             keeper = os.fork()
         except OSError:
@@ -103,7 +98,7 @@ class Guardian:
         code = 1
         try:
             self._agent.close()
-            keep(files)
+            keep(file)
             code = 0
         finally:
             os._exit(code)

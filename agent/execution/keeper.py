@@ -1,8 +1,9 @@
-"""Keeps one program: starts it, watches what it takes, and stays until nothing of it runs.
+"""Keeps a program: starts it, watches what it takes, and stays until nothing of it runs.
 
-A keeper is forked from the guardian for each program and is where the program's orphans fall to,
-so the tree of processes below it is the program, all of it, however often it has forked away. When
-``waitpid`` has no child left to wait for, nothing is left of it: that is known, not guessed.
+A keeper is forked from the guardian and keeps one program at a time. It is where the program's
+orphans fall to, so the tree of processes below it is the program, all of it, however often it has forked away. When
+``wait4`` has no child left to wait for, nothing is left of it: that is known, not guessed, and the
+keeper is free for another program.
 
 It runs at the usual priority, because suspending must be quick on a machine that is busy. What it
 starts runs only when nobody else wants the processor (``SCHED_IDLE``), in its own scheduling group
@@ -10,7 +11,7 @@ at the lowest weight, with the disk to itself only when nobody else reads, and a
 ended when the machine's memory is used up. A program that somebody waits for in front of the screen
 is only made nicer.
 
-The agent sends one request and then single letters; the keeper answers in lines.
+The agent sends a request for each program and single letters about it; the keeper answers in lines.
 
 =================  ========================================================================
 ``started``        the program runs
@@ -23,7 +24,9 @@ The agent sends one request and then single letters; the keeper answers in lines
 
 from __future__ import annotations
 
+import array
 import ctypes
+import errno
 import marshal
 import os
 import resource
@@ -40,7 +43,9 @@ from agent.execution.process_tree import descendants, end_tree, reap, signal_tre
 
 assert sys.platform != "win32"
 
-SUSPEND, RESUME, KILL = b"S", b"C", b"K"
+SUSPEND, RESUME, KILL, REQUEST = b"S", b"C", b"K", b"R"
+FILES = 3
+"""With each request: standard input, output and error of the program."""
 HEADER = struct.Struct("!I")
 PR_SET_CHILD_SUBREAPER = 36
 IOPRIO_SET = {
@@ -51,13 +56,15 @@ IOPRIO_SET = {
     "ppc64le": 273,
     "riscv64": 30,
 }
-IDLE_IO, LOW_IO = 3 << 13, (2 << 13) | 7
+IDLE_IO = 3 << 13
 NICE_IDLE, NICE_INTERACTIVE = 19, 10
 LOOK_S_MIN, LOOK_S_MAX = 0.05, 0.5
 WALK_SHARE = 20
 """How many times longer than a walk through the working folder the pause after it is."""
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-FAILED_CODE = 127
+FIRST_TO_END = "1000"
+DEFAULT_SIGNALS = [signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+DEFAULT_SIGNALS += [signal.SIGCHLD]
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -67,18 +74,20 @@ def become_subreaper() -> None:
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def keep(files: list[int]) -> None:
-    """From the fork to the end of the program."""
-    keeper = Keeper(socket.socket(fileno=files[3]))
+def keep(agent: int) -> None:
+    """Run programs one after the other, until the agent closes its end."""
     become_subreaper()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    keeper = Keeper(socket.socket(fileno=agent))
     try:
-        keeper.run(files[:3])
+        while keeper.serve():
+            pass
     except OSError:
         end_tree(os.getpid())  # the agent is gone
 
 
 class Keeper:
-    """One program."""
+    """One program at a time."""
 
     def __init__(self, agent: socket.socket) -> None:
         self._agent = agent
@@ -89,34 +98,41 @@ class Keeper:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._program = 0
         self._code = 0
-        self._excess = ""
+        self._cpu_s = 0.0
+        self._memory_kb = 0
 
-    def run(self, files: list[int]) -> None:
-        """Start it and stay."""
+    def serve(self) -> bool:
+        """One program, from its request to its end; False when there will be no more."""
+        files = self._wait_for_request()
+        if files is None:
+            return False
         request = _read_request(self._agent)
-        error = self._start(request, files)
-        for file in files:
-            os.close(file)
-        if error:
-            self._say(f"failed {error}")
-            return
+        self._code, self._cpu_s, self._memory_kb = 0, 0.0, 0
+        try:
+            self._program = start(request, files)
+        except OSError as error:
+            self._say(f"failed {error.errno or errno.EINVAL}")
+            return True
+        finally:
+            for file in files:
+                os.close(file)
         self._say("started")
         self._watch(Bounds(request))
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu_ms = round(1_000 * (used.ru_utime + used.ru_stime))
-        self._say(f"ended {self._code} {cpu_ms} {used.ru_maxrss}")
+        self._say(f"ended {self._code} {round(1_000 * self._cpu_s)} {self._memory_kb}")
+        return True
 
-    def _start(self, request: dict[str, Any], files: list[int]) -> int:
-        told, tell = os.pipe()
-        self._program = os.fork()
-        if not self._program:
-            execute(request, files, tell)
-        os.close(tell)
-        answer = os.read(told, 16)
-        os.close(told)
-        if answer:
-            os.waitpid(self._program, 0)
-        return int(answer or 0)
+    def _wait_for_request(self) -> list[int] | None:
+        """The files of the next program. A letter that comes first was for the last one."""
+        space = socket.CMSG_SPACE(FILES * array.array("i").itemsize)
+        while True:
+            letter, ancillary, _, _ = self._agent.recvmsg(1, space, socket.MSG_CMSG_CLOEXEC)
+            if not letter:
+                return None
+            files = array.array("i")
+            for _, _, content in ancillary:
+                files.frombytes(content[: len(content) - len(content) % files.itemsize])
+            if letter == REQUEST:
+                return list(files)
 
     def _watch(self, bounds: Bounds) -> None:
         """Until there are no children; what the program leaves behind it is ended."""
@@ -149,7 +165,9 @@ class Keeper:
             elif letter == KILL:
                 end_tree(os.getpid(), self._reaped)
 
-    def _reaped(self, process: int, status: int) -> None:
+    def _reaped(self, process: int, status: int, used: resource.struct_rusage) -> None:
+        self._cpu_s += used.ru_utime + used.ru_stime
+        self._memory_kb = max(self._memory_kb, used.ru_maxrss)
         if process == self._program:
             self._code = os.waitstatus_to_exitcode(status)
             self._program = 0
@@ -236,40 +254,47 @@ def _folder_bytes(folder: str) -> int:
     return total
 
 
-def execute(request: dict[str, Any], files: list[int], tell: int) -> None:
-    """In the new process: become the program, or say why not. Does not return."""
+def start(request: dict[str, Any], files: list[int]) -> int:
+    """Start the program; its process. Raises ``OSError``.
+
+    What a child inherits is set here for the moment of the start, because a process that is made
+    for nothing else (``vfork``) costs a fraction of one that first runs Python; the rest is set
+    from outside right after.
+    """
+    interactive = request["interactive"]
+    command = request["command"]
+    actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
+    os.chdir(request["folder"])
+    _set_own(interactive, back=True)
     try:
-        os.setsid()
-        for number, file in enumerate(files):
-            os.dup2(file, number)
-        _step_back(request["interactive"])
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-        for number in (signal.SIGHUP, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        os.chdir(request["folder"])
-        command = request["command"]
-        os.execve(command[0], command, request["environment"])
-    except OSError as error:
-        os.write(tell, str(error.errno).encode())
+        program = os.posix_spawn(
+            command[0],
+            command,
+            request["environment"],
+            file_actions=actions,
+            setsid=True,
+            setsigdef=DEFAULT_SIGNALS,
+        )
     finally:
-        os._exit(FAILED_CODE)
-
-
-def _step_back(interactive: bool) -> None:
-    """Let everybody else go first. What a system refuses is done without."""
+        _set_own(interactive, back=False)
+        os.chdir("/")
     nice = NICE_INTERACTIVE if interactive else NICE_IDLE
     with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, nice)
-    if not interactive:
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    _write("/proc/self/autogroup", str(nice))
-    _write("/proc/self/oom_score_adj", "1000")
+        os.setpriority(os.PRIO_PROCESS, program, nice)
+    _write(f"/proc/{program}/autogroup", str(nice))
+    return program
+
+
+def _set_own(interactive: bool, *, back: bool) -> None:
+    """Step back behind everybody else, or to where a keeper is. What is refused is done without."""
+    _write("/proc/self/oom_score_adj", FIRST_TO_END if back else "0")
+    if interactive:
+        return
+    with suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE if back else os.SCHED_OTHER, os.sched_param(0))
     number = IOPRIO_SET.get(os.uname().machine)
     if number is not None:
-        _libc.syscall(number, 1, 0, LOW_IO if interactive else IDLE_IO)
+        _libc.syscall(number, 1, 0, IDLE_IO if back else 0)
 
 
 def _write(path: str, text: str) -> None:

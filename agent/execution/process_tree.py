@@ -7,6 +7,7 @@ nothing new. Runs in a bare interpreter too, so it imports little.
 from __future__ import annotations
 
 import os
+import resource
 import select
 import signal
 import sys
@@ -17,6 +18,9 @@ assert sys.platform != "win32"
 
 LOOKS_MAX = 200
 PAUSE_S = 0.005
+
+Reaped = Callable[[int, int, resource.struct_rusage], None]
+"""Told of each child that has ended: which, how, and what it has used."""
 
 
 def children_of(process: int) -> list[int]:
@@ -54,7 +58,7 @@ def signal_tree(process: int, number: int) -> None:
         known.update(fresh)
 
 
-def end_tree(process: int, reaped: Callable[[int, int], None] | None = None) -> None:
+def end_tree(process: int, reaped: Reaped | None = None) -> None:
     """End all below a process and, unless that is this one, itself; return when they are gone.
 
     They are stopped first, so that what starts others faster than it is ended comes to an end too.
@@ -73,15 +77,15 @@ def end_tree(process: int, reaped: Callable[[int, int], None] | None = None) -> 
         select.select([], [], [], PAUSE_S)
 
 
-def reap(reaped: Callable[[int, int], None] | None = None) -> bool:
+def reap(reaped: Reaped | None = None) -> bool:
     """Take leave of children that have ended; whether there are others."""
     try:
         while True:
-            process, status = os.waitpid(-1, os.WNOHANG)
+            process, status, used = os.wait4(-1, os.WNOHANG)
             if not process:
                 return True
             if reaped is not None:
-                reaped(process, status)
+                reaped(process, status, used)
     except ChildProcessError:
         return False
 
