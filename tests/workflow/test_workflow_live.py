@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
 
+from agent.api.methods import METHODS
 from agent.api.values import TaskState
 from agent.workflow.reading import Asked, read_workflow_file
+from agent.workflow.submission import Wanted, read_for
 from tests.workflow.agents import agent_with_javascript, content, needs_node, run_to_the_end
 
 DOCUMENTS = Path(__file__).parent / "documents"
@@ -53,3 +56,17 @@ def test_pi_is_approximated(tmp_path: Path) -> None:
     # Ten standard deviations of four million points.
     assert math.isclose(result, math.pi, abs_tol=10 * 1.64 / math.sqrt(4_000_000))
     assert len(states) == 9
+
+
+@pytest.mark.skipif("publish" not in METHODS, reason="agents publish no programs yet")
+@pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for a shell of Unix")
+def test_three_scripts_of_ones_own(tmp_path: Path) -> None:
+    async def run() -> bytes:
+        async with agent_with_javascript(tmp_path) as client:
+            file = DOCUMENTS / "words" / "words.wingbeat.yaml"
+            workflow = await read_for(client, file, Wanted())
+            tasks = await run_to_the_end(client, workflow)
+            return await content(client, tasks["top"])
+
+    words = [line.split() for line in asyncio.run(run()).decode().splitlines()]
+    assert words == [["6", "the"], ["3", "line"], ["2", "tower"]]

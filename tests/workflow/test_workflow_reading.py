@@ -13,6 +13,7 @@ from agent.api.work import Input, Submit, Task
 from agent.workflow.model import KnownProgram, Workflow
 from agent.workflow.reading import Asked, read_workflow, read_workflow_text, variables_of
 
+DOCUMENTS = Path(__file__).parent / "documents"
 PROGRAMS = {"split": KnownProgram(("a", "b"), 12.5), "work": KnownProgram(("out",))}
 
 
@@ -279,3 +280,16 @@ tasks:
 """
     a, b = read(text, tmp_path).submit.tasks
     assert (a.failures_max, b.program, b.failures_max) == (8, "p", 2)
+
+
+@pytest.mark.parametrize("figure", ["figure_1_1", "figure_1_3"])
+def test_the_inspection_of_a_power_line(figure: str) -> None:
+    workflow = read_workflow(DOCUMENTS / f"{figure}.wingbeat.yaml", {}, {"stage": KnownProgram()})
+    tasks = {task.id: task for task in workflow.submit.tasks}
+    machines = [name for name, task in tasks.items() if not task.gate]
+    chain = "import, georeferencing, features, points of interest, aggregation, report"
+    assert ", ".join(machines) == chain
+    waits = {each.task for each in tasks["points of interest"].inputs}
+    assert ("validation" in waits) is (figure == "figure_1_1")
+    assert tasks["report"].after == ("annotation",)
+    assert list(workflow.files.values()) == [DOCUMENTS / "inspection"]

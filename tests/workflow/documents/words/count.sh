@@ -1,0 +1,1 @@
+sort "$2" | uniq -c > counts.txt && echo TERMINATED counts.txt
