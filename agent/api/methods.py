@@ -129,6 +129,7 @@ METHODS: dict[str, AnyMethod] = {
         SET_VOLUNTEERING,
         SETTINGS,
         CHANGE_SETTINGS,
+        PROGRAMS,
         DATASETS,
         ADD_DATASET,
         BEGIN_UPLOAD,

@@ -69,6 +69,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("pause", {"for_s": 900, "finish_first": True}),
     ("resume", {}),
     ("settings", {}),
+    ("programs", {}),
     ("change_settings", {"slots": 2, "tags": ["gpu"]}),
     ("peers", {}),
     ("members", {}),
