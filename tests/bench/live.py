@@ -111,7 +111,7 @@ def _begin(hosts: Hosts) -> None:
         folder = host.home.programs / TIMED
         folder.mkdir(parents=True)
         (folder / "timed.sh").write_text(_SCRIPT.replace("{evidence}", str(host.evidence)))
-        describe(folder, ["/bin/sh", "{folder}/timed.sh"], 1)
+        describe(folder, ["sh", "timed.sh"], 1)
     hosts.make_flock()
     hosts.wait_equal()
     let_pass(1.0)

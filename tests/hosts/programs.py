@@ -7,6 +7,7 @@ of its host, and names one output. ``nothing`` exits at once: a dispatch is meas
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,10 +43,11 @@ def install(programs: Path, evidence: Path) -> None:
     nap = programs / NAP
     nap.mkdir(parents=True, exist_ok=True)
     (nap / "nap.sh").write_text(_SCRIPT.replace("{evidence}", str(evidence)))
-    describe(nap, ["/bin/sh", "{folder}/nap.sh"], 1)
+    describe(nap, ["sh", "nap.sh"], 1)
     nothing = programs / NOTHING
     nothing.mkdir(exist_ok=True)
-    describe(nothing, ["/bin/true"], 0)
+    shutil.copy("/bin/true", nothing)  # only what lies in its folder is executed
+    describe(nothing, ["true"], 0)
 
 
 def read_evidence(host: int, evidence: Path) -> list[Trace]:
@@ -62,5 +64,6 @@ def read_evidence(host: int, evidence: Path) -> list[Trace]:
 
 def describe(folder: Path, command: list[str], outputs: int) -> None:
     """Write the description of the program in a folder."""
-    described = {"name": folder.name, "command": command, "outputs": outputs}
-    (folder / "program.json").write_text(json.dumps(described))
+    names = [f"output-{number}" for number in range(outputs)]
+    described = {"name": folder.name, "command": command, "outputs": names}
+    (folder / "program.yaml").write_text(json.dumps(described))  # which is YAML too
