@@ -31,7 +31,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from agent import __version__, logs
@@ -46,11 +45,10 @@ from agent.paths import Home
 from agent.protocol.effects import Answer, TaskMoved
 from agent.protocol.events import PresenceChanged
 from agent.protocol.messages import Message
-from agent.protocol.records import Dataset, NodeId, TaskId
+from agent.protocol.records import NodeId, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.service_clients import MemberClients
-from agent.service_datasets import DatasetOffice
 from agent.service_facts import (
     Facts,
     FlockFacts,
@@ -66,6 +64,7 @@ from agent.service_history import TaskHistory
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_datasets, open_journal
 from agent.service_presence import ServicePresence
+from agent.service_publishing_surface import DataSurface
 from agent.service_report import facts_of
 from agent.service_requests import Request, RequestDesk
 from agent.service_settings import NodeSettings, read_settings
@@ -91,7 +90,7 @@ class Options:
     log_to_terminal: bool = False
 
 
-class Service:
+class Service(DataSurface):
     """One live node, from ``start`` to ``stop``."""
 
     def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
@@ -104,12 +103,13 @@ class Service:
         self._operation: asyncio.Task[Any] | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
-        self._live: LiveNode
         self.network: FlockNetwork | None = None
         self._office = FlockOffice(self)
         self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
         self.member_clients = MemberClients(self)
-        self.history = TaskHistory(home.data, lambda: self.table, lambda: self.node_id, self.name_of)
+        self.history = TaskHistory(
+            home.data, lambda: self.table, lambda: self.node_id, self.name_of
+        )
         self.subscribe(self.history.noticed)
         self.started_s = time.time()
 
@@ -196,17 +196,6 @@ class Service:
     def story(self, task: TaskId) -> list[str]:
         """Why the task moved, as far as this node saw it."""
         return self._live.node.story(task)
-
-    # -- data ------------------------------------------------------------------------------
-
-    @property
-    def datasets(self) -> DatasetOffice:
-        """What this node keeps, and the way in and out."""
-        return self._live.datasets
-
-    async def add_dataset(self, path: Path) -> Dataset:
-        """A file or folder of this machine becomes a dataset. Raises ``OSError``."""
-        return await self.datasets.add(path)
 
     # -- this node and its peers -----------------------------------------------------------
 
@@ -315,6 +304,7 @@ class Service:
         """The node tells of a task or workflow."""
         if isinstance(notice, TaskMoved):
             self._live.datasets.moved(notice)
+            self._live.published.moved(notice)
         self.notify(notice)
 
     def stopped(self) -> None:
@@ -372,6 +362,7 @@ class Service:
             undone.push_async_callback(datasets.close)
             self._live = LiveNode(me, self._home, self.settings, self._options, journal, datasets)
             self._live.work_began = self.presence.work_began
+            self._live.published.offered = self.notify
             network = None if membership is None else self._office.network_of(membership)
             members = () if network is None else network.member_ids
             await self._live.start(members, self, self, self.presence.current())

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 from agent.execution.children import Children
+from agent.execution.programs import ProgramError
 from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch, StartChild
-from agent.protocol.records import RunName, TaskId
+from agent.protocol.events import ChildNotStarted, Event
+from agent.protocol.records import RunName, TaskId, short_text
 from agent.service_datasets_transfers import DatasetTransfers
+from agent.service_publishing import PublishedPrograms
 
 
 class WorkPort:
     """What ``agent.driver.ports.Programs`` asks for."""
 
-    def __init__(self, children: Children, transfers: DatasetTransfers) -> None:
+    def __init__(
+        self,
+        children: Children,
+        transfers: DatasetTransfers,
+        published: PublishedPrograms,
+        tell: Callable[[Event], None],
+    ) -> None:
         self._children, self._transfers = children, transfers
+        self._published, self._tell = published, tell
+        self._preparing: dict[tuple[TaskId, RunName], asyncio.Task[None]] = {}
 
     def fetch(self, effect: Fetch) -> None:
         """Bring the inputs of a run here."""
@@ -27,8 +41,13 @@ class WorkPort:
         self._transfers.copy_checkpoint(effect)
 
     def start(self, effect: StartChild) -> None:
-        """Start the program of a run."""
-        self._children.start(effect)
+        """Start the program of a run, once it is laid out if it came with the work."""
+        if effect.spec.published is None:
+            self._children.start(effect)
+            return
+        key = (effect.task, effect.run)
+        task = self._preparing[key] = asyncio.create_task(self._prepare_and_start(effect))
+        task.add_done_callback(lambda _: self._preparing.pop(key, None))
 
     def suspend(self, task: TaskId, run: RunName) -> None:
         """Stop its processes where they are."""
@@ -41,4 +60,17 @@ class WorkPort:
     def stop(self, task: TaskId, run: RunName, reason: str) -> None:
         """End fetching, program and processes; it is told when nothing is left."""
         self._transfers.stop(task, run)
+        preparing = self._preparing.pop((task, run), None)
+        if preparing is not None:
+            preparing.cancel()
         self._children.stop(task, run, reason)
+
+    async def _prepare_and_start(self, effect: StartChild) -> None:
+        try:
+            await self._published.ready(effect.spec)
+        except (OSError, ProgramError) as error:
+            reason = short_text(f"{effect.spec.program} is not ready here: {error}")
+            self._tell(ChildNotStarted(effect.task, effect.run, reason))
+            return
+        self._preparing.pop((effect.task, effect.run), None)
+        self._children.start(effect)

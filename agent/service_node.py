@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from agent import __version__
 from agent.driver.driver import Driver
 from agent.driver.ports import Audience, Network
@@ -36,6 +38,7 @@ from agent.service_datasets_port import WorkPort
 from agent.service_datasets_transfers import Reach
 from agent.service_facts import AlreadyRunningError, ServiceError
 from agent.service_programs import ProgramReader
+from agent.service_publishing import PublishedPrograms
 from agent.service_settings import NodeSettings
 from agent.storage.datasets.room import GIGABYTE
 from agent.storage.errors import JournalError, JournalInUse
@@ -91,7 +94,16 @@ class LiveNode:
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
         machine = capabilities((), home.scratch, settings.tags)
-        self.programs = Programs(home.programs, ProgramReader(machine))
+        reader = ProgramReader(machine)
+        self.programs = Programs(home.programs, reader)
+        self.published = PublishedPrograms(
+            home.data,
+            settings.published_programs,
+            datasets,
+            self.programs,
+            reader,
+            self._programs_changed,
+        )
         self.children = Children(
             me,
             self.programs,
@@ -126,7 +138,8 @@ class LiveNode:
         for notice in remembered.notices:
             log.warning("%s", notice)
         self.node = Node(self._setup(remembered, members, holdings))
-        work = WorkPort(self.children, self.datasets.transfers)
+        self.published.begin(self.node.table)
+        work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
         self.driver = Driver(self.node, network, self._journal, work, audience)
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
         self.hand(Started())
@@ -149,9 +162,12 @@ class LiveNode:
         self.programs.look()
         names = self.children.names()
         if names != before:
-            log.info("programs here: %s", ", ".join(names) or "none")
-            self.hand(CapabilitiesChanged(self._capabilities()))
+            self._programs_changed()
         return names
+
+    def _programs_changed(self) -> None:
+        log.info("programs here: %s", ", ".join(self.children.names()) or "none")
+        self.hand(CapabilitiesChanged(self._capabilities()))
 
     def shut_down(self, reason: str) -> None:
         """Ask the node to hand everything back; the audience hears when it has."""
@@ -166,6 +182,7 @@ class LiveNode:
 
     def _look_around(self) -> None:
         self.programs.look()
+        self.published.load()
         with suppress(OSError):
             self.children.clear_scratch()
 
@@ -175,7 +192,8 @@ class LiveNode:
         return self._capabilities()
 
     def _capabilities(self) -> Capabilities:
-        return capabilities(self.children.names(), self._home.scratch, self._settings.tags)
+        found = capabilities(self.children.names(), self._home.scratch, self._settings.tags)
+        return structs.replace(found, takes_published=self.published.takes)
 
     def _setup(
         self,

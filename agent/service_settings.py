@@ -44,6 +44,10 @@ PAUSED = "paused"
 MODES = (*(each.value for each in Mode), PAUSED)
 FILE_BYTES_MAX = 256 * 1024
 
+ASK = "ask"
+TAKES = ("always", ASK, "never")
+"""What becomes of programs that others publish."""
+
 _Value = TypeVar("_Value")
 
 
@@ -69,6 +73,7 @@ class NodeSettings:
     volunteer: str = Mode.ALWAYS.value
     presence: Rules = field(default_factory=Rules)
     datasets_gb: float = 0.0
+    published_programs: str = ASK
     tags: tuple[str, ...] = ()
 
     @property
@@ -107,6 +112,7 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
         "volunteer": _mode,
         "presence": read_rules,
         "datasets_gb": _gigabytes,
+        "published_programs": _taking,
         "tags": _list_of(_tag),
     }
     read: dict[str, object] = {}
@@ -147,6 +153,12 @@ def _gigabytes(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < DISK_GB:
         raise ValueError(f"is {value!r}: write how many gigabytes, like 50, or 0 for the default.")
     return float(value)
+
+
+def _taking(value: object) -> str:
+    if value not in TAKES or not isinstance(value, str):
+        raise ValueError(f"is {value!r}: choose {', '.join(TAKES[:-1])} or {TAKES[-1]}.")
+    return value
 
 
 def _list_of(read_one: Callable[[object], _Value]) -> Callable[[object], tuple[_Value, ...]]:

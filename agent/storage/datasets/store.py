@@ -6,6 +6,7 @@ Who wants to know what came and went is told by ``changed``, from whichever thre
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -19,7 +20,7 @@ from agent.storage.datasets import gathering, lineage, room
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable
 from agent.storage.datasets.identifiers import Kind, dataset_id, parsed
 from agent.storage.datasets.index import Index, Row
-from agent.storage.datasets.laying import lay_file
+from agent.storage.datasets.laying import LINKS, lay_file
 from agent.storage.datasets.lineage import Lineage
 from agent.storage.datasets.manifest import Entry, Manifest, decoded, tree_of
 from agent.storage.datasets.names import plain_name
@@ -66,6 +67,7 @@ class DatasetStore:
         for each in (self._trees, self._partial):
             make_private_folder(each)
         self._objects.clear_incoming()
+        self._partials: dict[str, Partial] = {}
         self._index = Index(folder / "index.db")
         self._room = Room(folder, quota_bytes, self._evict, just_used_s)
         self.wanted = wanted
@@ -145,11 +147,13 @@ class DatasetStore:
 
     def put_object(self, digest: str, content: bytes | memoryview) -> bool:
         """A small file that came whole; false when it is not what it should be."""
-        incoming = self._objects.begin()
+        if hashlib.sha256(content).hexdigest() != digest:
+            return False
+        with self._room.reserved(len(content), f"a file of {len(content)} bytes"):
+            incoming = self._objects.begin()
         try:
             incoming.write(content)
-            if incoming.finish() != digest:
-                return False
+            incoming.finish()
             self._note_objects([(digest, *self._objects.take(incoming.path, digest))])
             return True
         finally:
@@ -169,37 +173,69 @@ class DatasetStore:
         with self._room.reserved(0 if there else size_bytes, f"a file of {size_bytes} bytes"):
             partial = Partial(path, size_bytes)
             self._room.count(self._used_bytes())
+        self._partials[digest] = partial
         return partial
 
-    def give_up(self, partial: Partial) -> None:
+    def give_up(self, digest: str) -> None:
         """Nothing of it is any good."""
-        partial.drop()
+        self._partials.pop(digest).drop()
         self._room.count(self._used_bytes())
 
-    def complete(self, digest: str, partial: Partial) -> None:
+    def complete(self, digest: str) -> None:
         """All of it has come, and was found to be what it should be."""
+        partial = self._partials.pop(digest)
         partial.finish()
         self._note_objects([(digest, *self._objects.take(partial.path, digest))])
         self._room.count(self._used_bytes())
 
+    def contents(self, dataset: DatasetId, size_bytes: int, manifest: bytes) -> dict[str, int]:
+        """What a dataset that is about to come is made of. Raises ``NotKeepable``."""
+        found = parsed(dataset)
+        if found is None:
+            raise NotKeepable(f"{dataset} is no dataset that nodes keep.")
+        kind, digest = found
+        return decoded(digest, manifest).sizes() if kind is Kind.TREE else {digest: size_bytes}
+
+    def adopt(self, dataset: DatasetId, manifest: bytes, name: str) -> None:
+        """All that it is made of has come."""
+        found = parsed(dataset)
+        assert found is not None, "its contents were asked for before"
+        kind, digest = found
+        if kind is Kind.TREE:
+            self.put_tree(decoded(digest, manifest), manifest, name)
+        else:
+            self.put_file(digest, name)
+
     # -- out -------------------------------------------------------------------------------
 
-    def lay(self, dataset: DatasetId, into: Path) -> Path:
-        """The dataset as a read-only file or folder in this folder. Raises ``OSError``."""
+    def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
+        """Size, name and, of a folder, the manifest. Raises ``DatasetMissing``."""
+        kind, digest = self._required(dataset)
+        row = self._index.get(dataset)
+        assert row is not None
+        manifest = self.manifest_bytes(digest) if kind is Kind.TREE else b""
+        return row.size_bytes, row.name, manifest
+
+    def lay(self, dataset: DatasetId, into: Path, *, links: bool = LINKS) -> Path:
+        """The dataset as a read-only file or folder in this folder. Raises ``OSError``.
+
+        Without ``links`` its files are copies, for whoever keeps them.
+        """
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
         name = (row.name if row is not None else "") or digest[:SHORT_NAME_LENGTH]
         target = _free_name(into, name)
         self._index.use(dataset)
         if kind is Kind.FILE:
-            lay_file(self.sound(digest), target)
+            lay_file(self.sound(digest), target, links=links)
             return target
         manifest = self.manifest(digest)
         target.mkdir(mode=0o700)
         for entry in manifest.entries:
             place = target / entry.path
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lay_file(self.sound(entry.digest), place, executable=entry.executable)
+            source = self.sound(entry.digest)
+            lay_file(source, place, executable=entry.executable, links=links)
         for empty in manifest.empty:
             (target / empty).mkdir(mode=0o700, parents=True, exist_ok=True)
         return target

@@ -1,0 +1,102 @@
+"""Programs that come with the work: taken, asked about, refused, and only under their true names."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.paths import Home
+from agent.protocol.records import Dataset, Evicted, TaskSpec
+from agent.protocol.states import TaskState
+from agent.service import Service
+from agent.service_facts import ProgramOffered, ServiceError
+from tests.datasets.nodes import install_shout, submit, until
+from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services
+
+
+def a_program(folder: Path) -> Path:
+    install_shout(folder)
+    return folder / "shout"
+
+
+def task(program: str, published: Dataset, notes: Path) -> TaskSpec:
+    return TaskSpec("a", "a", program, parameters=str(notes), published=published)
+
+
+def test_a_published_program_runs_where_it_was_published_and_where_all_are_taken(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with (
+            services(tmp_path, "ant", volunteer="paused") as (ant,),
+            services(tmp_path, "bee", published_programs="always") as (bee,),
+        ):
+            await flock_of(ant, bee)
+            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            assert name == f"shout@{dataset.dataset.removeprefix('tree:')[:12]}"
+            assert name in ant.look_for_programs()
+            await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
+            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+            outcome = reading(ant, "a").outcome
+            assert outcome is not None
+            assert outcome.host == bee.node_id
+            assert (tmp_path / "notes").read_text() == "a\n"
+
+    asyncio.run(scenario())
+
+
+def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        home = home_of(tmp_path, "bee")
+        async with services(tmp_path, "ant", volunteer="paused") as (ant,):
+            bee = await Service.start(home, QUIET)
+            offered: list[str] = []
+            bee.subscribe(
+                lambda n: offered.append(n.program) if isinstance(n, ProgramOffered) else None
+            )
+            await flock_of(ant, bee)
+            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
+            await until(lambda: offered == [name])
+            assert [each.name for each in bee.waiting_programs()] == [name]
+            assert reading(bee, "a").state is TaskState.READY
+            await bee.accept_program(name)
+            assert bee.waiting_programs() == []
+            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+            await bee.stop("restarted")
+            again = await Service.start(Home.at(tmp_path / "bee"), QUIET)
+            assert name in again.look_for_programs()
+            await again.refuse_program(name)
+            assert name not in again.look_for_programs()
+            with pytest.raises(ServiceError, match="No published program"):
+                await again.accept_program("other@000000000000")
+            await again.stop("the test is over")
+
+    asyncio.run(scenario())
+
+
+def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", published_programs="always") as (ant,):
+            _, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            other = task("shout@000000000000", dataset, tmp_path / "notes")
+            await submit(ant, "w", other)
+
+            def given_back() -> bool:
+                return any(isinstance(each.phase, Evicted) for each in ant.table.life("a").runs)
+
+            await until(given_back)
+            assert not (tmp_path / "notes").exists()
+
+    asyncio.run(scenario())
+
+
+def test_what_is_no_program_is_not_published(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant") as (ant,):
+            with pytest.raises(ServiceError, match="cannot be published"):
+                await ant.publish_program(tmp_path)
+
+    asyncio.run(scenario())
