@@ -8,6 +8,7 @@ this machine. Logins without a screen are seen by their terminals instead.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from jeepney import DBusAddress
 
 from agent.presence.readings import Reading, Seen, Sessions, Unseen
 from agent.presence.sources.bus import Bus, BusError
+
+assert sys.platform != "win32"
 
 SERVICE = "org.freedesktop.login1"
 MANAGER = DBusAddress(

@@ -10,9 +10,12 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+assert sys.platform != "win32"
 
 ANSWER_WITHIN_S = 1.0
 MESSAGE_BYTES_MAX = 65_535

@@ -13,9 +13,12 @@ import os
 import re
 import socket
 import struct
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+assert sys.platform != "win32"
 
 ANSWER_WITHIN_S = 1.0
 EXTRA_BYTES_MAX = 4 * 1024 * 1024

@@ -1,0 +1,30 @@
+"""Whether a program fills the screen of Windows, by what the shell holds notifications back for."""
+
+from __future__ import annotations
+
+from agent.presence.readings import Reading, Seen, Unseen
+from agent.presence.sources.windows_calls import WindowsCalls
+
+HELD_BACK_FOR = {
+    2: "a program fills the screen",
+    3: "a game fills the screen",
+    4: "a presentation is on",
+}
+"""QUNS_BUSY, QUNS_RUNNING_D3D_FULL_SCREEN, QUNS_PRESENTATION_MODE. Nobody there (1), an app in its
+window (7), quiet hours (6) and taking notifications (5) are none of it."""
+
+
+class WindowsFullScreen:
+    """One call."""
+
+    def __init__(self, calls: WindowsCalls) -> None:
+        self._calls = calls
+
+    def read(self) -> Reading[str]:
+        try:
+            return Seen(HELD_BACK_FOR.get(self._calls.notification_state(), ""), "Windows")
+        except OSError as error:
+            return Unseen(f"Windows does not tell ({error})")
+
+    def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,15 @@
+"""Where the input of terminals is part of another source: Windows counts all in its sessions."""
+
+from __future__ import annotations
+
+from agent.presence.readings import LastInput, Reading, Seen
+
+
+class NoTerminals:
+    """Nobody is ever seen here."""
+
+    def read(self) -> Reading[LastInput]:
+        return Seen(LastInput(float("-inf")))
+
+    def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,37 @@
+"""The last input of the Windows session in which the agent runs, and where the pointer is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.presence.readings import LastInput, Reading, Seen, Unseen
+from agent.presence.sources.windows_calls import WindowsCalls
+
+SERVICES_SESSION = 0
+
+
+class WindowsLastInput:
+    """Keyboard, mouse, pen and touch of this session, the remote ones of it included."""
+
+    def __init__(self, calls: WindowsCalls, clock: Callable[[], float]) -> None:
+        self._calls, self._clock = calls, clock
+
+    def read(self) -> Reading[LastInput]:
+        try:
+            if self._calls.own_session() == SERVICES_SESSION:
+                return Unseen(
+                    "it runs as a service, which sees no keyboard: start it with the desktop"
+                )
+            at_s = self._clock() - self._calls.quiet_ms() / 1000
+            return Seen(LastInput(at_s, self._pointer()), "Windows")
+        except OSError as error:
+            return Unseen(f"Windows does not tell ({error})")
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _pointer(self) -> tuple[int, int] | None:
+        try:
+            return self._calls.pointer()
+        except OSError:
+            return None  # the locked screen has a desktop of its own

@@ -1,0 +1,27 @@
+"""Mains or battery on Windows. A machine without a battery says that it is on mains."""
+
+from __future__ import annotations
+
+from agent.presence.readings import Reading, Seen, Unseen
+from agent.presence.sources.windows_calls import WindowsCalls
+
+ON_BATTERY, ON_MAINS = 0, 1
+
+
+class WindowsMains:
+    """One call."""
+
+    def __init__(self, calls: WindowsCalls) -> None:
+        self._calls = calls
+
+    def read(self) -> Reading[bool]:
+        try:
+            status = self._calls.line_status()
+        except OSError as error:
+            return Unseen(f"Windows does not tell ({error})")
+        if status not in (ON_BATTERY, ON_MAINS):
+            return Unseen("Windows does not know it either")
+        return Seen(status == ON_MAINS, "Windows")
+
+    def close(self) -> None:
+        """Nothing is held open."""

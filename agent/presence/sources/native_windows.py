@@ -1,0 +1,44 @@
+"""The sources of a Windows machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from agent.presence.looking import Sources
+from agent.presence.sources.free_memory import FreeMemory
+from agent.presence.sources.full_screen_windows import WindowsFullScreen
+from agent.presence.sources.last_input_none import NoTerminals
+from agent.presence.sources.last_input_windows import WindowsLastInput
+from agent.presence.sources.mains_windows import WindowsMains
+from agent.presence.sources.processor import Processor
+from agent.presence.sources.programs import ExclusivePrograms, own_processes
+from agent.presence.sources.screen_saver_windows import WindowsScreenSaver
+from agent.presence.sources.screens import Screens
+from agent.presence.sources.sessions_windows import WindowsSessions
+from agent.presence.sources.windows_calls import WindowsCalls
+
+if sys.platform == "win32":
+    from agent.presence.sources.windows_calls import NativeCalls
+
+    def windows_sources(clock: Callable[[], float], running: Callable[[], int]) -> Sources:
+        """With the calls of this system."""
+        return sources_of(NativeCalls(), clock, running)
+
+
+def sources_of(
+    calls: WindowsCalls, clock: Callable[[], float], running: Callable[[], int]
+) -> Sources:
+    """With calls of whatever kind."""
+    programs = ExclusivePrograms(calls.process_names, own_processes)
+    return Sources(
+        screen_input=WindowsLastInput(calls, clock),
+        terminal_input=NoTerminals(),
+        sessions=Screens(WindowsSessions(calls), [WindowsScreenSaver(calls)]),
+        mains=WindowsMains(calls),
+        full_screen=WindowsFullScreen(calls),
+        processor=Processor(clock, running),
+        memory=FreeMemory(),
+        programs=programs,
+        watch=programs.watch,
+    )

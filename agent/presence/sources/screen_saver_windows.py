@@ -1,0 +1,22 @@
+"""Whether a screen saver of Windows runs."""
+
+from __future__ import annotations
+
+from agent.presence.readings import Reading, Seen, Unseen
+from agent.presence.sources.windows_calls import WindowsCalls
+
+
+class WindowsScreenSaver:
+    """On or not; any input ends it."""
+
+    def __init__(self, calls: WindowsCalls) -> None:
+        self._calls = calls
+
+    def read(self) -> Reading[bool]:
+        try:
+            return Seen(self._calls.saver_on(), "the screen saver")
+        except OSError as error:
+            return Unseen(f"Windows does not tell ({error})")
+
+    def close(self) -> None:
+        """Nothing is held open."""

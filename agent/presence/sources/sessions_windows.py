@@ -1,0 +1,40 @@
+"""Who is logged in at a Windows machine, at its screen or from afar, and whose screen is locked.
+
+A session that is not on a screen any more (another user was switched to, or a remote one was
+disconnected) counts as locked. Where Windows does not know, it does not.
+"""
+
+from __future__ import annotations
+
+from agent.presence.readings import Reading, Seen, Sessions, Unseen
+from agent.presence.sources.windows_calls import WindowsCalls
+
+
+class WindowsSessions:
+    """Asks for all sessions at each look."""
+
+    def __init__(self, calls: WindowsCalls) -> None:
+        self._calls = calls
+
+    def read(self) -> Reading[Sessions]:
+        try:
+            own, sessions = self._calls.own_session(), self._calls.sessions()
+        except OSError as error:
+            return Unseen(f"Windows does not tell ({error})")
+        mine = [each for each in sessions if each.number == own]
+        others = {
+            each.user
+            for each in sessions
+            if each.number != own and each.active and each.locked is not True
+        }
+        return Seen(
+            Sessions(
+                locked=bool(mine) and all(each.locked is True or not each.active for each in mine),
+                nobody=not sessions,
+                others=tuple(sorted(others)),
+            ),
+            "Windows",
+        )
+
+    def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,292 @@
+"""The calls of Windows by which it shows who is there, by ctypes: calls only, nothing is decided.
+
+Those who use them take them as an interface, so that everything that is decided can be tried on any
+system. A call that fails is an ``OSError``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from ctypes import wintypes
+from dataclasses import dataclass
+from typing import Protocol
+
+SESSION_INFO_EX = 25
+"""``WTSSessionInfoEx``: of one session, its state and whether it is locked."""
+CURRENT_SESSION = 0xFFFFFFFF
+GET_SCREEN_SAVER_RUNNING = 0x0072
+SNAPSHOT_PROCESSES = 0x00000002
+INVALID_HANDLE = ctypes.c_void_p(-1).value
+
+
+@dataclass(frozen=True, slots=True)
+class WindowsSession:
+    """One session: who, whether it is on a screen now, and whether it is locked (None: unknown)."""
+
+    number: int
+    user: str
+    active: bool
+    locked: bool | None
+
+
+class WindowsCalls(Protocol):
+    """What the sources ask."""
+
+    def quiet_ms(self) -> int:
+        """Since keyboard or mouse of this session were used last."""
+
+    def pointer(self) -> tuple[int, int]:
+        """Where the pointer is."""
+
+    def own_session(self) -> int:
+        """The number of the session in which this runs."""
+
+    def sessions(self) -> list[WindowsSession]:
+        """All sessions of the machine."""
+
+    def saver_on(self) -> bool:
+        """Whether a screen saver runs."""
+
+    def notification_state(self) -> int:
+        """Whether a person can be told something now, as the shell says."""
+
+    def line_status(self) -> int:
+        """0 on battery, 1 on mains, 255 unknown."""
+
+    def process_names(self) -> Iterator[tuple[int, str]]:
+        """Number and name of each process."""
+
+
+class LastInputInfo(ctypes.Structure):
+    """LASTINPUTINFO."""
+
+    _fields_ = [("size", wintypes.UINT), ("ticks_ms", wintypes.DWORD)]
+
+
+class PowerStatus(ctypes.Structure):
+    """SYSTEM_POWER_STATUS."""
+
+    _fields_ = [
+        ("line", ctypes.c_ubyte),
+        ("battery_flag", ctypes.c_ubyte),
+        ("battery_percent", ctypes.c_ubyte),
+        ("saver", ctypes.c_ubyte),
+        ("battery_left_s", wintypes.DWORD),
+        ("battery_full_s", wintypes.DWORD),
+    ]
+
+
+class SessionInfo(ctypes.Structure):
+    """WTS_SESSION_INFOW."""
+
+    _fields_ = [
+        ("number", wintypes.DWORD),
+        ("station", wintypes.LPWSTR),
+        ("state", ctypes.c_int),
+    ]
+
+
+class SessionInfoEx(ctypes.Structure):
+    """WTSINFOEXW, with its only level."""
+
+    _fields_ = [
+        ("level", wintypes.DWORD),
+        # The level is a union with 64-bit members, which begins on an even place.
+        ("_", wintypes.DWORD),
+        ("number", wintypes.ULONG),
+        ("state", ctypes.c_int),
+        ("flags", wintypes.LONG),
+        ("station", wintypes.WCHAR * 33),
+        ("user", wintypes.WCHAR * 21),
+        ("domain", wintypes.WCHAR * 18),
+        ("logged_in", wintypes.LARGE_INTEGER),
+        ("connected", wintypes.LARGE_INTEGER),
+        ("disconnected", wintypes.LARGE_INTEGER),
+        ("last_input", wintypes.LARGE_INTEGER),
+        ("now", wintypes.LARGE_INTEGER),
+        ("counts", wintypes.DWORD * 6),
+    ]
+
+
+class ProcessEntry(ctypes.Structure):
+    """PROCESSENTRY32W."""
+
+    _fields_ = [
+        ("size", wintypes.DWORD),
+        ("usage", wintypes.DWORD),
+        ("process", wintypes.DWORD),
+        ("heap", ctypes.c_size_t),
+        ("module", wintypes.DWORD),
+        ("threads", wintypes.DWORD),
+        ("parent", wintypes.DWORD),
+        ("priority", wintypes.LONG),
+        ("flags", wintypes.DWORD),
+        ("name", wintypes.WCHAR * 260),
+    ]
+
+
+ACTIVE_STATE = 0
+LOCKED_FLAG, UNLOCKED_FLAG = 0, 1
+TICKS = 2**32
+
+
+def quiet_ms_between(now_ms: int, input_ms: int) -> int:
+    """Both tick counters are of 32 bits and begin anew after 49 days."""
+    return (now_ms - input_ms) % TICKS
+
+
+def session_of(info: SessionInfoEx) -> WindowsSession:
+    """What matters of one."""
+    locked = {LOCKED_FLAG: True, UNLOCKED_FLAG: False}.get(info.flags)
+    return WindowsSession(info.number, info.user, info.state == ACTIVE_STATE, locked)
+
+
+if sys.platform == "win32":
+
+    class NativeCalls:
+        """The calls themselves."""
+
+        def __init__(self) -> None:
+            self._user = ctypes.WinDLL("user32", use_last_error=True)
+            self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+            self._shell = ctypes.WinDLL("shell32", use_last_error=True)
+            self._terminal = ctypes.WinDLL("wtsapi32", use_last_error=True)
+            self._declare()
+            self._declare_sessions()
+
+        def quiet_ms(self) -> int:
+            info = LastInputInfo(ctypes.sizeof(LastInputInfo), 0)
+            self._check(self._user.GetLastInputInfo(ctypes.byref(info)))
+            return quiet_ms_between(self._kernel.GetTickCount(), info.ticks_ms)
+
+        def pointer(self) -> tuple[int, int]:
+            place = wintypes.POINT()
+            self._check(self._user.GetCursorPos(ctypes.byref(place)))
+            return (place.x, place.y)
+
+        def own_session(self) -> int:
+            number = wintypes.DWORD()
+            process = self._kernel.GetCurrentProcessId()
+            self._check(self._kernel.ProcessIdToSessionId(process, ctypes.byref(number)))
+            return number.value
+
+        def sessions(self) -> list[WindowsSession]:
+            listed = ctypes.POINTER(SessionInfo)()
+            count = wintypes.DWORD()
+            self._check(
+                self._terminal.WTSEnumerateSessionsW(
+                    None, 0, 1, ctypes.byref(listed), ctypes.byref(count)
+                )
+            )
+            try:
+                numbers = [listed[place].number for place in range(count.value)]
+            finally:
+                self._terminal.WTSFreeMemory(listed)
+            return [found for number in numbers if (found := self._session(number)) is not None]
+
+        def saver_on(self) -> bool:
+            on = wintypes.BOOL()
+            self._check(
+                self._user.SystemParametersInfoW(GET_SCREEN_SAVER_RUNNING, 0, ctypes.byref(on), 0)
+            )
+            return bool(on.value)
+
+        def notification_state(self) -> int:
+            state = ctypes.c_int()
+            failed = self._shell.SHQueryUserNotificationState(ctypes.byref(state))
+            if failed < 0:
+                raise OSError(f"the shell answers with {failed & 0xFFFFFFFF:#010x}")
+            return state.value
+
+        def line_status(self) -> int:
+            status = PowerStatus()
+            self._check(self._kernel.GetSystemPowerStatus(ctypes.byref(status)))
+            return int(status.line)
+
+        def process_names(self) -> Iterator[tuple[int, str]]:
+            snapshot = self._kernel.CreateToolhelp32Snapshot(SNAPSHOT_PROCESSES, 0)
+            if snapshot == INVALID_HANDLE:
+                raise ctypes.WinError(ctypes.get_last_error())
+            try:
+                entry = ProcessEntry(size=ctypes.sizeof(ProcessEntry))
+                more = self._kernel.Process32FirstW(snapshot, ctypes.byref(entry))
+                while more:
+                    yield entry.process, entry.name
+                    more = self._kernel.Process32NextW(snapshot, ctypes.byref(entry))
+            finally:
+                self._kernel.CloseHandle(snapshot)
+
+        def _session(self, number: int) -> WindowsSession | None:
+            """None where it has ended since, or is nobody's."""
+            told = ctypes.POINTER(SessionInfoEx)()
+            size = wintypes.DWORD()
+            if not self._terminal.WTSQuerySessionInformationW(
+                None, number, SESSION_INFO_EX, ctypes.byref(told), ctypes.byref(size)
+            ):
+                return None
+            try:
+                return session_of(told.contents) if told.contents.user else None
+            finally:
+                self._terminal.WTSFreeMemory(told)
+
+        def _check(self, succeeded: int) -> None:
+            if not succeeded:
+                raise ctypes.WinError(ctypes.get_last_error())
+
+        def _declare(self) -> None:
+            user, kernel = self._user, self._kernel
+            user.GetLastInputInfo.argtypes = (ctypes.POINTER(LastInputInfo),)
+            user.GetLastInputInfo.restype = wintypes.BOOL
+            user.GetCursorPos.argtypes = (ctypes.POINTER(wintypes.POINT),)
+            user.GetCursorPos.restype = wintypes.BOOL
+            user.SystemParametersInfoW.argtypes = (
+                wintypes.UINT,
+                wintypes.UINT,
+                ctypes.c_void_p,
+                wintypes.UINT,
+            )
+            user.SystemParametersInfoW.restype = wintypes.BOOL
+            kernel.GetTickCount.argtypes = ()
+            kernel.GetTickCount.restype = wintypes.DWORD
+            kernel.GetCurrentProcessId.argtypes = ()
+            kernel.GetCurrentProcessId.restype = wintypes.DWORD
+            kernel.ProcessIdToSessionId.argtypes = (
+                wintypes.DWORD,
+                ctypes.POINTER(wintypes.DWORD),
+            )
+            kernel.ProcessIdToSessionId.restype = wintypes.BOOL
+            kernel.GetSystemPowerStatus.argtypes = (ctypes.POINTER(PowerStatus),)
+            kernel.GetSystemPowerStatus.restype = wintypes.BOOL
+            kernel.CreateToolhelp32Snapshot.argtypes = (wintypes.DWORD, wintypes.DWORD)
+            kernel.CreateToolhelp32Snapshot.restype = wintypes.HANDLE
+            kernel.Process32FirstW.argtypes = (wintypes.HANDLE, ctypes.POINTER(ProcessEntry))
+            kernel.Process32FirstW.restype = wintypes.BOOL
+            kernel.Process32NextW.argtypes = (wintypes.HANDLE, ctypes.POINTER(ProcessEntry))
+            kernel.Process32NextW.restype = wintypes.BOOL
+            kernel.CloseHandle.argtypes = (wintypes.HANDLE,)
+            kernel.CloseHandle.restype = wintypes.BOOL
+
+        def _declare_sessions(self) -> None:
+            self._shell.SHQueryUserNotificationState.argtypes = (ctypes.POINTER(ctypes.c_int),)
+            self._shell.SHQueryUserNotificationState.restype = ctypes.c_long
+            terminal = self._terminal
+            terminal.WTSEnumerateSessionsW.argtypes = (
+                wintypes.HANDLE,
+                wintypes.DWORD,
+                wintypes.DWORD,
+                ctypes.POINTER(ctypes.POINTER(SessionInfo)),
+                ctypes.POINTER(wintypes.DWORD),
+            )
+            terminal.WTSEnumerateSessionsW.restype = wintypes.BOOL
+            terminal.WTSQuerySessionInformationW.argtypes = (
+                wintypes.HANDLE,
+                wintypes.DWORD,
+                ctypes.c_int,
+                ctypes.c_void_p,
+                ctypes.POINTER(wintypes.DWORD),
+            )
+            terminal.WTSQuerySessionInformationW.restype = wintypes.BOOL
+            terminal.WTSFreeMemory.argtypes = (ctypes.c_void_p,)
+            terminal.WTSFreeMemory.restype = None
