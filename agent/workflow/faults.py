@@ -16,6 +16,8 @@ from typing import NamedTuple
 FAULTS_MAX = 100
 NEAR_NAMES_MAX = 3
 LISTED_NAMES_MAX = 12
+NEAR_AMONG_MAX = 2_000
+WORD_CHARACTERS_MAX = 256
 SHOWN_CHARACTERS_MAX = 60
 
 
@@ -72,6 +74,14 @@ class Faults:
             found.append(Fault(self.file, 0, 0, f"and {self._more} more faults"))
         return tuple(found)
 
+    def hint(self, word: str, known: Iterable[str]) -> str:
+        """``; did you mean this?`` for the next fault; nothing when it will not be listed."""
+        return "" if len(self._found) >= FAULTS_MAX else meant(word, known)
+
+    def hint_or_all(self, word: str, known: Iterable[str]) -> str:
+        """The same; when nothing is near, all there is, if that is not much."""
+        return "" if len(self._found) >= FAULTS_MAX else meant_or_all(word, known)
+
     def __bool__(self) -> bool:
         return bool(self._found)
 
@@ -86,7 +96,10 @@ class FaultsError(Exception):
 
 def meant(word: str, known: Iterable[str]) -> str:
     """``; did you mean this?`` with the nearest names; empty when nothing is near."""
-    near = difflib.get_close_matches(word, sorted(set(known)), NEAR_NAMES_MAX)
+    names = sorted(set(known))
+    if len(names) > NEAR_AMONG_MAX:
+        names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
+    near = difflib.get_close_matches(word[:WORD_CHARACTERS_MAX], names, NEAR_NAMES_MAX)
     return f"; did you mean {either(near)}?" if near else ""
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.api.values import Dataset
-from agent.workflow.faults import Faults, Place, meant, shown
+from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Word
 from agent.workflow.model import PENDING
 
@@ -97,7 +97,7 @@ class LocalFiles:
         elif inside and path.is_dir():
             self.faults.add(word.place, f"there is no file in the folder {shown(word)}")
         else:
-            hint = meant(path.name, _neighbours(path.parent))
+            hint = self.faults.hint(path.name, _neighbours(path.parent))
             where = f" in {shown(str(self.folder))}" if not Path(word).is_absolute() else ""
             self.faults.add(word.place, f"there is no file {shown(word)}{where}{hint}")
 

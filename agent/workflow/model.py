@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.api.values import Requirements
+from agent.api.values import Dataset, Requirements
 from agent.api.work import Submit
 from agent.workflow.program_description import ProgramDescription
 from agent.workflow.variables import Variable
@@ -39,6 +39,8 @@ class KnownProgram:
     expected_s: float = 0.0
     requirements: Requirements = ANY_MACHINE
     """What a machine must have to run it, where it comes with the workflow."""
+    published: Dataset | None = None
+    """Its folder, where somebody has published it."""
 
     @classmethod
     def of(cls, described: ProgramDescription) -> KnownProgram:

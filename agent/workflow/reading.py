@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping as Map
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from agent.api.values import Limits, NamedPriority, Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError, Place, meant, meant_or_all, shown
+from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError, Place, meant, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, Workflow
@@ -146,7 +146,7 @@ class _Reader:
         for entry in self._node.entries:
             name = entry.key.text
             if name not in _LATER:
-                hint = meant_or_all(name, _LATER)
+                hint = self._faults.hint_or_all(name, _LATER)
                 self._faults.add(entry.key.place, f"a workflow has no {shown(name)}{hint}")
             elif is_empty(entry.value):
                 self._faults.add(entry.value.place, f"there is nothing under {name}: remove it")
@@ -201,7 +201,7 @@ class _Reader:
         if program in self._programs.names or installed is None or program in installed:
             return
         known = [*self._programs.names, *installed]
-        hint = meant_or_all(program, known)
+        hint = self._faults.hint_or_all(program, known)
         if "/" in program or program.endswith((".sh", ".py")):
             hint = "; list a script of your own under programs"
         self._faults.add(program.place, f"no machine has the program {shown(program)}{hint}")
@@ -271,6 +271,7 @@ class _Reader:
             _expected_s(values.get("expected"), known),
             values.get("retries", RETRIES) + 1,
             limits=limits_of(values.get("limits")),
+            published=None if known is None else known.published,
         )
 
     def _needs(
@@ -386,8 +387,3 @@ def limits_of(values: Values | None) -> Limits:
 def _whole(amount: float | None) -> int:
     """Never rounded down to nothing, which would mean: anything."""
     return 0 if amount is None else max(1, round(amount))
-
-
-def renamed(workflow: Workflow, name: str) -> Workflow:
-    """The same under another name."""
-    return replace(workflow, submit=Submit(name, workflow.submit.tasks, workflow.submit.priority))

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.workflow.faults import Faults, Place, decapitalized, meant_or_all, shown
+from agent.workflow.faults import Faults, Place, decapitalized, shown
 from agent.workflow.kinds import Kind, Schema, Word
 from agent.workflow.yaml_nodes import Mapping, Node, kind_of
 
@@ -81,7 +81,7 @@ class Record:
         found = self.field(name)
         if found is None:
             known = (each.name for each in self.fields)
-            faults.add(place, f"{self.title} has no {shown(name)}{meant_or_all(name, known)}")
+            faults.add(place, f"{self.title} has no {shown(name)}{faults.hint_or_all(name, known)}")
             return
         values.keys[name] = place
         values.nodes[name] = node

@@ -11,7 +11,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
 from agent.api.work import Input
-from agent.workflow.faults import Faults, Place, either, meant, meant_or_all, shown
+from agent.workflow.faults import Faults, Place, either, shown
 from agent.workflow.kinds import Word
 from agent.workflow.records import Values
 from agent.workflow.tables import OUTPUT_MAX
@@ -103,7 +103,7 @@ class Links:
         """The names of the runs that are meant."""
         template = self._template(reference.task)
         if template is None:
-            hint = meant_or_all(reference.task, self.templates)
+            hint = self.faults.hint_or_all(reference.task, self.templates)
             self.faults.add(reference.place, f"there is no task {shown(reference.task)}{hint}")
             return []
         self.needs.setdefault(own.name, {}).setdefault(template.name, reference.place)
@@ -173,7 +173,7 @@ class Links:
             what = "nothing to attach" if template.gate else "no outputs"
             self.faults.add(reference.place, f"{template.name} has {what}: use after instead")
             return
-        hint = meant(name, names) or f"; it has {either(names)}"
+        hint = self.faults.hint(name, names) or f"; it has {either(names)}"
         self.faults.add(reference.place, f"{template.name} has no output {shown(name)}{hint}")
 
     def circle(self) -> None:

@@ -1,4 +1,4 @@
-"""``python -m agent.workflow.schema``: the tables of workflow files as JSON Schema, for editors.
+"""``python -m agent.workflow.schema``: the tables of description files as JSON Schema, for editors.
 
 A file says where its schema is in its first line, and an editor that knows the YAML language
 server completes and checks it while it is written:
@@ -12,10 +12,12 @@ import json
 import sys
 from pathlib import Path
 
+from agent.workflow.description_table import PROGRAM_FILE
 from agent.workflow.kinds import Schema
 from agent.workflow.tables import WORKFLOW
 
 FILE = Path(__file__).with_name("workflow.schema.json")
+PROGRAM_SCHEMA = Path(__file__).with_name("program.schema.json")
 DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
@@ -30,15 +32,26 @@ def workflow_schema() -> Schema:
     }
 
 
+def program_schema() -> Schema:
+    """What ``program.yaml`` may contain."""
+    return {
+        "$schema": DIALECT,
+        "title": "Wingbeat program",
+        "description": "A program as its author describes it, in program.yaml of its folder.",
+        **PROGRAM_FILE.schema(),
+    }
+
+
 def text_of(schema: Schema) -> str:
     """As it is published."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> int:
-    """Write the published file anew."""
-    FILE.write_text(text_of(workflow_schema()), "utf-8")
-    sys.stdout.write(f"{FILE} is written\n")
+    """Write the published files anew."""
+    for path, schema in ((FILE, workflow_schema()), (PROGRAM_SCHEMA, program_schema())):
+        path.write_text(text_of(schema), "utf-8")
+        sys.stdout.write(f"{path} is written\n")
     return 0
 
 

@@ -108,7 +108,8 @@ async def programs_of(client: Client) -> Known:
     """What the flock can run, and what is known of it."""
     reply: ProgramsReply = await client.call(methods.PROGRAMS, Programs())
     return {
-        each.name: KnownProgram(each.outputs or None, each.expected_s) for each in reply.programs
+        each.name: KnownProgram(each.outputs or None, each.expected_s, published=each.published)
+        for each in reply.programs
     }
 
 

@@ -1,5 +1,35 @@
 """What a workflow file may contain, in tables: the reader checks by them, the schema tells them.
 
+    # yaml-language-server: $schema=…/agent/workflow/workflow.schema.json
+    name: line ${line}                  # default: the file's name
+    priority: low                       # or interactive, or 0 to 100
+    variables:                          # ${line}; given with --set line=42
+      line: {type: whole, says: the number of the line}
+      mode: {choices: [fast, exact], default: fast}
+      bands: [red, green]               # a default alone says the type
+    programs:                           # beside this file, published with it
+      count: count.sh
+      merge: {run: merge.py, outputs: [all.las], expected: 2 min}
+    defaults: {retries: 2, limits: {wall: 1 h}}
+    tasks:
+      import:
+        program: import
+        data: [scan.las, tiles/*.las, "id:DB-12"]
+        parameters: {mode: "${mode}", bands: "${bands}"}    # JSON; parameters_as: xml, arguments
+        requirements: {memory: 2 GB, tags: [gpu]}
+        expected: 5 min
+      segment:
+        program: segment
+        for_each: {tile: tiles/*.las}   # or a list, {from: 1, to: 9}, {lines: names.txt}
+        data: ${tile}                   # ${tile.name} ${tile.stem} ${tile.number}
+      detect:
+        program: detect
+        for_each: segment               # along with segment: the same tiles
+        inputs: [segment, import/0]     # this tile's; outputs by number from 0 or by name
+      merge: {program: merge, inputs: [detect/*, look/corrected], after: [import]}
+    gates:
+      look: {asks: Check the points, attach: [corrected], inputs: [import/0]}
+
 Limits are those of the client contract where it has one, so that what is accepted here is accepted
 by a node too.
 """

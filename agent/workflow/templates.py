@@ -11,7 +11,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
 from agent.workflow.fan_out import Fan, Instance, fan_of
-from agent.workflow.faults import Faults, Place, decapitalized, meant, shown
+from agent.workflow.faults import Faults, Place, decapitalized, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.records import Named, Record, Values
@@ -215,7 +215,7 @@ class _Fans:
                 wanted = f"to run over files write for_each: {{file: {other}}}"
                 faults.add(other.place, f"for_each: there is no task {shown(other)}; {wanted}")
             else:
-                hint = meant(other, self._nodes)
+                hint = faults.hint(other, self._nodes)
                 faults.add(other.place, f"for_each: there is no task {shown(other)}{hint}")
             return None
         fan = self.of(other)

@@ -13,7 +13,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.workflow.faults import WHOLE_FILE, Faults, Place, either, meant, shown
+from agent.workflow.faults import WHOLE_FILE, Faults, Place, either, shown
 from agent.workflow.kinds import Choice, Either, Several, Text
 from agent.workflow.records import Field, Named, Record, Values
 from agent.workflow.yaml_nodes import Entry, Mapping, Node, Scalar, Sequence
@@ -134,7 +134,7 @@ def bind(declared: Iterable[Variable], given: Map[str, str], start: Path, faults
     variables = {each.name: each for each in declared}
     for name in given:
         if name not in variables:
-            hint = meant(name, variables) or (
+            hint = faults.hint(name, variables) or (
                 f"; there are {either(variables)}" if variables else "; it has none"
             )
             faults.add(WHOLE_FILE, f"there is no variable {shown(name)}{hint}")
@@ -185,7 +185,7 @@ def _check(
 ) -> bool:
     if chosen and variable.choices and text not in variable.choices:
         choices = either(variable.choices)
-        hint = meant(text, variable.choices)
+        hint = faults.hint(text, variable.choices)
         faults.add(place, f"{what} must be {choices}, not {shown(text)}{hint}")
         return False
     rules = {
@@ -256,13 +256,13 @@ def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) 
     if name in scope.unknown:
         return found[0]
     if name not in scope.values:
-        hint = meant(name, scope.values) or "; declare it under variables"
+        hint = faults.hint(name, scope.values) or "; declare it under variables"
         faults.add(place, f"there is no variable {shown(name)}{hint}")
         return found[0]
     key = f"{name}.{attribute}" if attribute else name
     value = scope.values.get(key)
     if value is None:
-        hint = meant(attribute, ATTRIBUTES)
+        hint = faults.hint(attribute, ATTRIBUTES)
         faults.add(place, f"{name} has no {shown(attribute)}{hint}")
         return found[0]
     if isinstance(value, tuple):

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.workflow.faults import Faults, meant, shown
+from agent.workflow.faults import Faults, shown
 from agent.workflow.xml_nodes import Element
 
 TYPES = ("Number", "String", "Boolean", "Array", "Object", "undefined", "null")
-SHOWN_TEXT_MAX = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def check(element: Element, faults: Faults) -> None:
         if child.name in names:
             check(child, faults)
         else:
-            hint = meant(child.name, names)
+            hint = faults.hint(child.name, names)
             said = f"<{element.name}> holds no <{child.name}>{hint}"
             faults.add(child.place, said)
     for name, least, most in rule.children:
@@ -74,12 +73,12 @@ def _attributes(element: Element, rule: Rule, faults: Faults) -> None:
     known = rule.required + rule.optional
     for name, value in element.attributes.items():
         if name not in known:
-            hint = meant(name, known)
+            hint = faults.hint(name, known)
             faults.add(element.place, f"<{element.name}> has no attribute {shown(name)}{hint}")
             continue
         words = _WORDS.get(name, ())
         if words and value not in words:
-            hint = meant(value, words) or f"; there are {', '.join(words)}"
+            hint = faults.hint(value, words) or f"; there are {', '.join(words)}"
             faults.add(element.place, f"{name} cannot be {shown(value)}{hint}")
     for name in rule.required:
         if not element.attributes.get(name):

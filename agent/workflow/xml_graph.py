@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.workflow.faults import Faults, Place, either, meant, meant_or_all, shown
+from agent.workflow.faults import Faults, Place, either, shown
 from agent.workflow.xml_elements import TYPES
 from agent.workflow.xml_nodes import Element
 
@@ -167,7 +167,7 @@ def _end(
     if name in inner:
         hint = f"; it is inside the pool {inner[name]}, so write that"
     else:
-        hint = meant(name, nodes)
+        hint = faults.hint(name, nodes)
     faults.add(edge.place, f"{which}: there is no node {shown(name)}{hint}")
     return None
 
@@ -186,7 +186,7 @@ def _flow(edge: Element, source: GraphNode, target: GraphNode, faults: Faults) -
         faults.add(edge.place, f"which port of {target.name} is meant is not said{choices}")
         return
     if port not in ports:
-        hint = meant_or_all(port, ports)
+        hint = faults.hint_or_all(port, ports)
         faults.add(edge.place, f"{target.name} has no port {shown(port)}{hint}")
         return
     if port in target.inputs:
@@ -218,7 +218,7 @@ def _final(
             said = f"the final node cannot be {name}, which is inside a pool: write {inner[name]}"
             faults.add(element.place, said)
         else:
-            hint = meant(name, nodes)
+            hint = faults.hint(name, nodes)
             faults.add(element.place, f"finalnode: there is no node {shown(name)}{hint}")
     return None
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from agent.api.values import Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Faults, FaultsError, Place, meant, shown
+from agent.workflow.faults import Faults, FaultsError, Place, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import Workflow
@@ -239,7 +239,7 @@ class _Maker:
         names = [word.strip() for word in found[1].split(",") if word.strip()]
         for port, _ in job.ports:
             if port not in names:
-                hint = meant(port, names) or f"; it takes {', '.join(names) or 'none'}"
+                hint = self._faults.hint(port, names) or f"; it takes {', '.join(names) or 'none'}"
                 said = f"{ENTRY} in {file} has no parameter {shown(port)}{hint}"
                 self._faults.add(job.place, said)
 

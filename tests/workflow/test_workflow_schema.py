@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from agent.workflow.schema import FILE, text_of, workflow_schema
+from agent.workflow import tables
+from agent.workflow.description_table import PROGRAM_FILE
+from agent.workflow.faults import Faults
+from agent.workflow.program_yaml import FIELDS, LIMITS, REQUIREMENTS, read_program_yaml
+from agent.workflow.reading import Asked, read_workflow_text
+from agent.workflow.records import Record
+from agent.workflow.schema import (
+    FILE,
+    PROGRAM_SCHEMA,
+    program_schema,
+    text_of,
+    workflow_schema,
+)
 from tests.workflow.malformed_table import cases
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 # Faults that a schema sees: of keys and values, not of what they refer to.
 SEEN = (
     *("no tasks", "tasks misspelled", "an unknown section", "tasks as a list"),
@@ -47,14 +62,52 @@ gates:
 """
 
 
-def test_the_published_schema_is_the_tables() -> None:
-    assert FILE.read_text("utf-8") == text_of(workflow_schema()), (
-        "python -m agent.workflow.schema writes it anew"
-    )
+def test_the_published_schemas_are_the_tables() -> None:
+    again = "python -m agent.workflow.schema writes it anew"
+    assert FILE.read_text("utf-8") == text_of(workflow_schema()), again
+    assert PROGRAM_SCHEMA.read_text("utf-8") == text_of(program_schema()), again
 
 
 def test_a_right_file_fits() -> None:
     assert fits(yaml.safe_load(RIGHT), workflow_schema())
+
+
+def test_the_example_of_the_tables_is_right(tmp_path: Path) -> None:
+    example = textwrap.dedent(tables.__doc__.partition("\n\n")[2].rpartition("\n\n")[0])
+    for name in ("scan.las", "tiles/a.las", "tiles/b.las", "count.sh", "merge.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    used = example.replace("program: detect\n", "program: count\n")
+    assert fits(yaml.safe_load(example), workflow_schema())
+    path = tmp_path / "line.wingbeat.yaml"
+    workflow = read_workflow_text(used.encode(), path, Asked({"line": "42"}))
+    assert [task.id for task in workflow.submit.tasks][-2:] == ["merge", "look"]
+
+
+def test_the_table_of_programs_has_the_fields_of_their_reader(tmp_path: Path) -> None:
+    assert {field.name for field in PROGRAM_FILE.fields} == set(FIELDS)
+    for name, names in (("requirements", REQUIREMENTS), ("limits", LIMITS)):
+        found = PROGRAM_FILE.field(name)
+        assert found is not None
+        assert isinstance(found.kind, Record)
+        assert {field.name for field in found.kind.fields} == set(names)
+
+
+def test_the_shipped_program_fits_and_is_read() -> None:
+    path = REPOSITORY / "tasks" / "javascript" / "program.yaml"
+    faults = Faults(path.name)
+    described = read_program_yaml(path, faults)
+    assert faults.listing() == ()
+    assert described is not None
+    assert fits(yaml.safe_load(path.read_text("utf-8")), program_schema())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "command: run.sh", "{command: [run.sh], outptus: [a]}", "{command: [], limits: 3}"],
+)
+def test_a_wrong_program_does_not_fit(text: str) -> None:
+    assert not fits(yaml.safe_load(text), program_schema())
 
 
 @pytest.mark.parametrize("title", SEEN)
