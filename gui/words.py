@@ -30,7 +30,7 @@ def tr(text: str, /, **values: object) -> str:
     return said.format(**values) if values else said
 
 
-def tr_n(text: str, note: str, count: int, /, **values: object) -> str:  # noqa: ARG001
+def tr_n(text: str, note: str, count: int, /, **values: object) -> str:
     """A sentence with ``%n`` in it. ``note`` is for translators, and mostly empty."""
     translate = _Installed.translate
     said = _english(text, count) if translate is None else translate(text, count)

@@ -33,15 +33,15 @@ STOP_S_MAX = 5.0
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
-Done = Callable[[Any], None]
-Failed = Callable[[str], None]
+Done = Callable[[Any], object]
+Failed = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """A call to be made in Qt's thread."""
 
-    call: Callable[[Any], None]
+    call: Callable[[Any], object]
     value: Any
 
 
@@ -135,7 +135,9 @@ class Bridge(QObject):
 
         return self.work(with_client, done, failed)
 
-    def follow_log(self, log: TaskLog, part: Callable[[TaskLogPart], None], failed: Failed) -> Task:
+    def follow_log(
+        self, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
+    ) -> Task:
         """A task's output from an offset on, until the run is over or the work is called off."""
 
         async def follow(client: Client) -> None:
@@ -151,13 +153,17 @@ class Bridge(QObject):
 
         return self.client_work(follow, None, failed)
 
+    def tell(self, call: Callable[[Any], object], value: object) -> None:
+        """From work in the bridge's loop: have something called in Qt's thread."""
+        self._tell_answer(call, value)
+
     def want(self, workflow: str) -> None:
         """Read the tasks of this workflow soon."""
         self._call(lambda: self._follower.want(workflow))
 
     def want_flock(self) -> None:
         """Read the machines, members, programs and settings again."""
-        self._call(lambda: self._follower.want_flock())
+        self._call(self._follower.want_flock)
 
     # -- in the bridge's thread --------------------------------------------------------------
 
@@ -197,7 +203,7 @@ class Bridge(QObject):
         if not self._over:
             self.bundle.emit(bundle)
 
-    def _tell_answer(self, call: Callable[[Any], None] | None, value: object) -> None:
+    def _tell_answer(self, call: Callable[[Any], object] | None, value: object) -> None:
         if call is not None and not self._over:
             self._answered.emit(_Answer(call, value))
 

@@ -1,0 +1,142 @@
+"""Bars above a list: what is wrong with it and the button that helps, or what can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from gui.icons.drawing import icon
+from gui.model.trouble import Remedy, Trouble
+from gui.theme.look import GRID, look
+from gui.views.pieces import button, tool
+from gui.words import tr
+
+UNDO_S = 10
+
+
+class Bar(QFrame):
+    """One sentence, at most one button, and a way to put it away."""
+
+    def __init__(self, name: str, kind: str = "warning", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setProperty("bar", kind)
+        self._icon_name = "warning" if kind == "warning" else "info"
+        self._act: Callable[[], object] = _nothing
+        self._image = QLabel()
+        self.sentence = QLabel()
+        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self.sentence.setWordWrap(True)
+        self.sentence.setObjectName(f"{name}Sentence")
+        self.help: QPushButton = button("", f"{name}Help", self._pressed)
+        self.away = tool(tr("Put away"), f"{name}Away", self.hide, "close")
+        lay = QHBoxLayout(self)
+        lay.setContentsMargins(GRID + 4, 6, GRID, 6)
+        lay.setSpacing(GRID)
+        lay.addWidget(self._image)
+        lay.addWidget(self.sentence, 1)
+        lay.addWidget(self.help)
+        lay.addWidget(self.away)
+        look().changed.connect(self._paint)
+        self._paint()
+        self.hide()
+
+    def say(
+        self, sentence: str, help_text: str = "", act: Callable[[], object] | None = None
+    ) -> None:
+        """Show a sentence."""
+        self.sentence.setText(sentence)
+        self.setAccessibleName(sentence)
+        self._act = act or _nothing
+        self.help.setText(help_text)
+        self.help.setAccessibleName(help_text)
+        self.help.setVisible(bool(help_text))
+        self.show()
+
+    def _pressed(self) -> None:
+        self._act()
+
+    def _paint(self) -> None:
+        role = "warning_text" if self._icon_name == "warning" else "text"
+        self._image.setPixmap(icon(self._icon_name, role).pixmap(QSize(16, 16)))
+
+
+class TroubleBar(Bar):
+    """Shown while the trouble lasts; put away, it stays so until it is another one."""
+
+    def __init__(self, name: str, act: Callable[[Remedy], object]) -> None:
+        super().__init__(name)
+        self._remedy_act = act
+        self._trouble: Trouble | None = None
+        self._put_away: Trouble | None = None
+        self.away.clicked.connect(self._away)
+
+    def tell(self, trouble: Trouble | None) -> None:
+        """This trouble, or none."""
+        self._trouble = trouble
+        if trouble is None:
+            self._put_away = None
+            self.hide()
+        elif trouble != self._put_away:
+            remedy = trouble.remedy
+            self.say(trouble.sentence, trouble.button, lambda: self._remedy_act(remedy))
+
+    def _away(self) -> None:
+        self._put_away = self._trouble
+
+
+class UndoBar(Bar):
+    """Something is about to be done; until the bar ends it can be taken back."""
+
+    def __init__(self, name: str = "undoBar") -> None:
+        super().__init__(name, "notice")
+        self._do: Callable[[], object] = _nothing
+        self._sentence = ""
+        self._left_s = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(1000)
+        self._timer.timeout.connect(self._tick)
+        self.away.clicked.connect(self.now)
+
+    @property
+    def pending(self) -> bool:
+        """Whether something waits."""
+        return self._timer.isActive()
+
+    def begin(self, sentence: str, do: Callable[[], object], undo: Callable[[], object]) -> None:
+        """``do`` is called in ten seconds, or at once if something else begins."""
+        self.now()
+        self._do, self._left_s, self._sentence = do, UNDO_S, sentence
+
+        def taken_back() -> None:
+            self._timer.stop()
+            self._do = _nothing
+            self.hide()
+            undo()
+
+        self.say(self._text(), tr("Undo"), taken_back)
+        self._timer.start()
+
+    def now(self) -> None:
+        """Do it without waiting."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self.hide()
+            do, self._do = self._do, _nothing
+            do()
+
+    def _tick(self) -> None:
+        self._left_s -= 1
+        if self._left_s <= 0:
+            self.now()
+        else:
+            self.sentence.setText(self._text())
+
+    def _text(self) -> str:
+        return tr("{sentence} ({seconds} s)", sentence=self._sentence, seconds=self._left_s)
+
+
+def _nothing() -> None:
+    """Nothing is to be done."""

@@ -1,0 +1,88 @@
+"""How a cell is painted: a mark before the text, a share as a thin bar, no focus rectangle."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from gui.icons.drawing import draw_mark, word_colour
+from gui.model.marks import Mark
+from gui.theme.look import GRID, look
+from gui.views.table import MARK_ROLE, SHARE_ROLE, Rows
+
+MARK_SIZE = 2 * GRID
+BAR_HEIGHT = 6
+
+
+class Cells(QStyledItemDelegate):
+    """For all tables alike."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Background, then what the column has."""
+        colours = look().colours
+        rect = QRect(option.rect)
+        state = option.state
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(rect, QColor(colours.selected))
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(rect, QColor(colours.backdrop))
+        inner = rect.adjusted(GRID, 0, -GRID, 0)
+        mark = index.data(MARK_ROLE)
+        share = index.data(SHARE_ROLE)
+        if share is not None:
+            _bar(painter, inner, int(share), mark[0] if mark else Mark.RUNNING)
+            return
+        if mark is not None:
+            inner = _mark(painter, inner, mark)
+        self._text(painter, inner, option, index)
+
+    def _text(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        model = index.model()
+        quiet = isinstance(model, Rows) and model.columns[index.column()].quiet
+        colours = look().colours
+        text = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
+        align = index.data(Qt.ItemDataRole.TextAlignmentRole)
+        flags = (
+            align
+            if align is not None
+            else (Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        )
+        painter.setFont(option.font)
+        painter.setPen(QPen(QColor(colours.quiet if quiet else colours.text)))
+        metrics = painter.fontMetrics()
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+        painter.drawText(rect, int(flags), shown)
+
+
+def _mark(painter: QPainter, rect: QRect, mark: tuple[Mark, int | None]) -> QRect:
+    top = rect.y() + (rect.height() - MARK_SIZE) / 2
+    draw_mark(painter, mark[0], QRectF(rect.x(), top, MARK_SIZE, MARK_SIZE), mark[1])
+    return rect.adjusted(MARK_SIZE + GRID, 0, 0, 0)
+
+
+def _bar(painter: QPainter, rect: QRect, permille: int, mark: Mark) -> None:
+    colours = look().colours
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    track = QRectF(rect.x(), rect.y() + (rect.height() - BAR_HEIGHT) / 2, rect.width(), BAR_HEIGHT)
+    painter.setBrush(QColor(colours.track))
+    painter.drawRoundedRect(track, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+    if permille > 0:
+        filled = QRectF(track)
+        filled.setWidth(max(BAR_HEIGHT, track.width() * min(1000, permille) / 1000))
+        painter.setBrush(QColor(word_colour(mark, colours)))
+        painter.drawRoundedRect(filled, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+    painter.restore()

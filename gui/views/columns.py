@@ -1,0 +1,279 @@
+"""The columns of all tables: what each shows, sorts by and remembers."""
+
+from __future__ import annotations
+
+from agent.api.work import TaskView, WorkflowView
+from gui.model.agent_words import in_our_words
+from gui.model.flock import (
+    Machine,
+    clock_text,
+    mark_of_machine,
+    round_trip_text,
+    state_text,
+    system_text,
+    work_text,
+)
+from gui.model.marks import (
+    URGENCY,
+    Mark,
+    mark_of_state,
+    mark_of_task,
+    mark_of_workflow,
+    mark_words,
+    state_words,
+)
+from gui.model.queue import QueueRow
+from gui.model.screen import Screen
+from gui.model.times import exact, left, moment
+from gui.model.workflows import (
+    done_of,
+    lasted,
+    outlook,
+    priority_text,
+    progress_text,
+    task_outlook,
+    when_tip,
+)
+from gui.views.table import Column
+from gui.words import tr
+
+
+def workflow_columns(screen: Screen) -> tuple[Column, ...]:
+    """As an operator reads them: which, how far, what next, how urgent, whose."""
+
+    def next_for(view: WorkflowView, now_s: float) -> str:
+        gates = screen.tasks.get(view.workflow, {}).values() if view.gates else ()
+        return outlook(view, gates, now_s)
+
+    return (
+        Column(
+            "name",
+            tr("Workflow"),
+            lambda view, now_s: str(view.name),
+            250,
+            sort=lambda view: view.name.casefold(),
+            tip=lambda view, now_s: f"{view.name}\n{mark_words(mark_of_workflow(view))}",
+            mark=lambda view: (mark_of_workflow(view), view.permille or None),
+        ),
+        Column(
+            "bar",
+            tr("Progress"),
+            lambda view, now_s: f"{view.permille // 10} %",
+            120,
+            sort=lambda view: view.permille,
+            mark=lambda view: (_bar_mark(view), None),
+            share=lambda view: 1000 if view.state == "finished" else view.permille,
+        ),
+        Column(
+            "done",
+            tr("Done"),
+            lambda view, now_s: progress_text(view),
+            72,
+            sort=done_of,
+            right=True,
+        ),
+        Column(
+            "next",
+            tr("State"),
+            next_for,
+            230,
+            sort=lambda view: URGENCY.index(mark_of_workflow(view)),
+            tip=lambda view, now_s: f"{next_for(view, now_s)}\n{when_tip(view)}",
+        ),
+        Column(
+            "priority",
+            tr("Priority"),
+            lambda view, now_s: priority_text(view.priority),
+            96,
+            sort=lambda view: view.priority,
+            quiet=True,
+        ),
+        Column("owner", tr("Owner"), lambda view, now_s: str(view.submitter), 96, quiet=True),
+        Column(
+            "submitted",
+            tr("Submitted"),
+            lambda view, now_s: moment(view.submitted_ms / 1000, now_s),
+            110,
+            sort=lambda view: view.submitted_ms,
+            tip=lambda view, now_s: when_tip(view),
+            quiet=True,
+        ),
+    )
+
+
+def _bar_mark(view: WorkflowView) -> Mark:
+    mark = mark_of_workflow(view)
+    return mark if mark in (Mark.DONE, Mark.FAILED, Mark.CANCELLED) else Mark.RUNNING
+
+
+def task_columns() -> tuple[Column, ...]:
+    """The tasks of one workflow."""
+    return (
+        Column(
+            "name",
+            tr("Task"),
+            lambda task, now_s: str(task.name),
+            200,
+            sort=lambda task: task.name.casefold(),
+            mark=lambda task: (mark_of_task(task), task.permille or None),
+        ),
+        Column(
+            "state",
+            tr("State"),
+            lambda task, now_s: state_words(task.state),
+            110,
+            sort=lambda task: URGENCY.index(mark_of_task(task)),
+        ),
+        Column("host", tr("Machine"), lambda task, now_s: str(task.host), 100),
+        Column(
+            "outlook",
+            tr("Note"),
+            lambda task, now_s: in_our_words(task_outlook(task, now_s)),
+            220,
+        ),
+        Column(
+            "took",
+            tr("Took"),
+            lasted,
+            80,
+            sort=lambda task: (task.ended_ms or task.changed_ms) - task.begun_ms,
+            right=True,
+        ),
+        Column(
+            "program",
+            tr("Program"),
+            lambda task, now_s: str(task.program).partition("@")[0],
+            120,
+            quiet=True,
+        ),
+        Column(
+            "attempt",
+            tr("Attempt"),
+            lambda task, now_s: str(task.attempt or ""),
+            70,
+            sort=lambda task: task.attempt,
+            right=True,
+            quiet=True,
+        ),
+    )
+
+
+def queue_columns() -> tuple[Column, ...]:
+    """What runs where, and what waits and why."""
+    return (
+        Column(
+            "place",
+            tr("No."),
+            lambda row, now_s: str(row.place),
+            56,
+            sort=lambda row: row.place,
+            right=True,
+            quiet=True,
+        ),
+        Column(
+            "task",
+            tr("Task"),
+            lambda row, now_s: str(row.task.name),
+            200,
+            sort=lambda row: row.task.name.casefold(),
+            mark=lambda row: (mark_of_task(row.task), row.task.permille or None),
+        ),
+        Column("workflow", tr("Workflow"), lambda row, now_s: str(row.workflow.name), 180),
+        Column(
+            "state",
+            tr("State"),
+            lambda row, now_s: state_words(row.task.state),
+            110,
+            sort=lambda row: URGENCY.index(mark_of_state(row.task.state)),
+        ),
+        Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 100),
+        Column("why", tr("Why, or how long"), _queue_note, 260, tip=_queue_tip),
+        Column(
+            "priority",
+            tr("Priority"),
+            lambda row, now_s: priority_text(row.workflow.priority),
+            90,
+            sort=lambda row: -row.workflow.priority,
+            quiet=True,
+        ),
+    )
+
+
+def _queue_note(row: QueueRow, now_s: float) -> str:
+    task: TaskView = row.task
+    if task.expected_end_ms and task.host:
+        return left(task.expected_end_ms / 1000, now_s)
+    return in_our_words(task_outlook(task, now_s)) or (
+        tr("next for a free machine") if mark_of_task(task) is Mark.READY else ""
+    )
+
+
+def _queue_tip(row: QueueRow, now_s: float) -> str:
+    begun = row.task.begun_ms
+    said = _queue_note(row, now_s)
+    return f"{said}\n{tr('Since {when}', when=exact(begun / 1000))}" if begun else said
+
+
+def machine_columns() -> tuple[Column, ...]:
+    """The machines of the flock."""
+    return (
+        Column(
+            "name",
+            tr("Machine"),
+            lambda each, now_s: (
+                tr("{name} (this one)", name=each.name) if each.own else str(each.name)
+            ),
+            170,
+            sort=lambda each: each.name.casefold(),
+            mark=lambda each: (mark_of_machine(each), _permille(each)),
+            tip=_machine_tip,
+        ),
+        Column("state", tr("State"), lambda each, now_s: state_text(each), 130),
+        Column("work", tr("Work, or why not"), work_text, 300),
+        Column(
+            "load",
+            tr("Load"),
+            lambda each, now_s: f"{each.load_percent} %" if not each.own else "",
+            64,
+            sort=lambda each: each.load_percent,
+            right=True,
+        ),
+        Column(
+            "slots",
+            tr("Tasks"),
+            lambda each, now_s: f"{each.running}/{each.slots}" if each.slots else "",
+            64,
+            sort=lambda each: each.running,
+            right=True,
+        ),
+        Column(
+            "trip",
+            tr("Round trip"),
+            lambda each, now_s: round_trip_text(each),
+            90,
+            sort=lambda each: each.round_trip_ms or 0.0,
+            right=True,
+            quiet=True,
+        ),
+        Column(
+            "clock",
+            tr("Clock"),
+            lambda each, now_s: clock_text(each),
+            100,
+            sort=lambda each: abs(each.clock_ahead_ms or 0),
+            quiet=True,
+        ),
+        Column("version", tr("Version"), lambda each, now_s: str(each.version), 80, quiet=True),
+    )
+
+
+def _permille(machine: Machine) -> int | None:
+    return machine.tasks[0].permille or None if machine.tasks else None
+
+
+def _machine_tip(machine: Machine, now_s: float) -> str:
+    programs = ", ".join(each.partition("@")[0] for each in machine.capabilities.programs)
+    lines = [machine.name, system_text(machine.capabilities), machine.address]
+    if programs:
+        lines.append(tr("Programs: {programs}", programs=programs))
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,324 @@
+"""This computer: when it may help, what each source of presence sees just now, hours, programs.
+
+A change holds at once and is kept by the agent; what it refuses is said above, and the controls go
+back to what holds. Nothing is read back from controls while the person does not touch them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QRadioButton,
+    QScrollArea,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from agent.api.methods import SET_VOLUNTEERING
+from agent.api.volunteering import SetVolunteering, SourceView, VolunteeringView, VolunteerRules
+from gui.icons.drawing import mark_pixmap
+from gui.model.agent_words import in_our_words
+from gui.model.marks import Mark
+from gui.model.notices import VolunteeringRead
+from gui.model.screen import Changes
+from gui.model.times import ago
+from gui.model.tray import sentence_of
+from gui.model.week import cells_of, ranges_of
+from gui.theme.look import GRID
+from gui.views.bars import Bar
+from gui.views.desk import Desk
+from gui.views.pieces import label, quiet, strong, title
+from gui.views.programs_card import ProgramsCard
+from gui.views.week_grid import WeekGrid
+from gui.words import tr
+
+SEND_PAUSE_MS = 600
+PAGE_WIDTH = 108 * GRID
+
+
+def source_words(source: str) -> str:
+    """What a source looks at, in the person's words; an unknown one by its own name."""
+    return {
+        "input": tr("Keyboard and mouse"),
+        "session": tr("Session and lock screen"),
+        "cpu": tr("Other programs"),
+        "mains": tr("Power supply"),
+        "full screen": tr("Full screen"),
+        "memory": tr("Memory"),
+        "programs": tr("Exclusive programs"),
+        "hours": tr("Hours"),
+        "terminals": tr("Terminals"),
+    }.get(source, source[:1].upper() + source[1:])
+
+
+class ComputerPage(QScrollArea):
+    """Cards, one below the other."""
+
+    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._view: VolunteeringView | None = None
+        self._telling = False
+        self.setWidgetResizable(True)
+        self.setObjectName("computerPage")
+        self.fault = Bar("rulesFault")
+        self.sentence = label()
+        self.sentence.setObjectName("computerSentence")
+        self._make_rules()
+        self._make_sources()
+        self.programs = ProgramsCard(desk)
+        self._lay()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(SEND_PAUSE_MS)
+        self._timer.timeout.connect(self._send)
+        desk.changed.connect(self.refresh)
+
+    # -- parts -------------------------------------------------------------------------------
+
+    def _make_rules(self) -> None:
+        self.modes: dict[str, QRadioButton] = {}
+        group = QButtonGroup(self)
+        for mode, text in (
+            ("when idle", tr("When nobody uses it")),
+            ("by schedule", tr("When nobody uses it, and only in these hours")),
+            ("always", tr("Always")),
+        ):
+            made = self.modes[mode] = QRadioButton(text)
+            made.setObjectName(f"mode_{mode.replace(' ', '_')}")
+            group.addButton(made)
+            made.toggled.connect(self._touched)
+        self.week = WeekGrid()
+        self.week.changed.connect(self._touched)
+        self.idle = _number("idleMinutes", 0, 1440, tr(" min"), self._touched)
+        self.cpu = _number("othersCpu", 1, 100, " %", self._touched)
+        self.memory = _number("freeMemory", 0, 1024 * 1024, " MB", self._touched)
+        self.memory.setSingleStep(256)
+        self.lets_end = _number("letsEnd", 0, 86_400, tr(" s"), self._touched)
+        self.mains = self._check("onMains", tr("Only on mains, not on battery"))
+        self.screen_full = self._check("fullScreen", tr("Not while a program fills the screen"))
+        self.own_only = self._check("ownOnly", tr("Only workflows submitted on this computer"))
+        self.exclusive = QLineEdit()
+        self.exclusive.setObjectName("exclusivePrograms")
+        self.exclusive.setPlaceholderText(tr("such as blender, zoom"))
+        self.exclusive.setAccessibleName(tr("Not while one of these programs runs"))
+        self.exclusive.editingFinished.connect(self._touched)
+
+    def _check(self, name: str, text: str) -> QCheckBox:
+        made = QCheckBox(text)
+        made.setObjectName(name)
+        made.toggled.connect(self._touched)
+        return made
+
+    def _make_sources(self) -> None:
+        self._sources = QGridLayout()
+        self._sources.setColumnStretch(2, 1)
+        self._sources.setHorizontalSpacing(GRID + 4)
+        self._sources.setVerticalSpacing(GRID)
+        self._source_rows: list[tuple[QLabel, QLabel, QLabel, QLabel]] = []
+        self.no_sources = quiet(tr("This computer helps always, so nothing is watched."))
+
+    def _lay(self) -> None:
+        inner = QWidget()
+        inner.setMaximumWidth(PAGE_WIDTH)
+        lay = QVBoxLayout(inner)
+        lay.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, 2 * GRID)
+        lay.setSpacing(2 * GRID)
+        lay.addWidget(title(tr("This computer")))
+        lay.addWidget(self.fault)
+        lay.addWidget(_card(tr("Now"), self.sentence))
+        sources = QWidget()
+        sources.setLayout(self._sources)
+        self._sources.setContentsMargins(0, 0, 0, 0)
+        lay.addWidget(_card(tr("What it sees of you"), self.no_sources, sources))
+        modes = QWidget()
+        across = QVBoxLayout(modes)
+        across.setContentsMargins(0, 0, 0, 0)
+        for each in self.modes.values():
+            across.addWidget(each)
+        lay.addWidget(_card(tr("When it helps"), modes, self.week, self._limits()))
+        lay.addWidget(self.programs)
+        lay.addStretch(1)
+        self.setWidget(inner)
+
+    def _limits(self) -> QWidget:
+        holder = QWidget()
+        grid = QGridLayout(holder)
+        grid.setContentsMargins(0, GRID, 0, 0)
+        grid.setHorizontalSpacing(2 * GRID)
+        grid.setVerticalSpacing(GRID)
+        grid.setColumnStretch(2, 1)
+        for place, (text, control) in enumerate(
+            (
+                (tr("After no key or mouse for"), self.idle),
+                (tr("While other programs use at most"), self.cpu),
+                (tr("While so much memory is free"), self.memory),
+                (tr("When I come back, let end what needs at most"), self.lets_end),
+                (tr("Not while one of these programs runs"), self.exclusive),
+            )
+        ):
+            said = QLabel(text)
+            said.setBuddy(control)
+            control.setAccessibleName(text)
+            grid.addWidget(said, place, 0)
+            grid.addWidget(control, place, 1)
+        self.exclusive.setMinimumWidth(34 * GRID)
+        for place, check in enumerate((self.mains, self.screen_full, self.own_only), 5):
+            grid.addWidget(check, place, 0, 1, 3)
+        return holder
+
+    # -- telling -----------------------------------------------------------------------------
+
+    def refresh(self, changes: Changes) -> None:
+        """One bundle."""
+        screen = self._desk.screen
+        if self.isVisible() or changes.volunteering or changes.connection:
+            self.sentence.setText(sentence_of(screen, time.time()))
+        if changes.programs or changes.connection:
+            self.programs.tell(screen.programs)
+        self.widget_enabled(screen.absence is None and screen.volunteering is not None)
+        if screen.volunteering is not None and changes.volunteering:
+            self.tell(screen.volunteering)
+
+    def widget_enabled(self, able: bool) -> None:
+        """Without an agent nothing can be set."""
+        for each in (*self.modes.values(), *self._controls()):
+            each.setEnabled(able)
+        self.week.setEnabled(able and not self.modes["always"].isChecked())
+
+    def tick(self) -> None:
+        """Time alone has passed."""
+        self.sentence.setText(sentence_of(self._desk.screen, time.time()))
+
+    def tell(self, view: VolunteeringView) -> None:
+        """What holds now; controls that the person is changing are left alone."""
+        self._tell_sources(view.sources)
+        same = self._view is not None and self._view.rules == view.rules
+        self._view = view
+        if same or self._timer.isActive():
+            return
+        self._telling = True
+        rules = view.rules
+        self.modes[rules.mode].setChecked(True)
+        self.week.tell(cells_of(rules.hours))
+        self.week.setVisible(rules.mode == "by schedule" or bool(rules.hours))
+        self.idle.setValue(round(rules.idle_s / 60))
+        self.cpu.setValue(rules.others_cpu_percent)
+        self.memory.setValue(rules.free_memory_mb)
+        self.lets_end.setValue(round(rules.lets_end_s))
+        self.mains.setChecked(rules.on_mains_only)
+        self.screen_full.setChecked(rules.full_screen_counts)
+        self.own_only.setChecked(rules.own_only)
+        self.exclusive.setText(", ".join(rules.exclusive_programs))
+        self._telling = False
+
+    def _tell_sources(self, sources: tuple[SourceView, ...]) -> None:
+        self.no_sources.setVisible(not sources)
+        while len(self._source_rows) < len(sources):
+            made = (QLabel(), strong(), label(), quiet())
+            place = len(self._source_rows)
+            for across, each in enumerate(made):
+                self._sources.addWidget(each, place, across)
+            self._source_rows.append(made)
+        for place, parts in enumerate(self._source_rows):
+            for each in parts:
+                each.setVisible(place < len(sources))
+            if place < len(sources):
+                self._tell_source(parts, sources[place])
+
+    def _tell_source(self, parts: tuple[QLabel, ...], source: SourceView) -> None:
+        image, name, text, read = parts
+        mark = Mark.SUSPENDED if source.owner_present else Mark.DONE
+        image.setPixmap(
+            mark_pixmap(mark if source.sees else Mark.FAILED, 16, self.devicePixelRatioF())
+        )
+        name.setText(source_words(source.source))
+        text.setText(in_our_words(source.text))
+        read.setText(ago(source.read_ms / 1000, time.time()) if source.read_ms else "")
+
+    # -- changing ----------------------------------------------------------------------------
+
+    def _controls(self) -> tuple[QWidget, ...]:
+        return (
+            self.idle, self.cpu, self.memory, self.lets_end,
+            self.mains, self.screen_full, self.own_only, self.exclusive,
+        )  # fmt: skip
+
+    def _touched(self, *_: Any) -> None:
+        self.week.setVisible(self.modes["by schedule"].isChecked() or bool(self.week.cells))
+        if not self._telling:
+            self._timer.start()
+
+    def _send(self) -> None:
+        if self._view is None:
+            return
+        rules = self._rules(self._view.rules)
+        if rules == self._view.rules:
+            return
+        self._desk.bridge.ask(SET_VOLUNTEERING, SetVolunteering(rules), self._set, self._refused)
+
+    def _rules(self, before: VolunteerRules) -> VolunteerRules:
+        mode = next((name for name, each in self.modes.items() if each.isChecked()), before.mode)
+        painted = self.week.cells != cells_of(before.hours)
+        names = tuple(
+            dict.fromkeys(p.strip() for p in self.exclusive.text().split(",") if p.strip())
+        )
+        return msgspec.structs.replace(
+            before,
+            mode=mode,
+            hours=ranges_of(self.week.cells) if painted else before.hours,
+            idle_s=float(self.idle.value() * 60)
+            if round(before.idle_s / 60) != self.idle.value()
+            else before.idle_s,
+            others_cpu_percent=self.cpu.value(),
+            free_memory_mb=self.memory.value(),
+            lets_end_s=float(self.lets_end.value()),
+            on_mains_only=self.mains.isChecked(),
+            full_screen_counts=self.screen_full.isChecked(),
+            own_only=self.own_only.isChecked(),
+            exclusive_programs=names,
+        )
+
+    def _set(self, view: VolunteeringView) -> None:
+        self.fault.hide()
+        self._desk.take((VolunteeringRead(view),))
+
+    def _refused(self, sentence: str) -> None:
+        self.fault.say(sentence)
+        if self._view is not None:
+            view, self._view = self._view, None
+            self.tell(view)
+
+
+def _card(heading: str, *parts: QWidget) -> QFrame:
+    card = QFrame()
+    card.setProperty("card", True)
+    lay = QVBoxLayout(card)
+    lay.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, 2 * GRID)
+    lay.setSpacing(GRID)
+    lay.addWidget(strong(heading))
+    for part in parts:
+        lay.addWidget(part)
+    return card
+
+
+def _number(name: str, least: int, most: int, unit: str, act: Callable[..., object]) -> QSpinBox:
+    made = QSpinBox()
+    made.setObjectName(name)
+    made.setRange(least, most)
+    made.setSuffix(unit)
+    made.setFixedWidth(14 * GRID)
+    made.valueChanged.connect(act)
+    return made

@@ -1,0 +1,100 @@
+"""What every view is given: the model to read, the bridge to ask by, and where to complain.
+
+Wishes go out by methods with names of what a person does; what fails comes back as one sentence to
+the place that shows sentences. So no view knows how a wish is said to an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from PySide6.QtCore import QObject, Signal
+
+from agent.api.methods import CANCEL, GATE, PAUSE, PRIORITY, RESUME, RETRY, Method
+from agent.api.values import Dataset, NamedPriority
+from agent.api.volunteering import Pause, Resume, VolunteeringView
+from agent.api.work import Cancel, Gate, Retry, SetPriority, Wished
+from agent.paths import Home
+from gui.bridge.bridge import Bridge
+from gui.model.notices import VolunteeringRead
+from gui.model.screen import Screen
+from gui.model.tray import Act, Entry
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
+
+
+class Desk(QObject):
+    """``changed`` with the changes of a bundle, after the model has them."""
+
+    changed = Signal(object)
+    failed = Signal(str)
+    said = Signal(str)
+    go_to = Signal(object, str)
+    """A place, and what is to be chosen there."""
+    submit = Signal(object)
+    """Paths to submit, or none to ask for one."""
+    log_of = Signal(object)
+    """A task whose output is to be shown."""
+
+    def __init__(self, home: Home, screen: Screen, bridge: Bridge) -> None:
+        super().__init__()
+        self.home, self.screen, self.bridge = home, screen, bridge
+        bridge.bundle.connect(self.take)
+
+    def take(self, bundle: Sequence[Any]) -> None:
+        """One bundle, one repaint."""
+        changes = self.screen.fold(bundle)
+        for workflow in changes.wanted:
+            self.bridge.want(workflow)
+        if changes.anything or changes.news:
+            self.changed.emit(changes)
+
+    def ask(
+        self, method: Method[P, R], params: P, done: Callable[[R], object] | None = None
+    ) -> None:
+        """A wish of a person; what fails is said where sentences are said."""
+        self.bridge.ask(method, params, done, self.failed.emit)
+
+    # -- wishes ------------------------------------------------------------------------------
+
+    def cancel(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
+        """Cancel tasks, or all of it."""
+        self.ask(CANCEL, Cancel(workflow, tasks), self._wished)
+
+    def retry(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
+        """Try again what failed or was cancelled."""
+        self.ask(RETRY, Retry(workflow, tasks), self._wished)
+
+    def set_priority(self, workflow: str, priority: NamedPriority) -> None:
+        """Change a priority."""
+        self.ask(PRIORITY, SetPriority(workflow, priority), self._wished)
+
+    def mark_done(self, task: str, outputs: tuple[Dataset, ...] = ()) -> None:
+        """A person did a step."""
+        self.ask(GATE, Gate(task, outputs), self._wished)
+
+    def press(self, entry: Entry) -> bool:
+        """What an entry of the pause menu means; false where it is none of those."""
+        match entry.act:
+            case Act.PAUSE:
+                self._volunteering(PAUSE, Pause(for_s=entry.length_s))
+            case Act.PAUSE_TOMORROW:
+                self._volunteering(PAUSE, Pause(until_tomorrow=True))
+            case Act.PAUSE_OPEN_ENDED:
+                self._volunteering(PAUSE, Pause())
+            case Act.FINISH:
+                self._volunteering(PAUSE, Pause(finish_first=True))
+            case Act.RESUME:
+                self._volunteering(RESUME, Resume())
+            case _:
+                return False
+        return True
+
+    def _volunteering(self, method: Method[P, VolunteeringView], params: P) -> None:
+        self.ask(method, params, lambda view: self.take((VolunteeringRead(view),)))
+
+    def _wished(self, wished: Wished) -> None:
+        self.bridge.want(wished.workflow)

@@ -1,0 +1,217 @@
+"""The parts of a graph on the screen: boxes with marks and bars, arrows with the names of datasets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QGraphicsItem,
+    QGraphicsObject,
+    QGraphicsPathItem,
+    QStyle,
+    QStyleOptionGraphicsItem,
+    QWidget,
+)
+
+from agent.api.work import TaskView
+from gui.icons.drawing import draw_mark, word_colour
+from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, LAYER_GAP, Arrow, Box, counted
+from gui.model.marks import URGENCY, Mark, mark_of_task, mark_words, state_words
+from gui.model.workflows import task_outlook
+from gui.theme.colours import Colours
+from gui.theme.look import GRID, look, small_font, strong_font
+
+MARK_SIZE = 2.0 * GRID
+ARROW_LENGTH, ARROW_WIDTH = 7.0, 4.0
+
+
+class BoxItem(QGraphicsObject):
+    """One task, or many alike. It can be walked to by keyboard."""
+
+    def __init__(self, box: Box) -> None:
+        super().__init__()
+        self.box = box
+        self.tasks: list[TaskView] = []
+        self._counts: Counter[Mark] = Counter()
+        self._line = ""
+        self.setPos(box.x, box.y)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsFocusable)
+        self.setAcceptHoverEvents(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> None:
+        """The states of now; repaints only if they look different."""
+        own = [tasks[each] for each in self.box.tasks if each in tasks]
+        counts, said = counted(self.box, tasks), self._said(own, now_s)
+        if counts == self._counts and said == self._line and own == self.tasks:
+            return
+        self.tasks, self._counts, self._line = own, counts, said
+        self.setToolTip(self._tip())
+        self.setData(0, self._tip())
+        self.update()
+
+    @property
+    def mark(self) -> Mark:
+        """The most urgent one."""
+        return next((mark for mark in URGENCY if self._counts[mark]), Mark.WAITING)
+
+    def boundingRect(self) -> QRectF:
+        """With room for the border."""
+        return QRectF(-2, -2, BOX_WIDTH + 4, BOX_HEIGHT + 4)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        """Border in the colour of the state, which the mark tells by its shape."""
+        colours = look().colours
+        rect = QRectF(0, 0, BOX_WIDTH, BOX_HEIGHT)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        edge = word_colour(self.mark, colours)
+        if len(self.box.tasks) > 1:
+            painter.setPen(QPen(QColor(colours.line), 1))
+            painter.setBrush(QColor(colours.surface))
+            painter.drawRoundedRect(rect.translated(3, 3), 7, 7)
+        painter.setPen(QPen(QColor(colours.accent if chosen else edge), 2.5 if chosen else 1.25))
+        painter.setBrush(QColor(colours.selected if chosen else colours.surface))
+        painter.drawRoundedRect(rect, 7, 7)
+        self._paint_inside(painter, colours)
+
+    def _paint_inside(self, painter: QPainter, colours: Colours) -> None:
+        permille = self.tasks[0].permille if len(self.tasks) == 1 else None
+        draw_mark(painter, self.mark, QRectF(10, 9, MARK_SIZE, MARK_SIZE), permille)
+        text = QRectF(10 + MARK_SIZE + 6, 6, BOX_WIDTH - MARK_SIZE - 24, 22)
+        painter.setFont(strong_font())
+        painter.setPen(QColor(colours.text))
+        title = self.box.title
+        if len(self.box.tasks) > 1:
+            number = f"×{len(self.box.tasks)}"
+            painter.drawText(
+                text, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number
+            )
+            text.setWidth(text.width() - painter.fontMetrics().horizontalAdvance(number) - 6)
+        title = painter.fontMetrics().elidedText(
+            title, Qt.TextElideMode.ElideMiddle, round(text.width())
+        )
+        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
+        painter.setFont(small_font())
+        painter.setPen(QColor(colours.quiet))
+        below = QRectF(10, 30, BOX_WIDTH - 20, 20)
+        if len(self.box.tasks) > 1:
+            self._paint_share(painter, QRectF(10, 39, BOX_WIDTH - 20, 6), colours)
+            return
+        said = painter.fontMetrics().elidedText(
+            self._line, Qt.TextElideMode.ElideRight, round(below.width())
+        )
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, said)
+
+    def _paint_share(self, painter: QPainter, rect: QRectF, colours: Colours) -> None:
+        """How many of a fan-out are in which state."""
+        whole = sum(self._counts.values()) or 1
+        painter.save()
+        painter.setPen(Qt.PenStyle.NoPen)
+        path = QPainterPath()
+        path.addRoundedRect(rect, 3, 3)
+        painter.setClipPath(path, Qt.ClipOperation.IntersectClip)
+        painter.fillRect(rect, QColor(colours.track))
+        left = rect.x()
+        for mark in reversed(URGENCY):
+            if mark is Mark.WAITING or not self._counts[mark]:
+                continue
+            width = rect.width() * self._counts[mark] / whole
+            painter.fillRect(
+                QRectF(left, rect.y(), width, rect.height()), QColor(word_colour(mark, colours))
+            )
+            left += width
+        painter.restore()
+
+    def _said(self, own: list[TaskView], now_s: float) -> str:
+        if len(own) != 1:
+            return ""
+        task = own[0]
+        parts = [task.host, task_outlook(task, now_s)]
+        return " · ".join(part for part in parts if part) or state_words(task.state)
+
+    def _tip(self) -> str:
+        if len(self.tasks) == 1:
+            task = self.tasks[0]
+            said = (task.name, state_words(task.state), task.program, self._line)
+            return "\n".join(dict.fromkeys(line for line in said if line))
+        lines = [f"{self.box.title} ×{len(self.box.tasks)}"]
+        lines += [
+            f"{self._counts[mark]} {mark_words(mark)}" for mark in URGENCY if self._counts[mark]
+        ]
+        return "\n".join(lines)
+
+    def state(self) -> Mark | None:
+        """For tests and screen readers: the mark of a single task."""
+        return mark_of_task(self.tasks[0]) if len(self.tasks) == 1 else None
+
+
+class ArrowItem(QGraphicsPathItem):
+    """From one box to another, with the name of what flows at its middle."""
+
+    def __init__(self, arrow: Arrow, source: Box, target: Box) -> None:
+        super().__init__()
+        self.arrow = arrow
+        self._end = QPointF(target.x, target.y + BOX_HEIGHT / 2)
+        begin = QPointF(source.x + BOX_WIDTH, source.y + BOX_HEIGHT / 2)
+        self.setPath(_route(begin, arrow.bends, self._end))
+        self._label_at = QPointF(begin.x() + 6, begin.y() - 4)
+        self.setZValue(-1)
+        if arrow.label:
+            self.setToolTip(arrow.label)
+
+    def boundingRect(self) -> QRectF:
+        """With room for the label and the head."""
+        return super().boundingRect().adjusted(-4, -22, 4, 8)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        """A thin line in the colour of lines, strong enough to be seen."""
+        colours = look().colours
+        painter.setPen(QPen(QColor(colours.waiting), 1.25))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(self.path())
+        painter.setBrush(QColor(colours.waiting))
+        painter.setPen(Qt.PenStyle.NoPen)
+        tip = self._end
+        painter.drawPolygon(
+            QPolygonF(
+                [
+                    tip,
+                    QPointF(tip.x() - ARROW_LENGTH, tip.y() - ARROW_WIDTH),
+                    QPointF(tip.x() - ARROW_LENGTH, tip.y() + ARROW_WIDTH),
+                ]
+            )
+        )
+        if self.arrow.label:
+            painter.setFont(small_font())
+            painter.setPen(QColor(colours.quiet))
+            room = round(LAYER_GAP - 18)
+            text = painter.fontMetrics().elidedText(
+                self.arrow.label, Qt.TextElideMode.ElideMiddle, room
+            )
+            painter.drawText(self._label_at, text)
+
+
+def _route(begin: QPointF, bends: tuple[tuple[float, float], ...], end: QPointF) -> QPainterPath:
+    """Leaves and arrives level; around other boxes where there are any between."""
+    path = QPainterPath(begin)
+    at = begin
+    for x, y in bends:
+        enter, leave = QPointF(x - BOX_WIDTH / 2, y), QPointF(x + BOX_WIDTH / 2, y)
+        _curve(path, at, enter)
+        path.lineTo(leave)
+        at = leave
+    _curve(path, at, end)
+    return path
+
+
+def _curve(path: QPainterPath, begin: QPointF, end: QPointF) -> None:
+    middle = (begin.x() + end.x()) / 2
+    path.cubicTo(QPointF(middle, begin.y()), QPointF(middle, end.y()), end)

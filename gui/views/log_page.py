@@ -1,0 +1,234 @@
+"""Log: the agent's own, filtered and followed; and the output of any task of any machine.
+
+The agent answers as soon as there is more, so following costs nothing while nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QHideEvent,
+    QShowEvent,
+    QTextCharFormat,
+    QTextCursor,
+)
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from agent.api.logs import AgentLog, AgentLogReply, LogLine, Severity
+from agent.api.methods import AGENT_LOG
+from agent.client import Client
+from gui.bridge.bridge import Task
+from gui.model.times import exact
+from gui.theme.look import GRID, look
+from gui.views.desk import Desk
+from gui.views.pieces import action, button, filter_field, quiet, row, title
+from gui.words import tr
+
+LINES_MAX = 5_000
+LINES_FIRST = 500
+WAIT_S = 20.0
+TYPING_PAUSE_MS = 300
+
+
+class LogPage(QWidget):
+    """The agent's log."""
+
+    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._task: Task | None = None
+        self._lines: list[LogLine] = []
+        self.severity = QComboBox()
+        self.severity.setObjectName("logSeverity")
+        self.severity.setAccessibleName(tr("Least severity"))
+        for value, text in severities():
+            self.severity.addItem(text, value)
+        self.severity.setCurrentIndex(1)
+        self.filter = filter_field("logFilter", lambda _: self._typing.start())
+        self.filter.setPlaceholderText(tr("Task, machine or text …"))
+        self.follow = QCheckBox(tr("Follow"))
+        self.follow.setObjectName("logFollow")
+        self.follow.setChecked(True)
+        self.text = log_field("agentLog", tr("Log of the agent"))
+        self.note = quiet()
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(TYPING_PAUSE_MS)
+        self._typing.timeout.connect(self._begin)
+        self.severity.currentIndexChanged.connect(self._begin)
+        self.follow.toggled.connect(self._follow_changed)
+        copy = button(tr("Copy"), "logCopy", self._copy, "copy")
+        export = button(tr("Export …"), "logExport", self._export, "export")
+        head = row(
+            title(tr("Log")), self.note, self.severity, self.filter, self.follow, copy, export
+        )
+        head.insertStretch(2)
+        head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.setSpacing(0)
+        lay.addLayout(head)
+        lay.addWidget(self.text, 1)
+        action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
+        look().changed.connect(self._show_all)
+        desk.changed.connect(self._changed)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read while somebody looks."""
+        super().showEvent(event)
+        self._begin()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """And not longer."""
+        super().hideEvent(event)
+        self._end()
+
+    def _changed(self, changes: Any) -> None:
+        if changes.connection and self.isVisible() and self._desk.screen.absence is None:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._end()
+        if not self.isVisible():
+            return
+        self._lines.clear()
+        self.text.clear()
+        wish = AgentLog(
+            severity=self.severity.currentData(),
+            containing=self.filter.text().strip(),
+            limit=LINES_FIRST,
+        )
+        going_on = self.follow.isChecked
+        tell = self._desk.bridge
+        self._task = tell.client_work(
+            lambda client: follow_agent_log(
+                client, wish, going_on, lambda r: tell.tell(self._took, r)
+            ),
+            None,
+            self._failed,
+        )
+
+    def _end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def _took(self, reply: AgentLogReply) -> None:
+        self._lines = [*self._lines, *reply.lines][-LINES_MAX:]
+        for each in reply.lines:
+            append(self.text, line_text(each), each.severity)
+        self.note.setText("" if self._lines else tr("No line is like that"))
+
+    def _failed(self, sentence: str) -> None:
+        self.note.setText(sentence)
+
+    def _follow_changed(self, on: bool) -> None:
+        if on:
+            self._begin()
+
+    def _show_all(self) -> None:
+        self.text.clear()
+        for each in self._lines:
+            append(self.text, line_text(each), each.severity)
+
+    def _copy(self) -> None:
+        chosen = self.text.textCursor().selectedText().replace("\u2029", "\n")
+        QGuiApplication.clipboard().setText(chosen or self.text.toPlainText())
+
+    def _export(self) -> None:
+        export_text(self, self.text.toPlainText(), "wingbeat.log", self._failed)
+
+
+async def follow_agent_log(
+    client: Client,
+    wish: AgentLog,
+    going_on: Callable[[], bool],
+    took: Callable[[AgentLogReply], object],
+) -> None:
+    """The last lines, then each as it is written, while somebody follows."""
+    reply = await client.call(AGENT_LOG, wish)
+    took(reply)
+    while going_on():
+        reply = await client.call(
+            AGENT_LOG,
+            AgentLog(reply.after, wish.severity, wish.containing, wish.limit, WAIT_S),
+        )
+        if reply.lines:
+            took(reply)
+
+
+def severities() -> tuple[tuple[Severity, str], ...]:
+    """From the least on."""
+    return (
+        ("debug", tr("Everything")),
+        ("info", tr("Events")),
+        ("warning", tr("Warnings")),
+        ("error", tr("Errors")),
+    )
+
+
+def line_text(line: LogLine) -> str:
+    """As it stands in the file, without brackets."""
+    return f"{exact(line.at_ms / 1000)}  {line.text}"
+
+
+def log_field(name: str, accessible: str) -> QPlainTextEdit:
+    """Monospaced, read only, with an end."""
+    field = QPlainTextEdit()
+    field.setObjectName(name)
+    field.setAccessibleName(accessible)
+    field.setReadOnly(True)
+    field.setMaximumBlockCount(LINES_MAX)
+    field.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    field.setUndoRedoEnabled(False)
+    font = field.font()
+    font.setFamilies(["DejaVu Sans Mono", "Cascadia Mono", "Consolas", "monospace"])
+    font.setStyleHint(font.StyleHint.Monospace)
+    field.setFont(font)
+    field.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse
+        | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    return field
+
+
+def append(field: QPlainTextEdit, text: str, severity: str = "info") -> None:
+    """At the end; scrolls along only if the end is in sight."""
+    bar = field.verticalScrollBar()
+    at_end = bar.value() >= bar.maximum() - 4
+    cursor = QTextCursor(field.document())
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    how = QTextCharFormat()
+    colours = look().colours
+    role = {"warning": colours.suspended, "error": colours.failed, "critical": colours.failed}
+    how.setForeground(
+        QColor(role.get(severity, colours.quiet if severity == "debug" else colours.text))
+    )
+    if not field.document().isEmpty():
+        cursor.insertBlock()
+    cursor.insertText(text, how)
+    if at_end:
+        bar.setValue(bar.maximum())
+
+
+def export_text(parent: QWidget, text: str, name: str, failed: Callable[[str], object]) -> None:
+    """Ask where, and write."""
+    chosen, _ = QFileDialog.getSaveFileName(parent, tr("Export the log"), name)
+    if chosen:
+        try:
+            Path(chosen).write_text(text + "\n", "utf-8")
+        except OSError as error:
+            failed(f"{chosen}: {error.strerror}.")

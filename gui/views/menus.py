@@ -1,0 +1,55 @@
+"""Menus from data, the same in tray and window. A menu that has not changed is not made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QMenu
+
+from gui.icons.drawing import icon
+from gui.model.tray import Act, Entry
+
+_ICONS = {
+    Act.FINISH: "check",
+    Act.RESUME: "resume",
+    Act.SUBMIT: "submit",
+}
+
+
+def fill(menu: QMenu, entries: tuple[Entry, ...], act: Callable[[Entry], object]) -> None:
+    """Make the menu say this; texts alone are changed in place, so an open menu stays open."""
+    shape = tuple((entry.act, entry.length_s, len(entry.parts)) for entry in entries)
+    if menu.property("shape") == repr(shape):
+        _retell(menu, entries)
+        return
+    menu.clear()
+    menu.setProperty("shape", repr(shape))
+    for entry in entries:
+        _add(menu, entry, act)
+
+
+def _add(menu: QMenu, entry: Entry, act: Callable[[Entry], object]) -> None:
+    if entry.act is Act.SEPARATOR:
+        menu.addSeparator()
+    elif entry.parts:
+        inner = menu.addMenu(icon("pause"), entry.text)
+        inner.setEnabled(entry.enabled)
+        fill(inner, entry.parts, act)
+    else:
+        added = menu.addAction(entry.text)
+        added.setObjectName(f"{entry.act.value} {entry.length_s:.0f}".removesuffix(" 0"))
+        if entry.act in _ICONS:
+            added.setIcon(icon(_ICONS[entry.act]))
+        added.setEnabled(entry.enabled)
+        added.triggered.connect(lambda: act(entry))
+
+
+def _retell(menu: QMenu, entries: tuple[Entry, ...]) -> None:
+    for shown, entry in zip(menu.actions(), entries, strict=True):
+        if shown.text() != entry.text:
+            shown.setText(entry.text)
+        if shown.isEnabled() != entry.enabled:
+            shown.setEnabled(entry.enabled)
+        inner = shown.menu()
+        if entry.parts and isinstance(inner, QMenu):
+            _retell(inner, entry.parts)

@@ -1,0 +1,192 @@
+"""The small pieces that all places are built of, so that they look and read alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QKeySequence, QPixmap
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui.icons.drawing import icon
+from gui.theme.look import GRID, look, small_font, strong_font, title_font
+from gui.words import tr
+
+ICON_SIZE = 2 * GRID
+EMPTY_ICON_SIZE = 6 * GRID
+EMPTY_TEXT_WIDTH = 46 * GRID
+
+
+def button(
+    text: str,
+    name: str,
+    act: Callable[[], object],
+    icon_name: str = "",
+    *,
+    primary: bool = False,
+    flat: bool = False,
+) -> QPushButton:
+    """A push button with a verb on it."""
+    made = QPushButton(text)
+    made.setObjectName(name)
+    made.setAccessibleName(text)
+    if icon_name:
+        made.setIcon(icon(icon_name, "on_accent" if primary else "text"))
+        made.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+    made.setProperty("primary", primary)
+    made.setProperty("flat", flat)
+    made.setAutoDefault(False)
+    made.clicked.connect(lambda: act())
+    return made
+
+
+def tool(text: str, name: str, act: Callable[[], object], icon_name: str) -> QToolButton:
+    """A button that is an icon; what it does is its tool tip and its name."""
+    made = QToolButton()
+    made.setObjectName(name)
+    made.setAccessibleName(text)
+    made.setToolTip(text)
+    made.setIcon(icon(icon_name))
+    made.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+    made.clicked.connect(lambda: act())
+    return made
+
+
+def title(text: str) -> QLabel:
+    """The name of a place."""
+    made = QLabel(text)
+    made.setFont(title_font())
+    return made
+
+
+def strong(text: str = "") -> QLabel:
+    """A heading within a place."""
+    made = QLabel(text)
+    made.setFont(strong_font())
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    return made
+
+
+def quiet(text: str = "", *, small: bool = False, wrap: bool = False) -> QLabel:
+    """What is beside the point, but readable."""
+    made = QLabel(text)
+    made.setProperty("quiet", True)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    if small:
+        made.setFont(small_font())
+    return made
+
+
+def label(text: str = "", *, wrap: bool = True) -> QLabel:
+    """Plain text that can be selected and copied."""
+    made = QLabel(text)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setWordWrap(wrap)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
+
+
+def line() -> QFrame:
+    """A thin line across."""
+    made = QFrame()
+    made.setProperty("line", True)
+    return made
+
+
+def spring() -> QWidget:
+    """Pushes what follows to the end."""
+    made = QWidget()
+    made.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return made
+
+
+def filter_field(name: str, act: Callable[[str], object]) -> QLineEdit:
+    """Ctrl+F leads here; Esc empties it."""
+    field = QLineEdit()
+    field.setObjectName(name)
+    field.setPlaceholderText(tr("Filter …"))
+    field.setAccessibleName(tr("Filter"))
+    field.setClearButtonEnabled(True)
+    field.setMinimumWidth(18 * GRID)
+    field.setMaximumWidth(32 * GRID)
+    field.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
+    field.textChanged.connect(lambda text: act(text))
+    return field
+
+
+def action(
+    owner: QWidget, text: str, key: str, act: Callable[[], object], name: str = ""
+) -> QAction:
+    """A shortcut that works while its owner is shown."""
+    made = QAction(text, owner)
+    made.setObjectName(name)
+    made.setShortcut(QKeySequence(key))
+    made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+    made.triggered.connect(lambda: act())
+    owner.addAction(made)
+    return made
+
+
+def row(*parts: QWidget, spacing: int = GRID) -> QHBoxLayout:
+    """Side by side."""
+    lay = QHBoxLayout()
+    lay.setContentsMargins(0, 0, 0, 0)
+    lay.setSpacing(spacing)
+    for part in parts:
+        lay.addWidget(part)
+    return lay
+
+
+def column(*parts: QWidget, spacing: int = GRID, margin: int = 0) -> QVBoxLayout:
+    """One below the other."""
+    lay = QVBoxLayout()
+    lay.setContentsMargins(margin, margin, margin, margin)
+    lay.setSpacing(spacing)
+    for part in parts:
+        lay.addWidget(part)
+    return lay
+
+
+class Empty(QWidget):
+    """What a place says while there is nothing: what it is for, and how to begin."""
+
+    def __init__(self, icon_name: str, headline: str, text: str, *buttons: QPushButton) -> None:
+        super().__init__()
+        self._icon_name = icon_name
+        self._image = QLabel()
+        self._image.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.headline, self.text = strong(headline), quiet(text, wrap=True)
+        for each in (self.headline, self.text):
+            each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.text.setFixedWidth(EMPTY_TEXT_WIDTH)
+        lay = QVBoxLayout(self)
+        lay.setSpacing(GRID)
+        lay.addStretch(2)
+        for each in (self._image, self.headline, self.text):
+            lay.addWidget(each, 0, Qt.AlignmentFlag.AlignHCenter)
+        lay.addSpacing(GRID)
+        across = row(*buttons)
+        across.insertStretch(0)
+        across.addStretch()
+        lay.addLayout(across)
+        lay.addStretch(3)
+        look().changed.connect(self._paint_icon)
+        self._paint_icon()
+
+    def _paint_icon(self) -> None:
+        ratio = self.devicePixelRatioF()
+        pixels: QPixmap = icon(self._icon_name, "quiet").pixmap(
+            QSize(EMPTY_ICON_SIZE, EMPTY_ICON_SIZE), ratio
+        )
+        self._image.setPixmap(pixels)

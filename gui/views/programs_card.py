@@ -1,0 +1,116 @@
+"""Programs: which this computer and the flock can run, and those of others that wait for a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+
+from agent.api.methods import ACCEPT_PROGRAM, REFUSE_PROGRAM
+from agent.api.programs import AcceptProgram, ProgramsReply, ProgramView, RefuseProgram
+from gui.theme.look import GRID
+from gui.views.desk import Desk
+from gui.views.pieces import button, quiet, row, strong
+from gui.views.table import Column, Rows, Table
+from gui.words import tr
+
+ROWS_SHOWN_MAX = 8
+
+
+def here_words(view: ProgramView) -> str:
+    """What this computer does with a program."""
+    if view.here is None:
+        return tr("not here")
+    return {
+        "installed": tr("runs here"),
+        "accepted": tr("runs here, by your permission"),
+        "waiting": tr("waits for your permission"),
+        "refused": tr("never here"),
+    }[view.here]
+
+
+class ProgramsCard(QFrame):
+    """Those that wait first, each with its two buttons; then all in a table."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self.setProperty("card", True)
+        self.setObjectName("programs")
+        self._waiting = QVBoxLayout()
+        self._asked: tuple[str, ...] = ()
+        self.rows = Rows(
+            (
+                Column("name", tr("Program"), lambda e, now_s: e.name.partition("@")[0], 180,
+                       tip=lambda e, now_s: f"{e.name}\n{e.text}".strip()),
+                Column("here", tr("Here"), lambda e, now_s: here_words(e), 190),
+                Column("nodes", tr("Machines"), lambda e, now_s: ", ".join(e.nodes), 260),
+                Column("text", tr("What it does"), lambda e, now_s: e.text, 240, quiet=True),
+            ),
+            lambda each: str(each.name),
+            lambda each: str(each.name),
+            self,
+        )  # fmt: skip
+        self.table = Table(self.rows, "programsTable", tr("Programs"))
+        self.none = quiet(
+            tr("No program is installed yet. Each is a folder with a program.yaml in the folder "
+               "of programs; workflows may also bring their own."),
+            wrap=True,
+        )  # fmt: skip
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, 2 * GRID)
+        lay.setSpacing(GRID)
+        lay.addWidget(strong(tr("Programs")))
+        lay.addLayout(self._waiting)
+        lay.addWidget(self.none)
+        lay.addWidget(self.table)
+        self.tell(None)
+
+    def tell(self, reply: ProgramsReply | None) -> None:
+        """What there is now."""
+        programs = reply.programs if reply is not None else ()
+        self.rows.show(programs)
+        self.table.setVisible(bool(programs))
+        self.none.setVisible(not programs)
+        self.table.setFixedHeight(34 * (1 + min(ROWS_SHOWN_MAX, max(1, len(programs)))) + 8)
+        self._tell_waiting([each for each in programs if each.here == "waiting"])
+
+    def _tell_waiting(self, waiting: list[ProgramView]) -> None:
+        names = tuple(each.name for each in waiting)
+        if names == self._asked:
+            return
+        self._asked = names
+        while (item := self._waiting.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        for each in waiting:
+            self._waiting.addWidget(self._question(each))
+
+    def _question(self, view: ProgramView) -> QWidget:
+        holder = QFrame()
+        holder.setProperty("bar", "notice")
+        name = view.name.partition("@")[0]
+        said = QLabel(
+            tr("May {program} of {publisher} run here?",
+               program=name, publisher=view.publisher or tr("somebody"))
+        )  # fmt: skip
+        said.setToolTip(view.name)
+        lay = row(
+            said,
+            button(tr("Allow"), f"accept_{name}", lambda: self._accept(view.name), primary=True),
+            button(tr("Never"), f"refuse_{name}", lambda: self._refuse(view.name)),
+        )
+        lay.setStretch(0, 1)
+        lay.setContentsMargins(GRID + 4, 6, GRID, 6)
+        holder.setLayout(lay)
+        return holder
+
+    def _accept(self, program: str) -> None:
+        self._desk.ask(ACCEPT_PROGRAM, AcceptProgram(program), self._decided)
+
+    def _refuse(self, program: str) -> None:
+        self._desk.ask(REFUSE_PROGRAM, RefuseProgram(program), self._decided)
+
+    def _decided(self, _: Any) -> None:
+        self._desk.bridge.want_flock()

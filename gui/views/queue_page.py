@@ -1,0 +1,101 @@
+"""Queue: what runs where, what waits and why, in order. Repainted at most twice a second."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from gui.model.queue import Queue, QueueRow, counts
+from gui.model.screen import Changes
+from gui.theme.look import GRID
+from gui.views.columns import queue_columns
+from gui.views.desk import Desk
+from gui.views.pieces import Empty, action, button, filter_field, quiet, row, title
+from gui.views.side_bar import Place
+from gui.views.table import Rows, Table
+from gui.words import tr, tr_n
+
+PAUSE_MS = 500
+
+
+class QueuePage(QWidget):
+    """All that is still to be done."""
+
+    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._desk, self._queue = desk, Queue()
+        self.rows = Rows(
+            queue_columns(),
+            lambda each: str(each.task.task),
+            lambda each: (
+                f"{each.task.name} {each.workflow.name} {each.task.host} {each.task.program}"
+            ),
+            self,
+        )
+        self.table = Table(self.rows, "queue", tr("Queue"))
+        self.table.opened.connect(self._open)
+        self.filter = filter_field("queueFilter", self.rows.type)
+        self.summary = quiet()
+        self.log = button(tr("Log"), "queueLog", self._log, "log")
+        self.empty = Empty(
+            "queue",
+            tr("Nothing is to be done"),
+            tr("Tasks stand here from when they are submitted until they have ended: first those "
+               "that run, then those that wait, in the order in which the flock takes them."),
+            button(tr("Submit a workflow …"), "queueSubmit", lambda: desk.submit.emit(None), "submit"),
+        )  # fmt: skip
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.table)
+        head = row(title(tr("Queue")), self.summary, self.filter, self.log)
+        head.insertStretch(2)
+        head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.setSpacing(0)
+        lay.addLayout(head)
+        lay.addWidget(self._stack, 1)
+        action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(PAUSE_MS)
+        self._timer.timeout.connect(self._show)
+        self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
+        self.log.setEnabled(False)
+        desk.changed.connect(self._changed)
+
+    def _changed(self, changes: Changes) -> None:
+        relevant = changes.workflows or changes.tasks or changes.everything
+        if relevant and self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What happened meanwhile."""
+        super().showEvent(event)
+        self._show()
+
+    def tick(self) -> None:
+        """Time alone has passed."""
+        self.rows.tick()
+
+    def _show(self) -> None:
+        screen = self._desk.screen
+        rows = self._queue.rows(screen.workflows, screen.tasks)
+        self.rows.show(rows)
+        self._stack.setCurrentWidget(self.table if rows else self.empty)
+        running, gates = counts(screen.workflows)
+        parts = [tr_n("%n task(s) run", "", running), tr_n("%n to be done", "tasks", len(rows))]
+        if gates:
+            parts.append(tr_n("%n wait(s) for you", "gates", gates))
+        self.summary.setText(" · ".join(parts) if rows else "")
+
+    def _open(self, each: QueueRow | None) -> None:
+        if each is not None:
+            key = f"{each.workflow.workflow}\n{each.task.task}"
+            self._desk.go_to.emit(Place.WORKFLOWS, key)
+
+    def _log(self) -> None:
+        each = self.table.current()
+        if each is not None:
+            self._desk.log_of.emit(each.task)

@@ -1,0 +1,147 @@
+"""What the week brought: hours given, tasks done, waiting times, and the weeks before in bars."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from agent.api.history import Statistics as Asked
+from agent.api.history import StatisticsReply, WeekView
+from agent.api.methods import STATISTICS
+from gui.model.times import span
+from gui.theme.look import GRID, look, small_font, title_font
+from gui.views.desk import Desk
+from gui.views.pieces import quiet, row, strong
+from gui.words import tr
+
+WEEKS = 8
+CHART_HEIGHT = 18 * GRID
+
+
+class Statistics(QWidget):
+    """Read when somebody looks."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self.setObjectName("statistics")
+        self._numbers: dict[str, QLabel] = {}
+        self.note = quiet(wrap=True)
+        self.note.hide()
+        self.hours = WeekBars(tr("Hours given by this computer"))
+        self.done = WeekBars(tr("Tasks done by the flock"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(5 * GRID)
+        grid.setVerticalSpacing(2)
+        facts = (
+            ("hours", tr("hours given this week")),
+            ("here", tr("tasks done here")),
+            ("done", tr("tasks done by the flock")),
+            ("failed", tr("failed")),
+            ("median", tr("waited, as a rule")),
+            ("longest", tr("waited, at most")),
+        )
+        for place, (key, text) in enumerate(facts):
+            number = self._numbers[key] = QLabel("–")
+            number.setFont(title_font())
+            number.setObjectName(f"statistics_{key}")
+            number.setAccessibleName(text)
+            grid.addWidget(number, 0, place)
+            grid.addWidget(quiet(text), 1, place)
+        grid.setColumnStretch(len(facts), 1)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
+        lay.setSpacing(3 * GRID)
+        lay.addWidget(self.note)
+        lay.addLayout(grid)
+        charts = row(self.hours, self.done, spacing=4 * GRID)
+        lay.addLayout(charts)
+        lay.addStretch(1)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Somebody looks."""
+        super().showEvent(event)
+        self._desk.bridge.ask(STATISTICS, Asked(WEEKS), self.tell, self._failed)
+
+    def tell(self, reply: StatisticsReply) -> None:
+        """The latest week first."""
+        self.note.hide()
+        if not reply.weeks:
+            return
+        week = reply.weeks[0]
+        values = {
+            "hours": f"{week.hours_given:.1f}",
+            "here": str(week.done_here),
+            "done": str(week.done),
+            "failed": str(week.failed),
+            "median": span(week.waited_median_s),
+            "longest": span(week.waited_longest_s),
+        }
+        for key, text in values.items():
+            self._numbers[key].setText(text)
+        weeks = list(reversed(reply.weeks))
+        self.hours.tell([(_week(each), each.hours_given) for each in weeks])
+        self.done.tell([(_week(each), float(each.done)) for each in weeks])
+
+    def _failed(self, sentence: str) -> None:
+        self.note.setText(sentence)
+        self.note.show()
+
+
+class WeekBars(QWidget):
+    """A bar for each week, the last one strong, with its number above."""
+
+    def __init__(self, heading: str) -> None:
+        super().__init__()
+        self._bars: list[tuple[str, float]] = []
+        self.setMinimumHeight(CHART_HEIGHT + 4 * GRID)
+        self._heading = strong(heading)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.addWidget(self._heading, 0, Qt.AlignmentFlag.AlignTop)
+        self.setAccessibleName(heading)
+
+    def tell(self, bars: list[tuple[str, float]]) -> None:
+        """These bars from now on."""
+        self._bars = bars
+        self.setAccessibleDescription("; ".join(f"{name}: {value:g}" for name, value in bars))
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Plain bars on a line."""
+        if not self._bars:
+            return
+        colours = look().colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(small_font())
+        top, bottom = 5.0 * GRID, self.height() - 3.0 * GRID
+        pitch = self.width() / len(self._bars)
+        most = max(value for _, value in self._bars) or 1.0
+        for place, (name, value) in enumerate(self._bars):
+            left = place * pitch
+            height = (bottom - top) * value / most
+            bar = QRectF(left + pitch * 0.2, bottom - height, pitch * 0.6, max(height, 1.0))
+            last = place == len(self._bars) - 1
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.accent if last else colours.waiting))
+            painter.drawRoundedRect(bar, 3, 3)
+            painter.setPen(QColor(colours.text))
+            above = QRectF(left, bar.y() - 20, pitch, 18)
+            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, _number(value))
+            painter.setPen(QColor(colours.quiet))
+            below = QRectF(left, bottom + 4, pitch, 20)
+            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, name)
+        painter.setPen(QColor(colours.line))
+        painter.drawLine(0, round(bottom), self.width(), round(bottom))
+
+
+def _week(week: WeekView) -> str:
+    return time.strftime("%d.%m.", time.localtime(week.begins_ms / 1000))
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"

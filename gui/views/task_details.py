@@ -1,0 +1,281 @@
+"""Beside the graph: what is chosen there, in words, and what one can do with it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from agent.api.methods import WHY
+from agent.api.values import TaskState
+from agent.api.work import Story, TaskView, Why, WorkflowView
+from gui.icons.drawing import mark_pixmap
+from gui.model.agent_words import in_our_words
+from gui.model.folding import ENDED
+from gui.model.graph import short_dataset
+from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, state_words
+from gui.model.times import exact, moment, size
+from gui.model.workflows import (
+    lasted,
+    outlook,
+    priority_text,
+    progress_text,
+    retry_from,
+    task_outlook,
+    when_tip,
+)
+from gui.theme.look import GRID
+from gui.views.desk import Desk
+from gui.views.outputs import Outputs
+from gui.views.pieces import button, label, line, quiet, row, strong
+from gui.words import tr
+
+MOVES_SHOWN_MAX = 30
+WHY_PAUSE_MS = 400
+
+
+class TaskDetails(QScrollArea):
+    """A task, several, or the workflow itself when nothing is chosen."""
+
+    cancel_wanted = Signal(str, object)
+    log_wanted = Signal(object)
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._workflow: WorkflowView | None = None
+        self._tasks: list[TaskView] = []
+        self._asked = ""
+        self.setObjectName("details")
+        self.setAccessibleName(tr("Details"))
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._mark, self.name = QLabel(), strong()
+        self.name.setWordWrap(True)
+        self.name.setObjectName("detailsName")
+        self._facts = QGridLayout()
+        self._facts.setColumnStretch(1, 1)
+        self._facts.setHorizontalSpacing(2 * GRID)
+        self._facts.setVerticalSpacing(6)
+        self.now, self.moves = label(), quiet(small=False, wrap=True)
+        self.now.setObjectName("whyNow")
+        self.moves.setObjectName("whyMoves")
+        self.moves.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.outputs = Outputs(desk)
+        self._make_buttons()
+        self._lay()
+        self._why_timer = QTimer(self)
+        self._why_timer.setSingleShot(True)
+        self._why_timer.setInterval(WHY_PAUSE_MS)
+        self._why_timer.timeout.connect(self._ask_why)
+
+    def _make_buttons(self) -> None:
+        self.done = button(tr("Mark done"), "markDone", self._mark_done, "check", primary=True)
+        self.log = button(tr("Log"), "taskLog", self._log, "log")
+        self.retry = button(tr("Retry from here"), "retryFrom", self._retry, "retry")
+        self.cancel = button(tr("Cancel"), "cancelTask", self._cancel, "cancel")
+        self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
+
+    def _lay(self) -> None:
+        self._inner = inner = QWidget()
+        lay = QVBoxLayout(inner)
+        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        lay.setSpacing(GRID)
+        head = row(self._mark, self.name)
+        head.setStretch(1, 1)
+        lay.addLayout(head)
+        lay.addLayout(self._facts)
+        self._first, self._second = row(self.done, self.log), row(self.retry, self.cancel)
+        for each in (self._first, self._second):
+            each.addStretch()
+            lay.addLayout(each)
+        lay.addWidget(self.outputs)
+        lay.addSpacing(GRID // 2)
+        self._why_line, self._why_title = line(), strong(tr("Why"))
+        for part in (self._why_line, self._why_title, self.now, self.moves):
+            lay.addWidget(part)
+        lay.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignLeft)
+        lay.addStretch(1)
+        self.setWidget(inner)
+
+    def tell(self, workflow: WorkflowView | None, tasks: Sequence[TaskView]) -> None:
+        """What is chosen now."""
+        self._workflow, self._tasks = workflow, list(tasks)
+        self._inner.setVisible(workflow is not None)
+        if workflow is None:
+            return
+        if len(self._tasks) == 1:
+            self._tell_task(self._tasks[0])
+        else:
+            self._tell_many(workflow, self._tasks)
+        self._tell_buttons()
+
+    # -- words -------------------------------------------------------------------------------
+
+    def _tell_task(self, task: TaskView) -> None:
+        now_s = time.time()
+        mark = mark_of_task(task)
+        self._show_mark(mark, task.permille if mark is Mark.RUNNING else None)
+        self.name.setText(task.name)
+        facts = [
+            (
+                tr("State"),
+                " · ".join(filter(None, (state_words(task.state), task_outlook(task, now_s)))),
+            ),
+            (tr("To do"), task.asks if task.gate else ""),
+            (tr("Program"), task.program),
+            (tr("Machine"), task.host),
+            (tr("Took") if task.state in ENDED else tr("So far"), lasted(task, now_s)),
+            (tr("Attempt"), str(task.attempt) if task.attempt > 1 else ""),
+            (tr("Ended"), exact(task.ended_ms / 1000) if task.ended_ms else ""),
+        ]
+        if task.mixed_inputs:
+            facts.append((tr("Note"), tr("Its inputs have changed since: mixed inputs")))
+        self._show_facts(facts)
+        self.outputs.tell(task)
+        key = f"{task.task} {task.state} {task.changed_ms}"
+        if key != self._asked:
+            self._asked = key
+            self.now.setText(in_our_words(task.reason) if task.reason else state_words(task.state))
+            self.moves.setText("")
+            self._why_timer.start()
+
+    def _tell_many(self, workflow: WorkflowView, tasks: list[TaskView]) -> None:
+        self._asked = ""
+        now_s = time.time()
+        if tasks:
+            marks = [mark_of_task(each) for each in tasks]
+            self._show_mark(marks[0] if len(set(marks)) == 1 else Mark.RUNNING, None)
+            self.name.setText(
+                f"{tasks[0].program.partition('@')[0] or tasks[0].name} ×{len(tasks)}"
+            )
+            facts = [(mark_words(mark), str(marks.count(mark))) for mark in Mark if mark in marks]
+        else:
+            mark = mark_of_workflow(workflow)
+            self._show_mark(mark, workflow.permille if mark is Mark.RUNNING else None)
+            self.name.setText(workflow.name)
+            gates = self._desk.screen.tasks_of(workflow.workflow)
+            facts = [
+                (tr("State"), outlook(workflow, gates, now_s)),
+                (tr("Done"), progress_text(workflow)),
+                (tr("Priority"), priority_text(workflow.priority)),
+                (tr("Owner"), workflow.submitter),
+                (tr("Submitted"), moment(workflow.submitted_ms / 1000, now_s)),
+            ]
+        self._show_facts(facts)
+        self.name.setToolTip(when_tip(workflow))
+        self.outputs.tell(None)
+
+    def _tell_buttons(self) -> None:
+        tasks, workflow = self._tasks, self._workflow
+        single = tasks[0] if len(tasks) == 1 else None
+        assert workflow is not None
+        ended = all(task.state in ENDED for task in tasks)
+        self.done.setVisible(bool(single and single.state is TaskState.WAITING))
+        self.log.setVisible(bool(single and not single.gate and single.attempt))
+        self.cancel.setVisible(bool(tasks) and not ended)
+        self.retry.setVisible(bool(self._retriable()))
+        for part in (self._why_line, self._why_title, self.now, self.moves, self.copy):
+            part.setVisible(single is not None)
+
+    def _show_mark(self, mark: Mark, permille: int | None) -> None:
+        ratio = self.devicePixelRatioF()
+        self._mark.setPixmap(mark_pixmap(mark, 20, ratio, permille))
+        self._mark.setAccessibleName(mark_words(mark))
+
+    def _show_facts(self, facts: list[tuple[str, str]]) -> None:
+        """Labels are kept and told anew, so that nothing flickers."""
+        said = [(name, text) for name, text in facts if text]
+        for place in range(max(len(said), self._facts.rowCount())):
+            names = self._facts.itemAtPosition(place, 0)
+            if place >= len(said):
+                if names is not None:
+                    _hide(self._facts, place)
+                continue
+            if names is None:
+                self._facts.addWidget(quiet(), place, 0, Qt.AlignmentFlag.AlignTop)
+                self._facts.addWidget(label(), place, 1)
+            for across in (0, 1):
+                widget = _label_at(self._facts, place, across)
+                widget.setText(said[place][across])
+                widget.show()
+
+    # -- why ---------------------------------------------------------------------------------
+
+    def _ask_why(self) -> None:
+        if len(self._tasks) == 1:
+            task = self._tasks[0].task
+            self._desk.bridge.ask(WHY, Why(task), self._told_why)
+
+    def _told_why(self, story: Story) -> None:
+        if len(self._tasks) != 1 or story.task.task != self._tasks[0].task:
+            return
+        self.now.setText(_upper(in_our_words(story.now)))
+        now_s = time.time()
+        lines = [
+            f"{moment(move.at_ms / 1000, now_s)}  {move.what}"
+            + (f" ({move.cause})" if move.cause else "")
+            for move in story.moves[-MOVES_SHOWN_MAX:]
+        ]
+        self.moves.setText("\n".join(reversed(lines)))
+
+    # -- acts --------------------------------------------------------------------------------
+
+    def _retriable(self) -> tuple[str, ...]:
+        if self._workflow is None or not self._tasks:
+            return ()
+        every = self._desk.screen.tasks_of(self._workflow.workflow)
+        found: dict[str, None] = {}
+        for task in self._tasks[:1] if len(self._tasks) == 1 else self._tasks:
+            if task.state in ENDED and task.state is not TaskState.TERMINATED:
+                found.update(dict.fromkeys(retry_from(task, every)))
+        return tuple(found)
+
+    def _retry(self) -> None:
+        if self._workflow is not None and (tasks := self._retriable()):
+            self._desk.retry(self._workflow.workflow, tasks)
+
+    def _cancel(self) -> None:
+        if self._workflow is not None and self._tasks:
+            self.cancel_wanted.emit(
+                self._workflow.workflow, tuple(task.task for task in self._tasks)
+            )
+
+    def _mark_done(self) -> None:
+        if len(self._tasks) == 1:
+            self._desk.mark_done(self._tasks[0].task)
+
+    def _log(self) -> None:
+        if len(self._tasks) == 1:
+            self.log_wanted.emit(self._tasks[0])
+
+    def _copy(self) -> None:
+        if len(self._tasks) == 1:
+            QGuiApplication.clipboard().setText(self._tasks[0].task)
+
+
+def outputs_text(task: TaskView) -> list[str]:
+    """Each output with its size, where it has one."""
+    return [
+        f"{short_dataset(each.dataset)}{f' · {size(each.size_bytes)}' if each.size_bytes else ''}"
+        for each in task.outputs
+    ]
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _label_at(grid: QGridLayout, place: int, across: int) -> QLabel:
+    item = grid.itemAtPosition(place, across)
+    widget = item.widget() if item is not None else None
+    assert isinstance(widget, QLabel)
+    return widget
+
+
+def _hide(grid: QGridLayout, place: int) -> None:
+    for across in (0, 1):
+        _label_at(grid, place, across).hide()

@@ -1,0 +1,259 @@
+"""The time line: one row for each machine, one bar for each run, colour by workflow.
+
+Suspensions are hatched, failures have the mark of a failure; hovering tells the story. Bars are read
+from the agent when somebody looks, at most every two seconds.
+"""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QVBoxLayout, QWidget
+
+from agent.api.history import Runs, RunsReply, TaskRuns
+from agent.api.methods import RUNS
+from gui.icons.drawing import draw_mark
+from gui.model.marks import Mark
+from gui.model.timeline import Bar, Timeline, timeline_of
+from gui.model.times import clock
+from gui.theme.colours import WORKFLOW_HUES, text_on
+from gui.theme.look import GRID, look, small_font
+from gui.views.desk import Desk
+from gui.views.pieces import quiet
+from gui.words import tr
+
+LANE_HEIGHT, ROW_GAP, AXIS_HEIGHT = 22, 8, 28
+NAMES_WIDTH = 14 * GRID
+READ_PAUSE_MS = 2_000
+TICKS_MIN_PX = 90
+STEPS_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400)
+ZOOM_STEP = 1.25
+TASKS_MAX = 2_000
+
+
+class TimelineView(QAbstractScrollArea):
+    """Paints what it is given; nothing of it is a widget, so thousands of bars are no burden."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("timeline")
+        self.setAccessibleName(tr("Timeline: who ran what when"))
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        self.timeline = Timeline()
+        self._zoom = 1.0
+        self._tops: dict[str, int] = {}
+        self._height = 0
+        self._hues: dict[str, int] = {}
+        self.viewport().setMouseTracking(True)
+        look().changed.connect(self.viewport().update)
+
+    def show_timeline(self, timeline: Timeline) -> None:
+        """These bars from now on."""
+        self.timeline = timeline
+        top = AXIS_HEIGHT
+        self._tops = {}
+        for each in timeline.rows:
+            self._tops[each.host] = top
+            top += each.lanes * LANE_HEIGHT + ROW_GAP
+        self._height = top
+        for bar in timeline.bars:
+            self._hues.setdefault(bar.workflow, len(self._hues) % len(WORKFLOW_HUES))
+        self._scroll_ranges()
+        self.viewport().update()
+
+    def resizeEvent(self, event: object) -> None:
+        """The scale follows the width."""
+        self._scroll_ranges()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """With Ctrl it zooms in time, without it scrolls."""
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+            return
+        factor = ZOOM_STEP if event.angleDelta().y() > 0 else 1 / ZOOM_STEP
+        self._zoom = max(1.0, min(200.0, self._zoom * factor))
+        self._scroll_ranges()
+        self.viewport().update()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Hovering tells the story."""
+        if isinstance(event, QHelpEvent):
+            bar = self.bar_at(QPointF(event.pos()))
+            if bar is None:
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), bar.story, self)
+            return True
+        return super().viewportEvent(event)
+
+    def bar_at(self, place: QPointF) -> Bar | None:
+        """The bar under the mouse."""
+        found = (bar for bar in self.timeline.bars if self._rect(bar).contains(place))
+        return next(found, None)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Axis, names, bars; only what is in sight."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours = look().colours
+        painter.fillRect(self.viewport().rect(), QColor(colours.surface))
+        if not self.timeline.bars:
+            return
+        self._paint_axis(painter)
+        sight = QRectF(self.viewport().rect()).adjusted(NAMES_WIDTH, AXIS_HEIGHT, 0, 0)
+        painter.save()
+        painter.setClipRect(sight)
+        for bar in self.timeline.bars:
+            rect = self._rect(bar)
+            if rect.intersects(sight):
+                self._paint_bar(painter, bar, rect)
+        painter.restore()
+        self._paint_names(painter)
+
+    def _paint_axis(self, painter: QPainter) -> None:
+        colours = look().colours
+        painter.setFont(small_font())
+        span_s = max(1.0, self.timeline.end_s - self.timeline.begin_s)
+        per_px = span_s / max(1.0, self._width() * self._zoom)
+        step = next((each for each in STEPS_S if each >= per_px * TICKS_MIN_PX), STEPS_S[-1])
+        at_s = self.timeline.begin_s - self.timeline.begin_s % step + step
+        while at_s <= self.timeline.end_s:
+            x = self._x(at_s)
+            if x >= NAMES_WIDTH:
+                painter.setPen(QPen(QColor(colours.track), 1))
+                painter.drawLine(QPointF(x, AXIS_HEIGHT), QPointF(x, self.viewport().height()))
+                painter.setPen(QColor(colours.quiet))
+                text = (
+                    clock(at_s) if step >= 60 else time.strftime("%H:%M:%S", time.localtime(at_s))
+                )
+                painter.drawText(QRectF(x - 40, 4, 80, 20), Qt.AlignmentFlag.AlignCenter, text)
+            at_s += step
+
+    def _paint_names(self, painter: QPainter) -> None:
+        colours = look().colours
+        painter.setFont(self.font())
+        down = self.verticalScrollBar().value()
+        for each in self.timeline.rows:
+            top = self._tops[each.host] - down
+            height = each.lanes * LANE_HEIGHT
+            rect = QRectF(2 * GRID, top, NAMES_WIDTH - 3 * GRID, height)
+            if top + height < AXIS_HEIGHT:
+                continue
+            painter.setPen(QColor(colours.text))
+            name = painter.fontMetrics().elidedText(
+                each.host, Qt.TextElideMode.ElideRight, round(rect.width())
+            )
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, name)
+
+    def _paint_bar(self, painter: QPainter, bar: Bar, rect: QRectF) -> None:
+        colours = look().colours
+        hue = QColor(WORKFLOW_HUES[self._hues[bar.workflow]][1 if colours.dark else 0])
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(hue)
+        painter.drawRoundedRect(rect, 4, 4)
+        for begin_s, end_s in bar.suspended:
+            held = QRectF(
+                self._x(begin_s), rect.y(), self._x(end_s) - self._x(begin_s), rect.height()
+            )
+            held = held.intersected(rect)
+            painter.fillRect(held, QColor(colours.surface))
+            painter.setBrush(hue)
+            painter.fillRect(held, painter.brush().color().lighter(150))
+            painter.setBrush(Qt.BrushStyle.BDiagPattern)
+            painter.fillRect(held, painter.brush())
+        inner = rect.adjusted(6, 0, -4, 0)
+        if bar.mark is Mark.FAILED and inner.width() > 18:
+            plate = QRectF(inner.x() - 2, rect.y() + 2, 14, 14)
+            painter.setBrush(QColor(colours.surface))
+            painter.drawEllipse(plate)
+            draw_mark(painter, bar.mark, plate.adjusted(2, 2, -2, -2))
+            inner.adjust(16, 0, 0, 0)
+        if inner.width() > 24:
+            painter.setPen(QColor(text_on(hue.name())))
+            painter.setFont(small_font())
+            text = painter.fontMetrics().elidedText(
+                bar.name, Qt.TextElideMode.ElideRight, round(inner.width())
+            )
+            painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _rect(self, bar: Bar) -> QRectF:
+        top = self._tops.get(bar.host, 0) - self.verticalScrollBar().value()
+        left, right = self._x(bar.begin_s), self._x(bar.end_s)
+        return QRectF(
+            left, top + bar.lane * LANE_HEIGHT + 1, max(3.0, right - left), LANE_HEIGHT - 3
+        )
+
+    def _x(self, at_s: float) -> float:
+        span_s = max(1.0, self.timeline.end_s - self.timeline.begin_s)
+        share = (at_s - self.timeline.begin_s) / span_s
+        along = share * self._width() * self._zoom - self.horizontalScrollBar().value()
+        return NAMES_WIDTH + along
+
+    def _width(self) -> float:
+        return max(1.0, self.viewport().width() - NAMES_WIDTH - 2 * GRID)
+
+    def _scroll_ranges(self) -> None:
+        across, down = self.horizontalScrollBar(), self.verticalScrollBar()
+        across.setRange(0, round(self._width() * (self._zoom - 1)))
+        across.setPageStep(round(self._width()))
+        down.setRange(0, max(0, self._height - self.viewport().height()))
+        down.setPageStep(self.viewport().height())
+
+
+class WorkflowTimeline(QWidget):
+    """The time line of one workflow, or of all when none is named."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk, self._workflow, self._asking = desk, "", False
+        self._tasks: tuple[TaskRuns, ...] = ()
+        self.view = TimelineView()
+        self.note = quiet(tr("Nothing has run yet."))
+        self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.addWidget(self.note)
+        lay.addWidget(self.view, 1)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(READ_PAUSE_MS)
+
+    def choose(self, workflow: str) -> None:
+        """Of this workflow from now on."""
+        if workflow != self._workflow:
+            self._workflow, self._tasks = workflow, ()
+            self._timer.stop()
+            self._show()
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Read again, if somebody looks and it was not read just now."""
+        if self.isVisible() and not self._asking and not self._timer.isActive():
+            self._asking = True
+            self._timer.start()
+            self._desk.bridge.ask(
+                RUNS, Runs(self._workflow, limit=TASKS_MAX), self._read, self._not_read
+            )
+
+    def showEvent(self, event: object) -> None:
+        """Somebody looks."""
+        self.refresh()
+
+    def _read(self, reply: RunsReply) -> None:
+        self._asking = False
+        self._tasks = reply.tasks
+        self._show()
+
+    def _not_read(self, sentence: str) -> None:
+        self._asking = False
+        self.note.setText(sentence)
+        self.note.show()
+
+    def _show(self) -> None:
+        timeline = timeline_of(self._tasks, time.time())
+        self.view.show_timeline(timeline)
+        self.note.setText(tr("Nothing has run yet."))
+        self.note.setVisible(not timeline.bars)
+        self.view.setVisible(bool(timeline.bars))

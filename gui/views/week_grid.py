@@ -1,0 +1,151 @@
+"""The hours of the week as a grid to paint on with mouse or keyboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gui.model.week import DAYS, HOURS_OF_DAY, Cells, painted
+from gui.theme.look import GRID, look, small_font
+from gui.words import tr
+
+CELL_HEIGHT, CELL_WIDTH_MIN = 20, 16
+DAY_WIDTH, AXIS_HEIGHT = 6 * GRID, 20
+
+
+def day_words(day: int) -> str:
+    """The day's short name."""
+    return (
+        tr("Mon"), tr("Tue"), tr("Wed"), tr("Thu"), tr("Fri"), tr("Sat"), tr("Sun"),
+    )[day]  # fmt: skip
+
+
+class WeekGrid(QWidget):
+    """Drag paints or wipes, as the first cell was; space does with one cell."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("weekGrid")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(DAY_WIDTH + HOURS_OF_DAY * CELL_WIDTH_MIN)
+        self.cells: Cells = frozenset()
+        self._before: Cells = frozenset()
+        self._first: tuple[int, int] | None = None
+        self._on = True
+        self._at = (0, 8)
+        self._tell_name()
+
+    def tell(self, cells: Cells) -> None:
+        """These hours, unless the person is painting."""
+        if self._first is None and cells != self.cells:
+            self.cells = cells
+            self._tell_name()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """All days."""
+        return QSize(DAY_WIDTH + HOURS_OF_DAY * 26, AXIS_HEIGHT + len(DAYS) * CELL_HEIGHT + 2)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a block."""
+        cell = self._cell(event.position())
+        if cell is not None and self.isEnabled():
+            self._first, self._before, self._at = cell, self.cells, cell
+            self._on = cell not in self.cells
+            self._paint_to(cell)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The block grows."""
+        cell = self._cell(event.position())
+        if cell is not None and self._first is not None:
+            self._paint_to(cell)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """It is done."""
+        if self._first is not None:
+            self._first = None
+            self._tell_name()
+            self.changed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows walk, space paints."""
+        day, hour = self._at
+        match event.key():
+            case Qt.Key.Key_Left:
+                self._at = (day, max(0, hour - 1))
+            case Qt.Key.Key_Right:
+                self._at = (day, min(HOURS_OF_DAY - 1, hour + 1))
+            case Qt.Key.Key_Up:
+                self._at = (max(0, day - 1), hour)
+            case Qt.Key.Key_Down:
+                self._at = (min(len(DAYS) - 1, day + 1), hour)
+            case Qt.Key.Key_Space:
+                self.cells = painted(self.cells, self._at, self._at, self._at not in self.cells)
+                self.changed.emit()
+            case _:
+                super().keyPressEvent(event)
+                return
+        self._tell_name()
+        self.update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is."""
+        super().focusInEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Cells, their days, and every third hour."""
+        colours = look().colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(small_font())
+        able = self.isEnabled()
+        for day in range(len(DAYS)):
+            painter.setPen(QColor(colours.quiet))
+            top = AXIS_HEIGHT + day * CELL_HEIGHT
+            name = QRectF(0, top, DAY_WIDTH - 6, CELL_HEIGHT)
+            painter.drawText(name, Qt.AlignmentFlag.AlignVCenter, day_words(day))
+            for hour in range(HOURS_OF_DAY):
+                rect = self._rect(day, hour).adjusted(1, 1, -1, -1)
+                on = (day, hour) in self.cells
+                colour = (colours.accent if able else colours.waiting) if on else colours.raised
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(QColor(colour))
+                painter.drawRoundedRect(rect, 2, 2)
+        painter.setPen(QColor(colours.quiet))
+        for hour in range(0, HOURS_OF_DAY + 1, 3):
+            x = self._rect(0, 0).x() + hour * self._rect(0, 0).width()
+            across = QRectF(min(x - 20, self.width() - 34), 0, 40, AXIS_HEIGHT - 2)
+            painter.drawText(across, Qt.AlignmentFlag.AlignCenter, str(hour))
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(colours.text), 1.5))
+            painter.drawRoundedRect(self._rect(*self._at), 3, 3)
+
+    def _paint_to(self, cell: tuple[int, int]) -> None:
+        assert self._first is not None
+        self.cells = painted(self._before, self._first, cell, self._on)
+        self.update()
+
+    def _cell(self, place: QPointF) -> tuple[int, int] | None:
+        width = self._rect(0, 0).width()
+        hour = int((place.x() - DAY_WIDTH) // width)
+        day = int((place.y() - AXIS_HEIGHT) // CELL_HEIGHT)
+        inside = 0 <= hour < HOURS_OF_DAY and 0 <= day < len(DAYS)
+        return (day, hour) if inside else None
+
+    def _rect(self, day: int, hour: int) -> QRectF:
+        width = (self.width() - DAY_WIDTH - GRID) / HOURS_OF_DAY
+        return QRectF(DAY_WIDTH + hour * width, AXIS_HEIGHT + day * CELL_HEIGHT, width, CELL_HEIGHT)
+
+    def _tell_name(self) -> None:
+        day, hour = self._at
+        state = tr("helps") if self._at in self.cells else tr("does not help")
+        self.setAccessibleName(
+            tr("Hours of the week; {day} {hour}:00, {state}",
+               day=day_words(day), hour=hour, state=state)
+        )  # fmt: skip

@@ -1,0 +1,322 @@
+"""Workflows: the list above, the chosen one below as a graph, as a list of tasks, or over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QMenu,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from agent.api.values import PRIORITY_NAMES
+from agent.api.work import TaskView, WorkflowView
+from gui.icons.drawing import icon
+from gui.model.screen import Changes
+from gui.model.trouble import agent_trouble, flock_trouble, programs_trouble
+from gui.model.workflows import may_cancel, may_retry
+from gui.theme.look import GRID
+from gui.views.bars import TroubleBar, UndoBar
+from gui.views.columns import task_columns, workflow_columns
+from gui.views.desk import Desk
+from gui.views.graph_view import GraphView
+from gui.views.pieces import Empty, action, button, filter_field, row, title
+from gui.views.table import Rows, Table
+from gui.views.task_details import TaskDetails
+from gui.views.timeline_view import WorkflowTimeline
+from gui.words import tr, tr_n
+
+WIDE_PX = 1500
+DETAILS_WIDTH = 40 * GRID
+
+
+class WorkflowsPage(QWidget):
+    """The place where most time is spent."""
+
+    def __init__(self, desk: Desk, remedy: object, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._chosen = ""
+        self._tasks_chosen: tuple[str, ...] = ()
+        self._hidden: set[str] = set()
+        assert callable(remedy)
+        self.trouble = TroubleBar("agentTrouble", remedy)
+        self.flock_trouble = TroubleBar("flockTrouble", remedy)
+        self.undo = UndoBar()
+        self._make_list()
+        self._make_detail()
+        self._lay()
+        desk.changed.connect(self.refresh)
+
+    # -- parts -------------------------------------------------------------------------------
+
+    def _make_list(self) -> None:
+        self.rows = Rows(
+            workflow_columns(self._desk.screen),
+            lambda view: str(view.workflow),
+            lambda view: f"{view.name} {view.state} {view.submitter} {view.host}",
+            self,
+        )
+        self.table = Table(self.rows, "workflows", tr("Workflows"))
+        self.table.chosen.connect(self._workflow_chosen)
+        self.filter = filter_field("workflowsFilter", self.rows.type)
+        self.submit = button(
+            tr("Submit"), "submit", lambda: self._desk.submit.emit(None), "submit", primary=True
+        )
+        self.submit.setToolTip(tr("Submit a workflow (Ctrl+O)"))
+        self.empty = Empty(
+            "drop",
+            tr("No workflows yet"),
+            tr(
+                "Drop a workflow file here, or choose one. The flock then runs its tasks on the "
+                "machines that nobody uses."
+            ),
+            button(
+                tr("Submit a workflow …"),
+                "submitFirst",
+                lambda: self._desk.submit.emit(None),
+                "submit",
+                primary=True,
+            ),
+            button(tr("Try the example"), "tryExample", self._try_example),
+        )
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.table)
+        for key, act in (
+            ("Del", self.cancel_chosen),
+            ("F5", self.retry_chosen),
+            ("Ctrl+F", self.filter.setFocus),
+        ):
+            action(self, key, key, act)
+
+    def _make_detail(self) -> None:
+        self.graph = GraphView()
+        self.graph.chosen.connect(self._boxes_chosen)
+        self.graph.opened.connect(self._box_opened)
+        self.task_rows = Rows(
+            task_columns(), lambda task: str(task.task), lambda t: f"{t.name} {t.program} {t.host}",
+            self,
+        )  # fmt: skip
+        self.task_table = Table(self.task_rows, "tasks", tr("Tasks"))
+        self.task_table.chosen.connect(self._rows_chosen)
+        self.task_table.opened.connect(self._desk.log_of.emit)
+        self.timeline = WorkflowTimeline(self._desk)
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("workflowTabs")
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.graph, tr("Graph"))
+        self.tabs.addTab(self.task_table, tr("Tasks"))
+        self.tabs.addTab(self.timeline, tr("Timeline"))
+        self.tabs.currentChanged.connect(lambda _: self._tell_detail())
+        self.details = TaskDetails(self._desk)
+        self.details.cancel_wanted.connect(self.cancel)
+        self.details.log_wanted.connect(self._desk.log_of.emit)
+
+    def _lay(self) -> None:
+        head = row(title(tr("Workflows")), self.filter, self.submit)
+        head.insertStretch(1)
+        head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
+        self.below = QSplitter(Qt.Orientation.Horizontal)
+        self.below.setObjectName("workflowLower")
+        self.below.addWidget(self.tabs)
+        self.below.addWidget(self.details)
+        self.below.setStretchFactor(0, 1)
+        self.below.setSizes([700, DETAILS_WIDTH])
+        self.split = QSplitter(Qt.Orientation.Vertical)
+        self.split.setObjectName("workflowSplit")
+        self.split.addWidget(self._stack)
+        self.split.addWidget(self.below)
+        self.split.setSizes([260, 380])
+        self.split.setChildrenCollapsible(False)
+        self.below.setChildrenCollapsible(False)
+        self._remember(self.split)
+        self._remember(self.below)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.setSpacing(0)
+        lay.addLayout(head)
+        for bar in (self.trouble, self.flock_trouble, self.undo):
+            holder = row(bar)
+            holder.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
+            lay.addLayout(holder)
+        lay.addSpacing(GRID // 2)
+        lay.addWidget(self.split, 1)
+
+    def _remember(self, splitter: QSplitter) -> None:
+        key = f"splitters/{splitter.objectName()}"
+        stored = QSettings().value(key)
+        if stored is not None:
+            splitter.restoreState(stored)
+        splitter.splitterMoved.connect(lambda *_: QSettings().setValue(key, splitter.saveState()))
+
+    # -- what is shown -----------------------------------------------------------------------
+
+    def refresh(self, changes: Changes) -> None:
+        """One bundle."""
+        screen = self._desk.screen
+        self.trouble.tell(agent_trouble(screen.absence))
+        self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
+        if changes.workflows or changes.everything:
+            shown = [view for name, view in screen.workflows.items() if name not in self._hidden]
+            self.rows.show(shown)
+            self._stack.setCurrentWidget(self.table if shown else self.empty)
+            self.below.setVisible(bool(shown))
+            unchosen = not self.table.selectionModel().hasSelection() and self.rows.rows
+            if unchosen and not self.table.choose(self._chosen):
+                self.table.selectRow(0)
+        if self._chosen in changes.tasks or self._chosen in changes.workflows:
+            self._tell_detail()
+
+    def tick(self) -> None:
+        """Time alone has passed."""
+        self.rows.tick()
+        self.task_rows.tick()
+        self._tell_detail()
+
+    def choose(self, workflow: str, task: str = "") -> None:
+        """Show a workflow, and a task of it."""
+        self._chosen = workflow
+        if not self.table.choose(workflow) and self.filter.text():
+            self.filter.clear()
+            self.table.choose(workflow)
+        if task:
+            self._choose_tasks((task,))
+
+    @property
+    def chosen(self) -> WorkflowView | None:
+        """The workflow below."""
+        return self._desk.screen.workflows.get(self._chosen)
+
+    def _workflow_chosen(self, view: WorkflowView | None) -> None:
+        if view is None or (view.workflow == self._chosen and self._known()):
+            if view is not None:
+                self._tell_detail()
+            return
+        self._chosen, self._tasks_chosen = view.workflow, ()
+        if not self._known():
+            self._desk.bridge.want(view.workflow)
+        self.timeline.choose(view.workflow)
+        self._tell_detail()
+
+    def _known(self) -> bool:
+        return self._chosen in self._desk.screen.tasks
+
+    def _tell_detail(self) -> None:
+        own = self._desk.screen.tasks.get(self._chosen, {})
+        showing = self.tabs.currentWidget()
+        if showing is self.graph:
+            self.graph.tell(own)
+        elif showing is self.task_table:
+            self.task_rows.show(list(own.values()))
+        else:
+            self.timeline.refresh()
+        tasks = [own[task] for task in self._tasks_chosen if task in own]
+        self.details.tell(self.chosen, tasks)
+
+    def _boxes_chosen(self, tasks: Sequence[str]) -> None:
+        self._tasks_chosen = tuple(tasks)
+        self._tell_detail()
+
+    def _rows_chosen(self, task: TaskView | None) -> None:
+        chosen = [each.task for each in self.task_table.selected()] if task else []
+        self._tasks_chosen = tuple(chosen)
+        self._tell_detail()
+
+    def _choose_tasks(self, tasks: tuple[str, ...]) -> None:
+        self._tasks_chosen = tasks
+        if len(tasks) == 1:
+            self.graph.choose(tasks[0])
+            self.task_table.choose(tasks[0])
+        self._tell_detail()
+
+    def _box_opened(self, tasks: Sequence[str]) -> None:
+        own = self._desk.screen.tasks.get(self._chosen, {})
+        if len(tasks) == 1 and tasks[0] in own:
+            self._desk.log_of.emit(own[tasks[0]])
+
+    # -- acts --------------------------------------------------------------------------------
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What one can do with the chosen workflows."""
+        if not self.table.rect().contains(self.table.mapFrom(self, event.pos())):
+            return
+        self.menu_at(event.globalPos())
+
+    def menu_at(self, place: QPoint) -> QMenu | None:
+        """For tests too: the menu of the chosen workflows."""
+        chosen: list[WorkflowView] = self.table.selected()
+        if not chosen:
+            return None
+        menu = QMenu(self)
+        menu.setObjectName("workflowMenu")
+        cancel = menu.addAction(icon("cancel"), tr("Cancel"), self.cancel_chosen)
+        cancel.setEnabled(any(may_cancel(each) for each in chosen))
+        retry = menu.addAction(icon("retry"), tr("Retry"), self.retry_chosen)
+        retry.setEnabled(any(may_retry(each) for each in chosen))
+        priority = menu.addMenu(icon("priority"), tr("Priority"))
+        for text, value in (
+            (tr("Interactive"), PRIORITY_NAMES["interactive"]),
+            (tr("Between"), 50),
+            (tr("Low"), PRIORITY_NAMES["low"]),
+        ):
+            priority.addAction(text).triggered.connect(
+                lambda _=False, value=value: self._set_priority(value)
+            )
+        menu.popup(place)
+        return menu
+
+    def cancel_chosen(self) -> None:
+        """Del: the tasks chosen below if the keyboard is there, else the workflows above."""
+        focus = QApplication.focusWidget()
+        below = focus is not None and self.below.isAncestorOf(focus)
+        if below and self._tasks_chosen:
+            self.cancel(self._chosen, self._tasks_chosen)
+            return
+        chosen = [each for each in self.table.selected() if may_cancel(each)]
+        if chosen:
+            self._begin_cancel([(each.workflow, ()) for each in chosen], chosen[0].name)
+
+    def cancel(self, workflow: str, tasks: tuple[str, ...]) -> None:
+        """Cancel tasks in ten seconds, unless the person thinks better of it."""
+        own = self._desk.screen.tasks.get(workflow, {})
+        name = own[tasks[0]].name if tasks and tasks[0] in own else workflow
+        self._begin_cancel([(workflow, tasks)], name, len(tasks))
+
+    def _begin_cancel(
+        self, wishes: list[tuple[str, tuple[str, ...]]], name: str, tasks: int = 0
+    ) -> None:
+        count = max(len(wishes), tasks)
+        said = (
+            tr("{name} is being cancelled", name=name)
+            if count == 1
+            else tr_n("%n are being cancelled", "workflows or tasks", count)
+        )
+
+        def do() -> None:
+            for workflow, each in wishes:
+                self._desk.cancel(workflow, each)
+
+        self.undo.begin(said, do, lambda: None)
+
+    def retry_chosen(self) -> None:
+        """F5: what failed or was cancelled."""
+        for each in self.table.selected():
+            if may_retry(each):
+                self._desk.retry(each.workflow)
+
+    def _set_priority(self, priority: int) -> None:
+        for each in self.table.selected():
+            self._desk.set_priority(each.workflow, priority)
+
+    def _try_example(self) -> None:
+        from gui.example import example_workflow
+
+        self._desk.submit.emit([str(example_workflow(self._desk.home))])
