@@ -188,7 +188,7 @@ NEEDS = (
 TASK_RECORD = Record(
     "a task",
     (
-        Field("program", SHORT, "What it runs.", required=True),
+        Field("program", SHORT, "What it runs; needed, unless the defaults say it."),
         *NEEDS,
         Field(
             "data",

@@ -163,6 +163,8 @@ def _template(
     for each in record.fields:
         if each.required and each.name not in template.fixed:
             faults.add(name.place, f"{shown(name)} needs {each.name}: {decapitalized(each.says)}")
+    if not gate and "program" not in template.fixed:
+        faults.add(name.place, f"{shown(name)} needs program: what it runs")
     template.varying = tuple(varying)
     return template
 

@@ -26,10 +26,11 @@ from agent.workflow.schema import (
 from tests.workflow.malformed_table import cases
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+DOCUMENTS = Path(__file__).parent / "documents"
 # Faults that a schema sees: of keys and values, not of what they refer to.
 SEEN = (
     *("no tasks", "tasks misspelled", "an unknown section", "tasks as a list"),
-    *("a task that is a word", "an unknown priority", "a task with a slash", "no program"),
+    *("a task that is a word", "an unknown priority", "a task with a slash"),
     *("an unknown field", "retries in words", "too many retries", "cores of nothing"),
     *("a length without a unit that is known", "memory in words", "an unknown requirement"),
     *(
@@ -70,6 +71,11 @@ def test_the_published_schemas_are_the_tables() -> None:
 
 def test_a_right_file_fits() -> None:
     assert fits(yaml.safe_load(RIGHT), workflow_schema())
+
+
+@pytest.mark.parametrize("path", sorted(DOCUMENTS.rglob("*.wingbeat.yaml")), ids=lambda p: p.name)
+def test_the_documents_of_the_tests_fit(path: Path) -> None:
+    assert fits(yaml.safe_load(path.read_text("utf-8")), workflow_schema())
 
 
 def test_the_example_of_the_tables_is_right(tmp_path: Path) -> None:
