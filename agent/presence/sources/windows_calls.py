@@ -62,7 +62,7 @@ class WindowsCalls(Protocol):
 class LastInputInfo(ctypes.Structure):
     """LASTINPUTINFO."""
 
-    _fields_ = [("size", wintypes.UINT), ("ticks_ms", wintypes.DWORD)]
+    _fields_ = [("size", ctypes.c_uint32), ("ticks_ms", ctypes.c_uint32)]
 
 
 class PowerStatus(ctypes.Structure):
@@ -73,8 +73,8 @@ class PowerStatus(ctypes.Structure):
         ("battery_flag", ctypes.c_ubyte),
         ("battery_percent", ctypes.c_ubyte),
         ("saver", ctypes.c_ubyte),
-        ("battery_left_s", wintypes.DWORD),
-        ("battery_full_s", wintypes.DWORD),
+        ("battery_left_s", ctypes.c_uint32),
+        ("battery_full_s", ctypes.c_uint32),
     ]
 
 
@@ -82,7 +82,7 @@ class SessionInfo(ctypes.Structure):
     """WTS_SESSION_INFOW."""
 
     _fields_ = [
-        ("number", wintypes.DWORD),
+        ("number", ctypes.c_uint32),
         ("station", wintypes.LPWSTR),
         ("state", ctypes.c_int),
     ]
@@ -92,21 +92,21 @@ class SessionInfoEx(ctypes.Structure):
     """WTSINFOEXW, with its only level."""
 
     _fields_ = [
-        ("level", wintypes.DWORD),
+        ("level", ctypes.c_uint32),
         # The level is a union with 64-bit members, which begins on an even place.
-        ("_", wintypes.DWORD),
-        ("number", wintypes.ULONG),
+        ("_", ctypes.c_uint32),
+        ("number", ctypes.c_uint32),
         ("state", ctypes.c_int),
-        ("flags", wintypes.LONG),
+        ("flags", ctypes.c_int32),
         ("station", wintypes.WCHAR * 33),
         ("user", wintypes.WCHAR * 21),
         ("domain", wintypes.WCHAR * 18),
-        ("logged_in", wintypes.LARGE_INTEGER),
-        ("connected", wintypes.LARGE_INTEGER),
-        ("disconnected", wintypes.LARGE_INTEGER),
-        ("last_input", wintypes.LARGE_INTEGER),
-        ("now", wintypes.LARGE_INTEGER),
-        ("counts", wintypes.DWORD * 6),
+        ("logged_in", ctypes.c_int64),
+        ("connected", ctypes.c_int64),
+        ("disconnected", ctypes.c_int64),
+        ("last_input", ctypes.c_int64),
+        ("now", ctypes.c_int64),
+        ("counts", ctypes.c_uint32 * 6),
     ]
 
 
@@ -114,15 +114,15 @@ class ProcessEntry(ctypes.Structure):
     """PROCESSENTRY32W."""
 
     _fields_ = [
-        ("size", wintypes.DWORD),
-        ("usage", wintypes.DWORD),
-        ("process", wintypes.DWORD),
+        ("size", ctypes.c_uint32),
+        ("usage", ctypes.c_uint32),
+        ("process", ctypes.c_uint32),
         ("heap", ctypes.c_size_t),
-        ("module", wintypes.DWORD),
-        ("threads", wintypes.DWORD),
-        ("parent", wintypes.DWORD),
-        ("priority", wintypes.LONG),
-        ("flags", wintypes.DWORD),
+        ("module", ctypes.c_uint32),
+        ("threads", ctypes.c_uint32),
+        ("parent", ctypes.c_uint32),
+        ("priority", ctypes.c_int32),
+        ("flags", ctypes.c_uint32),
         ("name", wintypes.WCHAR * 260),
     ]
 

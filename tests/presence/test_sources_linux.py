@@ -1,0 +1,269 @@
+"""Sources of Linux on files like those of the kernel, and on processes that are really there."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.presence.looking import last_of
+from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
+from agent.presence.sources.free_memory import FreeMemory
+from agent.presence.sources.last_input_terminals import TerminalLastInput
+from agent.presence.sources.mains_linux import LinuxMains
+from agent.presence.sources.processor import OwnTime, Processor
+from agent.presence.sources.programs import ExclusivePrograms, own_processes
+from agent.presence.sources.programs_linux import linux_names
+from agent.presence.sources.source import TRY_BETTER_EVERY_S, Blind, FirstThatSees
+from tests.hosts.waiting import wait_for
+from tests.presence.clocks import Clock
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="these sources read files of the Linux kernel"
+)
+
+
+@pytest.mark.parametrize(
+    ("supplies", "expected"),
+    [
+        ([], True),
+        ([{"type": "Mains", "online": "1"}, {"type": "Battery", "status": "Full"}], True),
+        ([{"type": "Mains", "online": "0"}, {"type": "Battery", "status": "Discharging"}], False),
+        ([{"type": "Mains", "online": "0"}, {"type": "Battery", "status": "Unknown"}], False),
+        ([{"type": "Battery", "status": "Charging"}], True),
+        ([{"type": "Battery", "status": "Discharging", "scope": "Device"}], True),
+        ([{"type": "USB", "online": "1"}, {"type": "Battery", "status": "Charging"}], True),
+        ([{"type": "USB", "online": "0"}, {"type": "Battery", "status": "Discharging"}], False),
+        (
+            [{"type": "Battery", "status": "Full"}, {"type": "Battery", "status": "Discharging"}],
+            False,
+        ),
+    ],
+)
+def test_mains(tmp_path: Path, supplies: list[dict[str, str]], expected: bool) -> None:
+    for number, supply in enumerate(supplies):
+        folder = tmp_path / f"supply{number}"
+        folder.mkdir()
+        for name, value in supply.items():
+            (folder / name).write_text(f"{value}\n")
+    assert LinuxMains(tmp_path).read() == Seen(expected, "the kernel")
+
+
+def test_a_machine_that_knows_of_no_supplies_is_on_mains(tmp_path: Path) -> None:
+    assert LinuxMains(tmp_path / "none").read() == Seen(value=True, by="the kernel")
+
+
+def test_the_newest_input_of_all_terminals_counts(tmp_path: Path) -> None:
+    pseudo, console = tmp_path / "pts", tmp_path / "active"
+    pseudo.mkdir()
+    for name, at_s in (("0", 1_000), ("3", 1_600), ("ptmx", 1_900)):
+        (pseudo / name).touch()
+        os.utime(pseudo / name, (at_s, 1_950))
+    (tmp_path / "tty1").touch()
+    os.utime(tmp_path / "tty1", (1_500, 1_500))
+    console.write_text("tty1\n")
+    source = TerminalLastInput(Clock(50_000), lambda: 2_000.0, pseudo, console, tmp_path)
+    assert source.read() == Seen(LastInput(49_600, None, "pts/3"), "terminals")
+    os.utime(tmp_path / "tty1", (1_990, 1_500))
+    assert source.read() == Seen(LastInput(49_990, None, "tty1"), "terminals")
+
+
+def test_without_terminals_nobody_typed(tmp_path: Path) -> None:
+    source = TerminalLastInput(Clock(), time.time, tmp_path / "a", tmp_path / "b", tmp_path)
+    assert source.read() == Seen(LastInput(float("-inf")), "terminals")
+
+
+def test_typing_in_a_real_terminal_is_seen_and_printing_is_not(tmp_path: Path) -> None:
+    upper, lower = pty.openpty()
+    try:
+        path = Path(os.ttyname(lower))
+        if path.parent != Path("/dev/pts") or not path.exists():
+            pytest.skip("this system shows no pseudo terminals under /dev/pts")
+        an_hour_ago_s = time.time() - 3_600
+        os.utime(path, (an_hour_ago_s, an_hour_ago_s))
+        os.write(lower, b"a program prints\n")
+        assert time.time() - path.stat().st_atime > 3_000
+        os.write(upper, b"somebody types\n")
+        os.read(lower, 100)
+        found = TerminalLastInput(time.monotonic).read()
+        assert isinstance(found, Seen)
+        assert time.monotonic() - found.value.at_s < 30
+    finally:
+        os.close(upper)
+        os.close(lower)
+
+
+# -- the last input, put together ----------------------------------------------------------------
+
+EARLY, LATE = Seen(LastInput(10.0)), Seen(LastInput(20.0, None, "pts/1"))
+BLIND = Unseen("it is dark")
+
+
+@pytest.mark.parametrize(
+    ("screen", "terminal", "sessions", "expected"),
+    [
+        (EARLY, LATE, BLIND, LATE),
+        (LATE, EARLY, BLIND, LATE),
+        (EARLY, BLIND, BLIND, EARLY),
+        (BLIND, LATE, BLIND, BLIND),
+        (BLIND, LATE, Seen(Sessions()), BLIND),
+        (BLIND, LATE, Seen(Sessions(nobody=True)), LATE),
+        (
+            BLIND,
+            BLIND,
+            Seen(Sessions(nobody=True), "logind"),
+            Seen(LastInput(float("-inf")), "logind"),
+        ),
+    ],
+)
+def test_terminals_alone_do_not_do_while_somebody_may_be_at_a_screen(
+    screen: Reading[LastInput],
+    terminal: Reading[LastInput],
+    sessions: Reading[Sessions],
+    expected: Reading[LastInput],
+) -> None:
+    assert last_of(screen, terminal, sessions) == expected
+
+
+class Sometimes:
+    """A source of which a test decides whether it sees."""
+
+    def __init__(self, value: str, *, sees: bool) -> None:
+        self.value, self.sees, self.reads = value, sees, 0
+
+    def read(self) -> Reading[str]:
+        self.reads += 1
+        return Seen(self.value) if self.sees else Unseen(f"{self.value} is blind")
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_first_that_sees_is_asked_and_better_ones_are_tried_again_now_and_then() -> None:
+    clock = Clock()
+    best, second = Sometimes("best", sees=False), Sometimes("second", sees=True)
+    source = FirstThatSees([best, second], clock)
+    assert source.read() == Seen("second")
+    best.sees = True
+    assert source.read() == Seen("second")
+    assert best.reads == 1
+    clock.pass_s(TRY_BETTER_EVERY_S)
+    assert source.read() == Seen("best")
+    best.sees = False
+    assert source.read() == Seen("second"), "who goes blind is left at once"
+    second.sees = False
+    assert source.read() == Unseen("best is blind; second is blind")
+    assert Blind[str]("it is dark").read() == BLIND
+
+
+# -- the processor -------------------------------------------------------------------------------
+
+
+class Times:
+    """What the machine and this node have used, as a test says."""
+
+    def __init__(self) -> None:
+        self.busy_s = self.own_s = 100.0
+        self.clock = Clock()
+        self.source = Processor(
+            self.clock, lambda: 1, busy_s=lambda: self.busy_s, own_s=lambda _: self.own_s
+        )
+        self.cores = os.cpu_count() or 1
+
+    def pass_s(self, seconds: float, others: float, own: float) -> Reading[float]:
+        """Let time pass in which others and this node use shares of the whole machine."""
+        self.clock.pass_s(seconds)
+        self.busy_s += seconds * self.cores * (others + own)
+        self.own_s += seconds * self.cores * own
+        return self.source.read()
+
+
+def percent(reading: Reading[float]) -> float:
+    assert isinstance(reading, Seen)
+    return reading.value
+
+
+def test_only_what_others_use_counts() -> None:
+    times = Times()
+    assert isinstance(times.source.read(), Unseen), "a first look cannot tell"
+    assert percent(times.pass_s(5, others=0.03, own=0.9)) == pytest.approx(3, abs=0.01)
+
+
+def test_it_is_an_average_over_ten_seconds() -> None:
+    times = Times()
+    times.source.read()
+    for _ in range(4):
+        times.pass_s(2.5, others=0.0, own=0.0)
+    assert percent(times.pass_s(2.5, others=1.0, own=0.0)) == pytest.approx(25, abs=0.1)
+    for _ in range(4):
+        times.pass_s(2.5, others=1.0, own=0.0)
+    assert percent(times.source.read()) == pytest.approx(100, abs=0.1)
+
+
+def test_after_a_sleep_it_measures_anew() -> None:
+    times = Times()
+    times.source.read()
+    times.pass_s(5, others=0.5, own=0.0)
+    assert isinstance(times.pass_s(3_600, others=0.0, own=0.0), Unseen)
+
+
+BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
+
+
+def test_what_children_use_is_counted_as_own_also_after_they_have_ended() -> None:
+    own = OwnTime()
+    before_s = own.read(running=True)
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(0.3)!r}])"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    assert own.read(running=False) - before_s >= 0.3
+
+
+def test_what_living_grandchildren_use_is_counted_as_own() -> None:
+    own = OwnTime()
+    before_s = own.read(running=True)
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(60)!r}])"
+    child = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
+    try:
+        wait_for(lambda: own.read(running=True) - before_s > 0.5, 60, "its time is counted")
+    finally:
+        os.killpg(child.pid, 9)
+        child.wait()
+
+
+# -- programs and memory -------------------------------------------------------------------------
+
+
+def test_a_program_is_found_by_its_name_unless_it_is_one_of_ours(tmp_path: Path) -> None:
+    script = tmp_path / "a-very-long-program-name"
+    script.write_text("#!/bin/sh\necho here\nread line\n")
+    script.chmod(0o700)
+    source = ExclusivePrograms(linux_names, frozenset)
+    source.watch(("A-Very-Long-Program-Name", "no-such-program"))
+    assert source.read() == Seen(())
+    child = subprocess.Popen([script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert source.read() == Seen(("A-Very-Long-Program-Name",))
+        ours = ExclusivePrograms(linux_names, own_processes)
+        ours.watch(("a-very-long-program-name",))
+        assert ours.read() == Seen(())
+    finally:
+        child.communicate()
+
+
+def test_a_list_of_programs_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    source = ExclusivePrograms(lambda: linux_names(tmp_path / "none"), frozenset)
+    source.watch(("zoom",))
+    assert isinstance(source.read(), Unseen)
+
+
+def test_some_memory_is_free() -> None:
+    found = FreeMemory().read()
+    assert isinstance(found, Seen)
+    assert found.value > 0
