@@ -1,12 +1,18 @@
 """Running programs: what is installed here, child processes, and what they say.
 
-===============  =============================================================================
-``programs``     program folders and their descriptions
-``children``     all runs of this node: started, suspended, resumed, stopped, as events
-``child``        one program of one run, from its start to the end of its last process
-``words``        the lines between node and program (the source's table 3.4)
-``guardian``     what ends the programs when the agent did not get to do it
-``groups_…``     groups of processes, a module for each operating system
-``machine``      what this machine has, for the matching of requirements
-===============  =============================================================================
+==================  =============================================================================
+``programs``        program folders as they are executed; ``confinement`` what may be executed
+``children``        all runs of this node: started, suspended, resumed, stopped, as events
+``child``           one program of one run, from its start to the end of its last process
+``words``           the lines between node and program (the source's table 3.4)
+``output``          what programs print: words are heard, the rest goes to a log that has an end
+``scratch``         the working folder of a run: inputs, outputs; ``saving`` what attempts hand on
+``store``           what is needed of the place where datasets are kept
+``limits``          what a run may take of the machine
+``groups``          a program and all that it starts, behind one interface; ``groups_linux``,
+                    ``groups_windows`` with its calls in ``groups_windows_api``
+``guardian``        on Linux: starts programs and ends them when the agent did not get to do it;
+                    ``keeper`` keeps one of them, by ``process_tree`` and ``folder_size``
+``machine``         what this machine has, for the matching of requirements
+==================  =============================================================================
 """

@@ -39,6 +39,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from agent.execution.folder_size import folder_bytes
 from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
 
 assert sys.platform != "win32"
@@ -193,7 +194,7 @@ class Bounds:
             return look_s, f"full {free}"
         if self._disk and time.monotonic() >= self._walk_at_s:
             began_s = time.monotonic()
-            used = _folder_bytes(self._folder)
+            used = folder_bytes(self._folder)
             ended_s = time.monotonic()
             self._walk_at_s = ended_s + WALK_SHARE * (ended_s - began_s)
             if used > self._disk:
@@ -238,20 +239,6 @@ def _own_bytes(process: int) -> int:
     except OSError:
         return 0
     return sum(1024 * int(words[1]) for words in lines if words and words[0] in wanted)
-
-
-def _folder_bytes(folder: str) -> int:
-    total, folders = 0, [folder]
-    while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    found = entry.stat(follow_symlinks=False)
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    elif found.st_nlink == 1:  # an input that is laid here is the store's
-                        total += 512 * found.st_blocks
-    return total
 
 
 def start(request: dict[str, Any], files: list[int]) -> int:

@@ -41,7 +41,9 @@ def _engines() -> tuple[str, ...]:
 def _memory_bytes() -> int:
     """0 where the system does not say."""
     if sys.platform == "win32":
-        return 0
+        from agent.execution.machine_windows import memory_bytes
+
+        return memory_bytes()
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 

@@ -1,0 +1,256 @@
+"""Groups of processes on Windows: a job object for each, which ends them when its handle is closed.
+
+A program is made suspended, put into its job, and only then let go, so that nothing that it starts
+is outside of the job. The agent holds the only handle: when the agent ends, in whatever way, the
+system closes it and ends whatever is in the job. Priority and memory are limits of the job; the
+priority for disks is set on the first process, and others inherit it.
+
+Windows has no call that suspends a job, so its processes are suspended one by one, again and again
+until a look finds no new one.
+
+A job does not end a program that wants more memory than it may have: the program is refused it, as
+on a machine that has no more. That it was refused is read off the job when the program failed.
+
+What is decided is here and runs anywhere; ``JobApi`` is the few calls of the system, by ctypes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.execution.folder_size import folder_bytes
+from agent.execution.groups import Exit, Hear, Launch
+
+CREATE_SUSPENDED = 0x00000004
+CREATE_NEW_PROCESS_GROUP = 0x00000200
+CREATE_NO_WINDOW = 0x08000000
+FLAGS = CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW
+ENDED_HERE = 1
+LOOKS_MAX = 200
+LOOK_S, GONE_S = 1.0, 0.01
+WALK_SHARE = 20
+"""How many times longer than a walk through the working folder the pause after it is."""
+NEARLY = 0.95
+"""Of its memory, as much is taken by a program that was refused more."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobUse:
+    """What all processes of a job have used."""
+
+    cpu_ms: int
+    memory_bytes: int
+    """The most that they had at a time."""
+
+
+class JobApi(Protocol):
+    """What is needed of Windows. All may raise ``OSError``."""
+
+    def new_job(self, memory_bytes: int, *, interactive: bool) -> int:
+        """A job whose processes end with its handle, at the priority that they are to have."""
+
+    def adopt(self, job: int, process: int, *, interactive: bool) -> None:
+        """Put a process into a job."""
+
+    def processes(self, job: int) -> list[int]:
+        """Those that are in it now."""
+
+    def suspend(self, process: int) -> None:
+        """Stop all its threads."""
+
+    def resume(self, process: int) -> None:
+        """Let them go on."""
+
+    def terminate(self, job: int, code: int) -> None:
+        """End all that is in it."""
+
+    def used(self, job: int) -> JobUse:
+        """What it has used so far."""
+
+    def close(self, job: int) -> None:
+        """Close the handle."""
+
+
+Factory = Callable[[], asyncio.SubprocessProtocol]
+Spawn = Callable[[Factory, Launch], Awaitable[asyncio.SubprocessTransport]]
+
+
+class WindowsGroup(asyncio.SubprocessProtocol):
+    """One job, by the process that it began with."""
+
+    def __init__(self, api: JobApi, job: int, launch: Launch, hear: Hear) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[Exit] = self._loop.create_future()
+        self.silent: asyncio.Future[None] = self._loop.create_future()
+        self._api, self._job, self._launch, self._hear = api, job, launch, hear
+        self._transport: asyncio.SubprocessTransport
+        self._suspended: dict[int, None] = {}
+        self._excess: tuple[str, int] = ("", 0)
+        self._looking: asyncio.Task[None] | None = None
+
+    # -- for whoever started it ------------------------------------------------------------
+
+    def say(self, line: bytes) -> None:
+        pipe = self._transport.get_pipe_transport(0)
+        if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
+            pipe.write(line)
+
+    def suspend(self) -> None:
+        for _ in range(LOOKS_MAX):
+            fresh = [each for each in self._processes() if each not in self._suspended]
+            if not fresh:
+                return
+            for each in fresh:
+                self._suspended[each] = None
+                with suppress(OSError):  # it has just ended
+                    self._api.suspend(each)
+
+    def resume(self) -> None:
+        suspended, self._suspended = self._suspended, {}
+        for each in suspended:
+            with suppress(OSError):
+                self._api.resume(each)
+
+    def kill(self) -> None:
+        with suppress(OSError):
+            self._api.terminate(self._job, ENDED_HERE)
+
+    def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+        self._transport.close()
+        job, self._job = self._job, 0
+        if job:
+            with suppress(OSError):
+                self._api.close(job)
+
+    def begin(self) -> None:
+        """It is in its job: let it go, and watch the disk."""
+        self._api.resume(self._transport.get_pid())
+        self._looking = self._loop.create_task(self._look())
+
+    def _processes(self) -> list[int]:
+        try:
+            return self._api.processes(self._job)
+        except OSError:
+            return []
+
+    # -- for the loop ----------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._hear(fd, data)
+
+    def process_exited(self) -> None:
+        """What it leaves behind it is ended; then all is over."""
+        if self.ended.done():
+            return
+        if self._processes():
+            self.kill()
+            self._loop.call_later(GONE_S, self.process_exited)
+            return
+        code = self._transport.get_returncode() or 0
+        used = self._used()
+        limit = self._launch.memory_bytes
+        if code and limit and used.memory_bytes >= NEARLY * limit and not self._excess[0]:
+            self._excess = ("memory", used.memory_bytes)
+        memory_kb = used.memory_bytes // 1024
+        self.ended.set_result(Exit(code, *self._excess, used.cpu_ms, memory_kb))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        if not self.silent.done():
+            self.silent.set_result(None)
+
+    def _used(self) -> JobUse:
+        try:
+            return self._api.used(self._job)
+        except OSError:
+            return JobUse(0, 0)
+
+    async def _look(self) -> None:
+        """Whether it takes more of the disk than it may."""
+        rest_s = LOOK_S
+        while not self.ended.done():
+            await asyncio.sleep(rest_s)
+            began_s = time.monotonic()
+            excess = await asyncio.to_thread(self._disk_excess)
+            rest_s = max(LOOK_S, WALK_SHARE * (time.monotonic() - began_s))
+            if excess[0]:
+                self._excess = excess
+                self.kill()
+                return
+
+    def _disk_excess(self) -> tuple[str, int]:
+        launch = self._launch
+        with suppress(OSError):
+            free = shutil.disk_usage(launch.folder).free
+            if free < launch.free_bytes_min:
+                return "full", free
+        if launch.disk_bytes:
+            used = folder_bytes(str(launch.folder))
+            if used > launch.disk_bytes:
+                return "disk", used
+        return "", 0
+
+
+class WindowsGroups:
+    """Starts groups."""
+
+    def __init__(self, api: JobApi | None = None, spawn: Spawn | None = None) -> None:
+        self._api = api or native_api()
+        self._spawn = spawn or _spawn_suspended
+
+    def available(self) -> str:
+        return ""
+
+    async def start(self, launch: Launch, hear: Hear) -> WindowsGroup:
+        api = self._api
+        job = api.new_job(launch.memory_bytes, interactive=launch.interactive)
+        group = WindowsGroup(api, job, launch, hear)
+        try:
+            transport = await self._spawn(lambda: group, launch)
+        except BaseException:
+            api.close(job)
+            raise
+        try:
+            api.adopt(job, transport.get_pid(), interactive=launch.interactive)
+            group.begin()
+        except BaseException:
+            transport.kill()
+            group.close()
+            raise
+        return group
+
+    async def close(self) -> None:
+        """Nothing is left: each job has ended with its run."""
+
+
+async def _spawn_suspended(factory: Factory, launch: Launch) -> asyncio.SubprocessTransport:
+    transport, _ = await asyncio.get_running_loop().subprocess_exec(
+        factory,
+        *launch.command,
+        cwd=launch.folder,
+        env=dict(launch.environment),
+        creationflags=FLAGS,
+    )
+    return transport
+
+
+def native_api() -> JobApi:
+    """The calls themselves; only on Windows."""
+    if sys.platform == "win32":
+        from agent.execution.groups_windows_api import CtypesApi
+
+        return CtypesApi()
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        raise OSError("there are no such calls on this system")

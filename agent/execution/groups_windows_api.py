@@ -1,0 +1,195 @@
+"""Job objects by ctypes: calls only, nothing is decided here.
+
+Suspending a process as a whole and its priority for disks are calls of ``ntdll`` that every task
+manager uses and that no header of the system describes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import wintypes
+
+from agent.execution.groups_windows import JobUse
+
+assert sys.platform == "win32"
+
+ACCOUNTING, PROCESS_IDS, EXTENDED_LIMITS = 1, 3, 9
+LIMIT_PRIORITY_CLASS = 0x00000020
+LIMIT_JOB_MEMORY = 0x00000200
+LIMIT_DIE_ON_UNHANDLED_EXCEPTION = 0x00000400
+LIMIT_KILL_ON_JOB_CLOSE = 0x00002000
+IDLE_PRIORITY_CLASS, BELOW_NORMAL_PRIORITY_CLASS = 0x00000040, 0x00004000
+PROCESS_TERMINATE, PROCESS_SET_QUOTA = 0x0001, 0x0100
+PROCESS_SET_INFORMATION, PROCESS_SUSPEND_RESUME = 0x0200, 0x0800
+IO_PRIORITY, IO_VERY_LOW, IO_LOW = 33, 0, 1
+PROCESSES_MAX = 4_096
+HUNDRED_NS_A_MS = 10_000
+
+_kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+_ntdll = ctypes.WinDLL("ntdll")
+
+
+class _BasicLimits(ctypes.Structure):
+    _fields_ = [
+        ("process_user_time", wintypes.LARGE_INTEGER),
+        ("job_user_time", wintypes.LARGE_INTEGER),
+        ("flags", wintypes.DWORD),
+        ("working_set_min", ctypes.c_size_t),
+        ("working_set_max", ctypes.c_size_t),
+        ("active_processes", wintypes.DWORD),
+        ("affinity", ctypes.c_size_t),
+        ("priority_class", wintypes.DWORD),
+        ("scheduling_class", wintypes.DWORD),
+    ]
+
+
+class _ExtendedLimits(ctypes.Structure):
+    _fields_ = [
+        ("basic", _BasicLimits),
+        ("io_counters", ctypes.c_ulonglong * 6),
+        ("process_memory", ctypes.c_size_t),
+        ("job_memory", ctypes.c_size_t),
+        ("process_memory_peak", ctypes.c_size_t),
+        ("job_memory_peak", ctypes.c_size_t),
+    ]
+
+
+class _Accounting(ctypes.Structure):
+    _fields_ = [
+        ("user_time", wintypes.LARGE_INTEGER),
+        ("kernel_time", wintypes.LARGE_INTEGER),
+        ("period_user_time", wintypes.LARGE_INTEGER),
+        ("period_kernel_time", wintypes.LARGE_INTEGER),
+        ("page_faults", wintypes.DWORD),
+        ("processes", wintypes.DWORD),
+        ("active_processes", wintypes.DWORD),
+        ("terminated_processes", wintypes.DWORD),
+    ]
+
+
+class _ProcessIds(ctypes.Structure):
+    _fields_ = [
+        ("assigned", wintypes.DWORD),
+        ("listed", wintypes.DWORD),
+        ("ids", ctypes.c_size_t * PROCESSES_MAX),
+    ]
+
+
+_kernel32.CreateJobObjectW.restype = wintypes.HANDLE
+_kernel32.CreateJobObjectW.argtypes = (wintypes.LPVOID, wintypes.LPCWSTR)
+_kernel32.SetInformationJobObject.restype = wintypes.BOOL
+_kernel32.SetInformationJobObject.argtypes = (
+    wintypes.HANDLE,
+    ctypes.c_int,
+    wintypes.LPVOID,
+    wintypes.DWORD,
+)
+_kernel32.QueryInformationJobObject.restype = wintypes.BOOL
+_kernel32.QueryInformationJobObject.argtypes = (
+    wintypes.HANDLE,
+    ctypes.c_int,
+    wintypes.LPVOID,
+    wintypes.DWORD,
+    wintypes.LPDWORD,
+)
+_kernel32.AssignProcessToJobObject.restype = wintypes.BOOL
+_kernel32.AssignProcessToJobObject.argtypes = (wintypes.HANDLE, wintypes.HANDLE)
+_kernel32.TerminateJobObject.restype = wintypes.BOOL
+_kernel32.TerminateJobObject.argtypes = (wintypes.HANDLE, wintypes.UINT)
+_kernel32.OpenProcess.restype = wintypes.HANDLE
+_kernel32.OpenProcess.argtypes = (wintypes.DWORD, wintypes.BOOL, wintypes.DWORD)
+_kernel32.CloseHandle.restype = wintypes.BOOL
+_kernel32.CloseHandle.argtypes = (wintypes.HANDLE,)
+for _call in (_ntdll.NtSuspendProcess, _ntdll.NtResumeProcess):
+    _call.restype = wintypes.LONG
+    _call.argtypes = (wintypes.HANDLE,)
+_ntdll.NtSetInformationProcess.restype = wintypes.LONG
+_ntdll.NtSetInformationProcess.argtypes = (
+    wintypes.HANDLE,
+    ctypes.c_int,
+    wintypes.LPVOID,
+    wintypes.ULONG,
+)
+
+
+class CtypesApi:
+    """See ``groups_windows.JobApi``."""
+
+    def new_job(self, memory_bytes: int, *, interactive: bool) -> int:
+        job = _kernel32.CreateJobObjectW(None, None)
+        if not job:
+            raise ctypes.WinError(ctypes.get_last_error())
+        limits = _ExtendedLimits(job_memory=memory_bytes)
+        limits.basic.flags = LIMIT_KILL_ON_JOB_CLOSE | LIMIT_DIE_ON_UNHANDLED_EXCEPTION
+        limits.basic.flags |= LIMIT_PRIORITY_CLASS | (LIMIT_JOB_MEMORY if memory_bytes else 0)
+        limits.basic.priority_class = (
+            BELOW_NORMAL_PRIORITY_CLASS if interactive else IDLE_PRIORITY_CLASS
+        )
+        try:
+            _check(
+                _kernel32.SetInformationJobObject(
+                    job, EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
+                )
+            )
+        except OSError:
+            _kernel32.CloseHandle(job)
+            raise
+        return int(job)
+
+    def adopt(self, job: int, process: int, *, interactive: bool) -> None:
+        access = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION
+        with _opened(process, access) as handle:
+            _check(_kernel32.AssignProcessToJobObject(job, handle))
+            level = wintypes.ULONG(IO_LOW if interactive else IO_VERY_LOW)
+            _ntdll.NtSetInformationProcess(
+                handle, IO_PRIORITY, ctypes.byref(level), ctypes.sizeof(level)
+            )
+
+    def processes(self, job: int) -> list[int]:
+        found = _ProcessIds()
+        self._query(job, PROCESS_IDS, found)
+        return [int(each) for each in found.ids[: found.listed]]
+
+    def suspend(self, process: int) -> None:
+        with _opened(process, PROCESS_SUSPEND_RESUME) as handle:
+            _check(_ntdll.NtSuspendProcess(handle) >= 0)
+
+    def resume(self, process: int) -> None:
+        with _opened(process, PROCESS_SUSPEND_RESUME) as handle:
+            _check(_ntdll.NtResumeProcess(handle) >= 0)
+
+    def terminate(self, job: int, code: int) -> None:
+        _check(_kernel32.TerminateJobObject(job, code))
+
+    def used(self, job: int) -> JobUse:
+        times, limits = _Accounting(), _ExtendedLimits()
+        self._query(job, ACCOUNTING, times)
+        self._query(job, EXTENDED_LIMITS, limits)
+        cpu_ms = (times.user_time + times.kernel_time) // HUNDRED_NS_A_MS
+        return JobUse(int(cpu_ms), int(limits.job_memory_peak))
+
+    def close(self, job: int) -> None:
+        _check(_kernel32.CloseHandle(job))
+
+    def _query(self, job: int, kind: int, into: ctypes.Structure) -> None:
+        size = ctypes.sizeof(into)
+        _check(_kernel32.QueryInformationJobObject(job, kind, ctypes.byref(into), size, None))
+
+
+@contextmanager
+def _opened(process: int, access: int) -> Iterator[int]:
+    handle = _kernel32.OpenProcess(access, False, process)
+    if not handle:
+        raise ctypes.WinError(ctypes.get_last_error())
+    try:
+        yield int(handle)
+    finally:
+        _kernel32.CloseHandle(handle)
+
+
+def _check(done: int | bool) -> None:
+    if not done:
+        raise ctypes.WinError(ctypes.get_last_error())

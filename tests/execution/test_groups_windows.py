@@ -1,0 +1,197 @@
+"""What is decided about Windows jobs, with real programs of this system and calls that are noted
+down instead of made."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from agent.execution.groups import Launch
+from agent.execution.groups_windows import (
+    Factory,
+    JobUse,
+    WindowsGroup,
+    WindowsGroups,
+)
+from tests.driver.worlds import eventually, in_loop
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the calls are fakes here")
+
+JOB = 7
+
+
+@dataclass
+class FakeJobs:
+    """One job. The process that a test starts is in it, and others that the test puts there."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
+    forking: list[int] = field(default_factory=list)
+    use: JobUse = field(default_factory=lambda: JobUse(20, 4096))
+    refuses: bool = False
+    process: int = 0
+    transport: asyncio.SubprocessTransport | None = None
+
+    def new_job(self, memory_bytes: int, *, interactive: bool) -> int:
+        self.calls.append(("new", memory_bytes, interactive))
+        return JOB
+
+    def adopt(self, job: int, process: int, *, interactive: bool) -> None:
+        if self.refuses:
+            raise PermissionError(5, "Access is denied")
+        self.calls.append(("adopt", job, interactive))
+        self.process = process
+
+    def processes(self, job: int) -> list[int]:
+        assert job == JOB
+        running = self.transport is not None and self.transport.get_returncode() is None
+        return [*([self.process] if running else []), *self.others]
+
+    def suspend(self, process: int) -> None:
+        self.calls.append(("suspend", process))
+        if self.forking:
+            self.others.append(self.forking.pop())
+
+    def resume(self, process: int) -> None:
+        self.calls.append(("resume", process))
+
+    def terminate(self, job: int, code: int) -> None:
+        self.calls.append(("terminate", job, code))
+        self.others.clear()
+        if self.transport is not None and self.transport.get_returncode() is None:
+            self.transport.kill()
+
+    def used(self, job: int) -> JobUse:
+        assert job == JOB
+        return self.use
+
+    def close(self, job: int) -> None:
+        self.calls.append(("close", job))
+
+    async def spawn(self, factory: Factory, launch: Launch) -> asyncio.SubprocessTransport:
+        self.calls.append(("spawn",))
+        found, _ = await asyncio.get_running_loop().subprocess_exec(
+            factory, *launch.command, cwd=launch.folder, env=dict(launch.environment)
+        )
+        self.transport = found
+        return found
+
+
+async def started(
+    jobs: FakeJobs,
+    folder: Path,
+    script: str,
+    launch: Launch = Launch((), Path(), {}),  # noqa: B008
+) -> WindowsGroup:
+    command = ("/bin/sh", "-c", script)
+    groups = WindowsGroups(jobs, jobs.spawn)
+    return await groups.start(replace(launch, command=command, folder=folder), lambda *_: None)
+
+
+def limited(memory: int = 0, disk: int = 0, free: int = 0) -> Launch:
+    return Launch((), Path(), {}, False, memory, disk, free)
+
+
+def test_a_program_is_in_its_job_before_it_runs(tmp_path: Path) -> None:
+    async def test() -> None:
+        jobs = FakeJobs()
+        group = await started(jobs, tmp_path, "read word", limited(memory=5_000))
+        process = jobs.process
+        assert jobs.calls == [
+            ("new", 5_000, False),
+            ("spawn",),
+            ("adopt", JOB, False),
+            ("resume", process),
+        ]
+        group.say(b"CANCEL\n")
+        found = await group.ended
+        assert (found.code, found.cpu_ms, found.memory_kb, found.excess) == (0, 20, 4, "")
+        await group.silent
+        group.close()
+        assert jobs.calls[-1] == ("close", JOB)
+
+    in_loop(test)
+
+
+def test_what_a_program_leaves_is_ended_before_it_counts_as_ended(tmp_path: Path) -> None:
+    async def test() -> None:
+        jobs = FakeJobs(others=[99])
+        group = await started(jobs, tmp_path, "exit 3")
+        assert (await group.ended).code == 3
+        assert ("terminate", JOB, 1) in jobs.calls
+        group.close()
+
+    in_loop(test)
+
+
+def test_all_processes_are_suspended_once_and_resumed_once(tmp_path: Path) -> None:
+    async def test() -> None:
+        jobs = FakeJobs(others=[99], forking=[101, 100])
+        group = await started(jobs, tmp_path, "read word")
+        process, begun = jobs.process, len(jobs.calls)
+        group.suspend()
+        group.suspend()
+        assert jobs.calls[begun:] == [("suspend", each) for each in (process, 99, 100, 101)]
+        group.resume()
+        group.resume()
+        assert jobs.calls[begun + 4 :] == [("resume", each) for each in (process, 99, 100, 101)]
+        group.kill()
+        assert (await group.ended).code != 0
+        group.close()
+
+    in_loop(test)
+
+
+def test_a_program_that_was_refused_memory_says_so(tmp_path: Path) -> None:
+    async def test() -> None:
+        jobs = FakeJobs(use=JobUse(0, 4_900))
+        group = await started(jobs, tmp_path, "exit 1", limited(memory=5_000))
+        found = await group.ended
+        assert (found.excess, found.excess_bytes) == ("memory", 4_900)
+        group.close()
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize(
+    ("launch", "excess"), [(limited(disk=1_000), "disk"), (limited(free=2**60), "full")]
+)
+def test_a_program_that_takes_too_much_disk_is_ended(
+    tmp_path: Path, launch: Launch, excess: str
+) -> None:
+    async def test() -> None:
+        jobs = FakeJobs()
+        group = await started(jobs, tmp_path, "head -c 9000 /dev/zero > x; read word", launch)
+        found = await group.ended
+        assert found.excess == excess
+        group.close()
+
+    in_loop(test)
+
+
+def test_a_program_that_cannot_be_put_into_a_job_does_not_run(tmp_path: Path) -> None:
+    async def test() -> None:
+        jobs = FakeJobs(refuses=True)
+        with pytest.raises(PermissionError):
+            await started(jobs, tmp_path, "read word")
+        assert jobs.calls[-1] == ("close", JOB)
+        transport = jobs.transport
+        assert transport is not None
+        await eventually(lambda: transport.get_returncode() is not None)
+
+    in_loop(test)
+
+
+def test_a_program_that_is_not_there_leaves_no_job(tmp_path: Path) -> None:
+    async def test() -> None:
+        jobs = FakeJobs()
+        groups = WindowsGroups(jobs, jobs.spawn)
+        with pytest.raises(FileNotFoundError):
+            await groups.start(Launch(("/nowhere",), tmp_path, {}), lambda *_: None)
+        assert jobs.calls[-1] == ("close", JOB)
+
+    in_loop(test)
