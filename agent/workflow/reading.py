@@ -78,20 +78,20 @@ def read_workflow_file(path: Path, asked: Asked) -> Workflow:
         from agent.workflow.xml_workflow import read_xml_workflow
 
         return read_xml_workflow(path, asked.name)
-    faults = Faults(path.name)
+    faults = Faults(str(path))
     node = read_yaml_file(path, faults)
     return _read(node, path, asked, faults)
 
 
 def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
     """The same for what would be in that file."""
-    faults = Faults(path.name)
+    faults = Faults(str(path))
     return _read(read_yaml(data, faults), path, asked, faults)
 
 
 def variables_of(path: Path) -> tuple[Variable, ...]:
     """What a workflow file wants to be told, for whoever asks a person. Wrong files have none."""
-    faults = Faults(path.name)
+    faults = Faults(str(path))
     node = read_yaml_file(path, faults)
     declared = node.get("variables") if isinstance(node, Mapping) else None
     return read_variables(declared, faults)
@@ -310,7 +310,7 @@ class _Reader:
         if word.lower().endswith(".xml") and text:
             from agent.workflow.xml_nodes import read_xml
 
-            inner = Faults(str(word))
+            inner = Faults(str(self._files.folder / word))
             read_xml(text.encode(), inner)
             for fault in inner.listing():
                 self._faults.take(fault)

@@ -49,7 +49,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 def read_xml_workflow(path: Path, name: str = "") -> Workflow:
     """The workflow in a file. Raises ``FaultsError`` with all that is wrong."""
-    faults = Faults(path.name)
+    faults = Faults(str(path))
     data = read_bytes(path, faults)
     if data is None:
         raise FaultsError(faults.listing())
@@ -58,7 +58,7 @@ def read_xml_workflow(path: Path, name: str = "") -> Workflow:
 
 def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
     """The same for what would be in that file."""
-    faults = Faults(path.name)
+    faults = Faults(str(path))
     root = read_xml(data, faults)
     workflow: Workflow | None = None
     if root is not None and root.name != "workflow":

@@ -6,6 +6,7 @@ that end in ``(xml)`` are files in that language.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +62,11 @@ def furnish(folder: Path) -> None:
     (folder / "NoMain.js").write_text("function main(a, b) { return a + b; }\n")
 
 
+def shortened(sentence: str, folder: Path) -> str:
+    """Names of files as seen from that folder, which is called FOLDER itself."""
+    return sentence.replace(f"{folder}{os.sep}", "").replace(str(folder), "FOLDER")
+
+
 def answer(case: Case, folder: Path) -> list[str]:
     """What is said of a file in that folder."""
     path, data = folder / case.file, case.text.encode()
@@ -71,5 +77,5 @@ def answer(case: Case, folder: Path) -> list[str]:
             read_workflow_text(data, path, Asked({}, PROGRAMS))
     except FaultsError as error:
         said = [fault.sentence() for fault in error.faults]
-        return [sentence.replace(str(folder), "FOLDER") for sentence in said]
+        return [shortened(sentence, folder) for sentence in said]
     return []

@@ -13,7 +13,16 @@ import pytest
 from agent.workflow.faults import FAULTS_MAX, Faults, FaultsError
 from agent.workflow.reading import Asked, read_workflow_file, read_workflow_text
 from agent.workflow.xml_nodes import DEPTH_MAX, read_xml
-from tests.workflow.malformed_table import BEGIN, MIDDLE, TABLE, Case, answer, cases, furnish
+from tests.workflow.malformed_table import (
+    BEGIN,
+    MIDDLE,
+    TABLE,
+    Case,
+    answer,
+    cases,
+    furnish,
+    shortened,
+)
 
 CASES = cases()
 CASES_MIN = 60
@@ -88,7 +97,7 @@ def test_a_fault_of_a_fan_out_is_told_once(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FaultsError) as caught:
         read_workflow_file(tmp_path / "none.wingbeat.yaml", Asked({}))
-    sentences = [fault.sentence() for fault in caught.value.faults]
+    sentences = [shortened(fault.sentence(), tmp_path) for fault in caught.value.faults]
     assert sentences == ["none.wingbeat.yaml: cannot be read: No such file or directory"]
 
 
@@ -101,4 +110,4 @@ def test_deep_xml_is_refused() -> None:
 def told(data: bytes, folder: Path) -> list[str]:
     with pytest.raises(FaultsError) as caught:
         read_workflow_text(data, folder / "w.wingbeat.yaml", Asked({}))
-    return [fault.sentence() for fault in caught.value.faults]
+    return [shortened(fault.sentence(), folder) for fault in caught.value.faults]
