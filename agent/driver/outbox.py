@@ -8,7 +8,7 @@ together. A batch whose ``Persist`` is refused ends there; those behind it go on
 What suspends or stops a program stands in front of the ``Persist`` and is done at once, whatever
 the disk does, because the owner of the machine is waiting. Only when something about the same run
 waits in the queue (it is about to be started, say) it takes its place behind that; there is
-nothing yet that it could stop.
+nothing yet that it could stop. Words about claims do not wait either (``protocol.overtaking``).
 
 The queue needs no limit of its own: the journal refuses when too much waits for it, and what is
 queued without a ``Persist`` is a few words per second and link, for as long as links live.
@@ -30,6 +30,7 @@ from agent.protocol.effects import (
     StopChild,
     SuspendChild,
 )
+from agent.protocol.overtaking import Overtaking
 from agent.protocol.records import RunName, TaskId
 
 Urgent = SuspendChild | StopChild
@@ -58,6 +59,7 @@ class Outbox:
     ) -> None:
         self._do, self._submit, self._refused = do, submit, refused
         self._waiting: deque[Batch] = deque()
+        self._overtaking = Overtaking()
 
     def put(self, effects: Sequence[Effect], links_made: int) -> None:
         """Take in the effects of one event, and do what can be done now."""
@@ -66,13 +68,14 @@ class Outbox:
             if isinstance(effect, Persist):
                 batch = Batch(deque(), links_made, effect, self._submit(effect))
                 self._waiting.append(batch)
-            elif not self._waiting or (isinstance(effect, Urgent) and not self._is_awaited(effect)):
+            elif not self._waiting or self._goes_ahead(effect):
                 self._do(effect, links_made)
             else:
                 if batch is None:
                     batch = Batch(deque(), links_made)
                     self._waiting.append(batch)
                 batch.effects.append(effect)
+                self._overtaking.hold(effect)
         if self._waiting:
             self.advance()
 
@@ -85,12 +88,15 @@ class Outbox:
                     return
                 self._settle(batch)
             while batch.effects:
-                self._do(batch.effects.popleft(), batch.links_made)
+                effect = batch.effects.popleft()
+                self._overtaking.free(effect)
+                self._do(effect, batch.links_made)
             self._waiting.popleft()
 
     def discard(self) -> None:
         """Forget everything that waits."""
         self._waiting.clear()
+        self._overtaking = Overtaking()
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -105,7 +111,14 @@ class Outbox:
         if error is not None:
             dropped = tuple(batch.effects)
             batch.effects.clear()
+            for effect in dropped:
+                self._overtaking.free(effect)
             self._refused(persist, dropped, error)
+
+    def _goes_ahead(self, effect: Effect) -> bool:
+        if isinstance(effect, Urgent):
+            return not self._is_awaited(effect)
+        return self._overtaking.may(effect)
 
     def _is_awaited(self, effect: Urgent) -> bool:
         run = (effect.task, effect.run)

@@ -2,8 +2,9 @@
 
 Every change of a record goes through ``learn`` or ``write`` here, so that one place knows the
 order: joined, kept on disk, then told. Effects collect while an event is handled and leave in
-one list: what stops programs first (a full disk must not delay giving the machine back), then
-one ``Persist`` with all that changed, then everything that depends on it.
+one list: what stops programs first (a full disk must not delay giving the machine back) and words
+about claims (``overtaking``), then one ``Persist`` with all that changed, then everything that
+depends on it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from agent.protocol.effects import (
 from agent.protocol.events import PresenceChanged
 from agent.protocol.merge import join_lives
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
+from agent.protocol.overtaking import Overtaking
 from agent.protocol.reading import Reading
 from agent.protocol.records import (
     DatasetId,
@@ -227,11 +229,13 @@ class Core:
     def take_effects(self) -> list[Effect]:
         """Everything that the event led to, in the order in which it must be done."""
         self.tell_own()
-        effects = self._first
-        if self._unsaved and self.disk_usable:
-            effects.append(self._persist())
-        effects += self._effects
+        effects, behind = self._first, self._effects
         self._first, self._effects = [], []
+        if self._unsaved and self.disk_usable:
+            ahead, behind = _parted(behind)
+            effects += ahead
+            effects.append(self._persist())
+        effects += behind
         return effects
 
     # -- records -------------------------------------------------------------------------
@@ -400,6 +404,20 @@ class Core:
             f"{wall_ms} [{cause}] {what}" for wall_ms, cause, what in self._stories.get(task, ())
         ]
         return lines or [f"nothing is remembered of {task}"]
+
+
+def _parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
+    """What need not wait for the disk, and the rest."""
+    ahead: list[Effect] = []
+    behind: list[Effect] = []
+    overtaking = Overtaking()
+    for effect in effects:
+        if overtaking.may(effect):
+            ahead.append(effect)
+        else:
+            overtaking.hold(effect)
+            behind.append(effect)
+    return ahead, behind
 
 
 class Part:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from concurrent.futures import Future
 
 from agent.driver.outbox import Outbox
-from agent.protocol.effects import Effect, Persist, ResumeChild, StopChild, SuspendChild
+from agent.protocol.effects import Effect, Persist, ResumeChild, Send, StopChild, SuspendChild
+from agent.protocol.messages import ClaimAnswers, ClaimName, Release, State, Stored
+from agent.protocol.records import Claim
 from agent.storage.errors import JournalFull
 from tests.driver.worlds import RUN, answer, persist, start_child
 
@@ -41,6 +43,7 @@ class Desk:
 
 
 ONE, TWO, THREE, FOUR = (answer(name) for name in ("one", "two", "three", "four"))
+NAME = ClaimName("t", Claim(1, (1, 0), "ant"))
 SUSPEND, STOP = SuspendChild("t", RUN), StopChild("t", RUN, "why")
 
 
@@ -124,3 +127,38 @@ def test_behind_a_refused_record_nothing_is_done_and_all_is_handed_back() -> Non
     desk.commit(1)
     assert desk.done == [ONE, FOUR]
     assert len(desk.box) == 0
+
+
+def test_words_about_claims_do_not_wait_for_what_is_merely_learned() -> None:
+    desk = Desk()
+    consent = Send(("ant",), ClaimAnswers(consents=(NAME,)))
+    desk.put(persist(), Send(("bee",), Stored(("w",))), ONE)
+    desk.put(consent)
+    assert desk.done == [consent]
+    desk.commit(0)
+    assert desk.done == [consent, Send(("bee",), Stored(("w",))), ONE]
+
+
+def test_words_about_claims_overtake_nothing_that_the_same_peer_is_told() -> None:
+    desk = Desk()
+    told, release = Send(("ant", "bee"), State()), Send(("bee",), Release((NAME,)))
+    elsewhere = Send(("cat",), Release((NAME,)))
+    desk.put(persist(), told)
+    desk.put(release, elsewhere)
+    assert desk.done == [elsewhere]
+    desk.commit(0)
+    assert desk.done == [elsewhere, told, release]
+    desk.put(persist())
+    desk.put(release)
+    assert desk.done == [elsewhere, told, release, release]
+
+
+def test_what_was_refused_stands_in_no_way_any_more() -> None:
+    desk = Desk()
+    release = Send(("bee",), Release((NAME,)))
+    desk.put(persist(), Send(("bee",), State()))
+    desk.commits[0].set_exception(JournalFull("full"))
+    desk.box.advance()
+    desk.put(persist())
+    desk.put(release)
+    assert desk.done == [release]
