@@ -1,5 +1,6 @@
 """Programs that come with Wingbeat, a folder each. They import neither the agent nor the windows.
 
-A program is a child process that speaks a line protocol on its standard input and output, so
-that one written in any other language has the same rights as these. None is here yet.
+A program is a child process that speaks a line protocol on its standard input and output, so that
+one written in any other language has the same rights as these. What these have in common, and what
+they compute, is in ``tasks.inspection``; a program's folder has its description and a first line.
 """

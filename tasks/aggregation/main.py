@@ -1,0 +1,11 @@
+"""Puts the findings of several sections together. The library is beside this file or installed with Wingbeat."""
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    from tasks.inspection.aggregation import do
+    from tasks.inspection.conversation import main
+
+    main(do)

@@ -1,0 +1,11 @@
+"""Gives every shot its place on the ground. The library is beside this file or installed with Wingbeat."""
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    from tasks.inspection.conversation import main
+    from tasks.inspection.georeferencing import do
+
+    main(do)
