@@ -1,0 +1,199 @@
+"""A gigabyte between two hosts: how fast, how much memory, and do the agents go on meanwhile.
+
+``python -m tests.bench.live_transfer [--json] [--quick]``. The same size is moved by a plain TLS copy
+between the same two hosts (``tests.bench.plain_copy``) and by the agents, in turn; both end when it is
+flushed to the disk. The agents do more: the content is hashed, kept under its hash, and told to
+peers. Memory is what both processes hold resident at most, above what they held before. Meanwhile
+tasks that do nothing are dispatched one after the other, and timed as ``live_flock`` times them.
+Both ends and the clients share the cores of this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from agent.api import datasets, methods, work
+from agent.storage.datasets.store import DatasetStore
+from tests.bench import live_work
+from tests.bench.plain_copy import make_certificate
+from tests.bench.report import Figures, Sheet, Verdict, hand_over, quantile
+from tests.hosts.host import REPOSITORY, Host
+from tests.hosts.hosts import Hosts
+from tests.hosts.programs import NOTHING
+from tests.hosts.waiting import wait_for
+
+WHAT = "a gigabyte between two hosts, against a plain TLS copy"
+SIZE_BYTES, SIZE_QUICK_BYTES = 1_000_000_000, 50_000_000
+TIMES = 3
+IDLE_DISPATCHES = 30
+PORT = 31_500
+LIMIT_S = 120.0
+SHARE_MIN, MEMORY_MB_MAX, MEDIAN_MS_MAX, P99_MS_MAX = 0.6, 100.0, 10.0, 100.0
+BLOCK_BYTES = 1_000_000
+
+
+def measure(*, quick: bool) -> Figures:
+    """Both in turn, so many times."""
+    size = SIZE_QUICK_BYTES if quick else SIZE_BYTES
+    figures: Figures = {"bytes": size, "times": TIMES, "load before": os.getloadavg()[0]}
+    with Hosts(2, namespaces=True) as hosts:
+        names = _fill(hosts, size)
+        hosts.make_flock()
+        idle_ms = _dispatched(hosts, lambda: False, "idle")
+        before_mb = [host.memory_mb() for host in hosts]
+        plain: list[float] = []
+        ours: list[float] = []
+        meanwhile: list[float] = []
+        for number, name in enumerate(names):
+            plain.append(_plain(hosts, number))
+            took_s, waits_ms = _fetched(hosts, name, f"busy{number}")
+            ours.append(took_s)
+            meanwhile += waits_ms
+        figures |= {
+            "plain MB/s": [size / each / 1e6 for each in plain],
+            "agents MB/s": [size / each / 1e6 for each in ours],
+            "share of the plain copy": min(plain) / min(ours),
+            "share of the plain copy, medians": sorted(plain)[TIMES // 2]
+            / sorted(ours)[TIMES // 2],
+            "extra MB, giving": _memory_peak_mb(hosts[0]) - before_mb[0],
+            "extra MB, taking": _memory_peak_mb(hosts[1]) - before_mb[1],
+            "dispatches idle": len(idle_ms),
+            "dispatch idle, median ms": quantile(idle_ms, 0.5),
+            "dispatches meanwhile": len(meanwhile),
+            "dispatch meanwhile, median ms": quantile(meanwhile, 0.5),
+            "dispatch meanwhile, p99 ms": quantile(meanwhile, 0.99),
+            "load after": os.getloadavg()[0],
+        }
+    return figures
+
+
+def judge(figures: Figures) -> list[Verdict]:
+    """The limits of the issue and of DESIGN 7."""
+    memory_mb = max(figures["extra MB, giving"], figures["extra MB, taking"])
+    return [
+        Verdict(
+            "share of the plain copy",
+            figures["share of the plain copy, medians"],
+            SHARE_MIN,
+            at_least=True,
+        ),
+        Verdict("extra memory of an agent", memory_mb, MEMORY_MB_MAX, "MB"),
+        Verdict(
+            "dispatch meanwhile, median",
+            figures["dispatch meanwhile, median ms"],
+            MEDIAN_MS_MAX,
+            "ms",
+        ),
+        Verdict("dispatch meanwhile, p99", figures["dispatch meanwhile, p99 ms"], P99_MS_MAX, "ms"),
+    ]
+
+
+def sheets(figures: Figures) -> list[Sheet]:
+    """Each figure."""
+    rows: list[list[str | int | float | None]] = []
+    for key, value in figures.items():
+        if isinstance(value, list):
+            rows.append([key, ", ".join(f"{each:.0f}" for each in value)])
+        else:
+            rows.append([key, value])
+    note = f"{os.cpu_count()} cores for both hosts and their clients; the wire is a virtual one"
+    return [Sheet(WHAT, ["figure", "measured"], rows, note)]
+
+
+def _fill(hosts: Hosts, size: int) -> list[str]:
+    """What is moved lies in the store of the first host before its agent starts."""
+    for host in hosts:
+        with host.home.settings_file.open("a") as file:
+            file.write("slots = 4\n")
+    make_certificate(hosts.folder / "certificate.pem")
+    store = DatasetStore(hosts[0].home.data / "datasets")
+    found = []
+    for number in range(TIMES):
+        path = hosts.folder / f"content{number}"
+        with path.open("wb") as file:
+            block = os.urandom(BLOCK_BYTES)
+            for place in range(size // BLOCK_BYTES):
+                file.write(hashlib.sha256(f"{number} {place}".encode()).digest() + block[32:])
+        found.append(store.keep(path).dataset)
+    store.close()
+    os.sync()
+    return found
+
+
+def _plain(hosts: Hosts, number: int) -> float:
+    """Seconds of a plain copy; the file is removed again."""
+    place = [str(hosts.folder / "certificate.pem"), hosts.lan.address(0), str(PORT)]
+    module = [sys.executable, "-m", "tests.bench.plain_copy"]
+    copy = hosts.folder / "copy"
+    giver = subprocess.Popen(
+        [*hosts[0].inside(), *module, "give", *place, str(hosts.folder / f"content{number}")],
+        stdout=subprocess.PIPE,
+        cwd=REPOSITORY,
+    )
+    try:
+        assert giver.stdout is not None
+        assert giver.stdout.readline()
+        command = [*hosts[1].inside(), *module, "take", *place, str(copy)]
+        told = subprocess.run(command, check=True, capture_output=True, cwd=REPOSITORY)
+        assert copy.stat().st_size == (hosts.folder / f"content{number}").stat().st_size
+    finally:
+        giver.kill()
+        giver.communicate()
+        copy.unlink(missing_ok=True)
+    return float(told.stdout)
+
+
+def _fetched(hosts: Hosts, dataset: str, mark: str) -> tuple[float, list[float]]:
+    """Seconds until it is on the disk of the second host, and what dispatches took meanwhile."""
+    done_s: list[float] = []
+    began_s = time.monotonic()
+    asked = hosts[1].client.ask(methods.DATASET_FILES, datasets.DatasetFiles(dataset))
+    asked.add_done_callback(lambda _: done_s.append(time.monotonic()))
+    waits_ms = _dispatched(hosts, lambda: not asked.done(), mark)
+    assert asked.result(LIMIT_S).dataset == dataset
+    return done_s[0] - began_s, waits_ms
+
+
+def _dispatched(hosts: Hosts, more: Callable[[], bool], mark: str) -> list[float]:
+    """One task after the other on idle hosts, from Ready to Running, in milliseconds."""
+    number = 0
+    mark = f"{mark}-{time.time_ns()}"
+    while number < IDLE_DISPATCHES if mark.startswith("idle") else more():
+        host = hosts[number % len(hosts)]
+        name = f"{mark}-{number}"
+        host.submit(name, [work.Task(name, NOTHING, expected_s=1.0)])
+        seen = live_work._Ended(host, name)
+        wait_for(seen.check, LIMIT_S, f"{name} ends", poll_s=0.003)
+        number += 1
+    hosts.wait_equal()
+    ready, running = live_work._moments(hosts, mark)
+    return [1000 * (running[name] - ready[name]) for name in ready]
+
+
+def _memory_peak_mb(host: Host) -> float:
+    """The most that its agent has held so far."""
+    status = Path(f"/proc/{host.process_id}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code: 0 when every limit was kept."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench.live_transfer", description=__doc__
+    )
+    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
+    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
+    chosen = parser.parse_args(argv)
+    figures = measure(quick=chosen.quick)
+    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
