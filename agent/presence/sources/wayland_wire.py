@@ -101,7 +101,7 @@ class WaylandConnection:
 
     def events(self) -> Iterator[WaylandEvent]:
         """Everything that has come for other objects than the display; waits for nothing."""
-        while self._receive(socket.MSG_DONTWAIT):
+        while self._receive(0.0):
             pass
         yield from self._messages()
 
@@ -112,16 +112,19 @@ class WaylandConnection:
         callback = self.new_id()
         self.ask(DISPLAY, SYNC, callback)
         while True:
-            self._receive(0)
+            self._receive(ANSWER_WITHIN_S)
             if any(each.target == callback for each in self._messages()):
                 return
 
-    def _receive(self, flags: int) -> bool:
+    def _receive(self, wait_s: float) -> bool:
         """Whether there was anything."""
+        self._socket.settimeout(wait_s)
         try:
-            data = self._socket.recv(READ_BYTES, flags)
+            data = self._socket.recv(READ_BYTES)
         except BlockingIOError:
             return False
+        finally:
+            self._socket.settimeout(ANSWER_WITHIN_S)
         if not data:
             raise WaylandError("the compositor has gone")
         self._unread += data

@@ -66,6 +66,8 @@ class XConnection:
         self._socket = connected
         self._sequence = 0
         self.root = 0
+        self.first_id = 0
+        """Where the ids begin that this client may give, if it ever makes something."""
         self._extensions: dict[str, int] = {}
         self._atoms: dict[str, int] = {}
 
@@ -168,6 +170,7 @@ class XConnection:
         extra = self._receive(4 * struct.unpack_from("=H", head, 6)[0])
         if head[0] != 1:
             raise XError("the X server does not let this account in")
+        self.first_id = struct.unpack_from("=I", extra, 4)[0]
         vendor = struct.unpack_from("=H", extra, 16)[0]
         formats = extra[21]
         self.root = struct.unpack_from("=I", extra, 32 + vendor + -vendor % 4 + 8 * formats)[0]

@@ -1,0 +1,75 @@
+"""A real X server that nobody sees, a real bus of its own, for as long as a test needs them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+NO_DISPLAY = "Xvfb and xdotool are not installed: there is no display to try this on"
+NO_BUS = "dbus-daemon is not installed: there is no bus to try this on"
+_CONFIGURATION = """<busconfig>
+<listen>unix:path={folder}/bus</listen>
+<auth>EXTERNAL</auth>
+<policy context="default">
+<allow user="*"/><allow own="*"/>
+<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+</policy>
+</busconfig>
+"""
+
+
+def skip_without(*commands: str, reason: str) -> None:
+    """Skip the test where one of the commands is missing."""
+    if any(shutil.which(each) is None for each in commands):
+        pytest.skip(reason)
+
+
+@contextmanager
+def display(folder: Path, *options: str) -> Iterator[str]:
+    """An X server; what DISPLAY has to be."""
+    skip_without("Xvfb", "xdotool", reason=NO_DISPLAY)
+    server, number = start_display(folder, *options)
+    try:
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def start_display(folder: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:
+    """The same without an end: the server and its number."""
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "800x600x24"]
+    command += ["-nolisten", "tcp", *options]
+    with (folder / "xvfb.log").open("wb") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, pass_fds=[writing])
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        number = told.readline().strip()
+    assert number, (folder / "xvfb.log").read_text()
+    return server, number
+
+
+@contextmanager
+def bus(folder: Path) -> Iterator[str]:
+    """A message bus; its address."""
+    skip_without("dbus-daemon", reason=NO_BUS)
+    configuration = folder / "bus.conf"
+    configuration.write_text(_CONFIGURATION.format(folder=folder))
+    daemon = subprocess.Popen(
+        ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--print-address"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert daemon.stdout is not None
+    try:
+        yield daemon.stdout.readline().strip().partition(",guid")[0]
+    finally:
+        daemon.terminate()
+        daemon.communicate()

@@ -1,0 +1,183 @@
+"""What desktops and logind tell, asked over a real message bus of the test's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if not sys.platform.startswith("linux"):
+    pytest.skip("message buses are a thing of Linux desktops", allow_module_level=True)
+
+from agent.presence.readings import LastInput, Seen, Sessions, Unseen
+from agent.presence.sources.bus import Bus
+from agent.presence.sources.kept_awake_bus import BusKeptAwake
+from agent.presence.sources.last_input_bus import MutterLastInput, SaverLastInput
+from agent.presence.sources.screen_saver_bus import BusScreenSaver
+from agent.presence.sources.sessions_logind import (
+    MANAGER,
+    PROPERTIES_INTERFACE,
+    SERVICE,
+    LogindSessions,
+)
+from tests.presence.clocks import Clock
+from tests.presence.desktop_on_bus import Answer, Answers, desktop
+from tests.presence.displays import bus
+
+ANT, BEE = 1000, 1001
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    with bus(tmp_path) as found:
+        yield found
+
+
+def always(signature: str, *values: object) -> Callable[..., Answer]:
+    return lambda *_: (signature, values)
+
+
+def test_gnome_tells_the_last_input_in_milliseconds(address: str) -> None:
+    name = "org.gnome.Mutter.IdleMonitor"
+    joined = Bus(address)
+    with desktop(address, (name,), {(name, "GetIdletime"): always("t", 12_500)}):
+        found = MutterLastInput(joined, Clock(100.0)).read()
+        assert found == Seen(LastInput(87.5), "GNOME")
+    joined.close()
+
+
+@pytest.mark.parametrize(("a_second", "first"), [(1, 40), (1000, 40_000)])
+def test_a_screen_saver_may_tell_seconds_or_milliseconds(
+    address: str, a_second: int, first: int
+) -> None:
+    name, told = "org.freedesktop.ScreenSaver", [first]
+    clock, joined = Clock(1_000.0), Bus(address)
+    source = SaverLastInput(joined, clock)
+    answers: Answers = {(name, "GetSessionIdleTime"): lambda *_: ("u", (told[0],))}
+    with desktop(address, (name,), answers):
+        assert source.read() == Seen(LastInput(1_000.0 - first / 1000), "the screen saver")
+        clock.pass_s(2)
+        told[0] += 2 * a_second
+        assert source.read() == Seen(LastInput(960.0), "the screen saver")
+    joined.close()
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_desktops_tell_whether_their_lock_is_on(address: str, on: bool) -> None:
+    gnome, free = "org.gnome.ScreenSaver", "org.freedesktop.ScreenSaver"
+    joined = Bus(address)
+    answers: Answers = {(name, "GetActive"): always("b", on) for name in (gnome, free)}
+    with desktop(address, (gnome, free), answers):
+        for source in (BusScreenSaver.gnome(joined), BusScreenSaver.freedesktop(joined)):
+            assert source.read() == Seen(on, "the screen saver")
+    joined.close()
+
+
+def test_desktops_tell_whether_a_program_keeps_the_screen_on(address: str) -> None:
+    gnome, kde = "org.gnome.SessionManager", "org.kde.Solid.PowerManagement.PolicyAgent"
+    joined = Bus(address)
+    answers: Answers = {
+        (gnome, "IsInhibited"): lambda _, flags: ("b", (flags == 8,)),
+        (kde, "HasInhibition"): lambda _, kinds: ("b", (kinds != 4,)),
+    }
+    with desktop(address, (gnome, kde), answers):
+        assert BusKeptAwake.gnome(joined).read() == Seen("a program keeps the screen on", "GNOME")
+        assert BusKeptAwake.kde(joined).read() == Seen("", "KDE")
+    joined.close()
+
+
+# -- logind --------------------------------------------------------------------------------------
+
+
+def session(**changed: object) -> dict[str, tuple[str, Any]]:
+    told: dict[str, object] = {
+        "Type": "x11",
+        "Class": "user",
+        "State": "active",
+        "Active": True,
+        "LockedHint": False,
+        "Remote": False,
+        **changed,
+    }
+    return {name: ("b" if isinstance(value, bool) else "s", value) for name, value in told.items()}
+
+
+def logind(*sessions: tuple[int, str, dict[str, tuple[str, Any]]]) -> Answers:
+    """A service with these sessions, of a user id and name each."""
+    paths = [f"/org/freedesktop/login1/session/_{number}" for number in range(len(sessions))]
+    listed = [
+        (str(number), user_id, user, "seat0", path)
+        for number, ((user_id, user, _), path) in enumerate(zip(sessions, paths, strict=True))
+    ]
+    told = {path: each[2] for each, path in zip(sessions, paths, strict=True)}
+    return {
+        (MANAGER.interface, "ListSessions"): always("a(susso)", listed),
+        (PROPERTIES_INTERFACE, "GetAll"): lambda path, _: ("a{sv}", (told[path],)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("sessions", "expected"),
+    [
+        ([(ANT, "ant", session())], Sessions()),
+        ([(ANT, "ant", session(LockedHint=True))], Sessions(locked=True)),
+        ([(ANT, "ant", session(Active=False))], Sessions(locked=True)),
+        (
+            [(ANT, "ant", session(Active=False)), (BEE, "bee", session(Type="wayland"))],
+            Sessions(locked=True, others=("bee",)),
+        ),
+        ([(ANT, "ant", session()), (BEE, "bee", session(LockedHint=True))], Sessions()),
+        ([(ANT, "ant", session()), (BEE, "bee", session(Active=False))], Sessions()),
+        ([(ANT, "ant", session()), (BEE, "bee", session(Remote=True))], Sessions(others=("bee",))),
+        ([(BEE, "bee", session())], Sessions(others=("bee",))),
+        ([(120, "gdm", session(Class="greeter"))], Sessions(nobody=True)),
+        (
+            [(ANT, "ant", session(Type="tty")), (ANT, "ant", session(Class="manager"))],
+            Sessions(nobody=True),
+        ),
+        ([(ANT, "ant", session(State="closing"))], Sessions(nobody=True)),
+        ([], Sessions(nobody=True)),
+    ],
+)
+def test_who_is_at_the_screens(
+    address: str, sessions: list[tuple[int, str, dict[str, tuple[str, Any]]]], expected: Sessions
+) -> None:
+    joined = Bus(address)
+    with desktop(address, (SERVICE,), logind(*sessions)):
+        assert LogindSessions(joined, ANT).read() == Seen(expected, "logind")
+    joined.close()
+
+
+# -- what goes wrong -----------------------------------------------------------------------------
+
+
+def test_a_desktop_that_is_not_there_or_does_not_tell_is_said(address: str) -> None:
+    joined, name = Bus(address), "org.gnome.Mutter.IdleMonitor"
+    source = MutterLastInput(joined, Clock())
+    assert source.read() == Unseen(f"{name} is not there")
+    with desktop(address, (name,), {}):
+        assert source.read() == Unseen(f"{name} does not tell (GetIdletime)")
+    assert source.read() == Unseen(f"{name} is not there")
+    joined.close()
+
+
+def test_a_bus_that_is_not_there_or_goes_away_is_said_and_joined_again(tmp_path: Path) -> None:
+    name = "org.gnome.Mutter.IdleMonitor"
+    joined = Bus(f"unix:path={tmp_path}/bus")
+    source = MutterLastInput(joined, Clock(10.0))
+    found = source.read()
+    assert isinstance(found, Unseen)
+    assert "cannot be asked" in found.because
+    for _ in range(2):
+        with (
+            bus(tmp_path) as address,
+            desktop(address, (name,), {(name, "GetIdletime"): always("t", 0)}),
+        ):
+            found = source.read()
+            if isinstance(found, Unseen):  # it notices at this question that the old bus is gone
+                found = source.read()
+            assert found == Seen(LastInput(10.0), "GNOME")
+    joined.close()
