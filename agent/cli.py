@@ -80,6 +80,7 @@ COMMANDS: Mapping[str, Command] = {
     "retry": command_in("agent.commands.retry", "try again what failed or was cancelled"),
     "priority": command_in("agent.commands.priority", "change the priority of a workflow"),
     "done": command_in("agent.commands.done", "mark a gate done"),
+    "program": command_in("agent.commands.program", "write a program, or run one by hand"),
     "demo": Command("show the protocol at work in a simulated flock", demo),
 }
 

@@ -27,8 +27,11 @@ SEPARATE = ("agent.net", "agent.storage", "agent.execution", "agent.presence", "
 COMMAND_LINE = ("agent.cli", "agent.__main__", "agent.commands")
 CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.workflow")
 QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
-# The one command that is no client: it runs what clients talk to, so something has to name it.
-AGENT_COMMAND, AGENT_PROCESS = "agent.commands.agent", "agent.headless"
+# The commands that are no clients: one runs what clients talk to, one runs a program by hand.
+NO_CLIENTS = {
+    "agent.commands.agent": "agent.headless",
+    "agent.commands.program.check": "agent.service_trial",
+}
 SIMULATOR_DEMO = "tests.sim.demo"
 
 Rule = Callable[[Source, Import], bool]
@@ -54,7 +57,7 @@ def around_the_client(source: Source, imported: Import) -> bool:
     """3. Windows and command line reach a node through the client contract only."""
     if not inside(source.module, "gui", *COMMAND_LINE) or not inside(imported.module, "agent"):
         return False
-    if source.module == AGENT_COMMAND and AGENT_PROCESS in imported.candidates:
+    if NO_CLIENTS.get(source.module) in imported.candidates:
         return False
     if imported.module == "agent":
         return imported.taken is None or not _allowed_from_agent(imported.taken)
