@@ -75,11 +75,29 @@ COMMANDS: Mapping[str, Command] = {
     "status": command_in(
         "agent.commands.status", "show this machine and its workflows, or the tasks of one"
     ),
+    "watch": command_in("agent.commands.watch", "show what goes on, as it happens"),
+    "show": command_in("agent.commands.show", "show one task and every attempt at it"),
     "why": command_in("agent.commands.why", "tell why a task waits or moved"),
+    "logs": command_in("agent.commands.logs", "print what a task has printed, wherever it runs"),
+    "fetch": command_in("agent.commands.fetch", "fetch results into a folder"),
     "cancel": command_in("agent.commands.cancel", "cancel a workflow, or some of its tasks"),
     "retry": command_in("agent.commands.retry", "try again what failed or was cancelled"),
     "priority": command_in("agent.commands.priority", "change the priority of a workflow"),
     "done": command_in("agent.commands.done", "mark a gate done"),
+    "pause": command_in("agent.commands.pause", "give this machine back, for a while"),
+    "resume": command_in("agent.commands.resume", "end a pause"),
+    "volunteering": command_in(
+        "agent.commands.volunteering", "show whether this machine helps and why, or set rules"
+    ),
+    "programs": command_in("agent.commands.programs", "show what the flock can run, or decide"),
+    "datasets": command_in("agent.commands.datasets", "show what is kept and where, or add"),
+    "history": command_in("agent.commands.history", "show what became of tasks, and sums of weeks"),
+    "log": command_in("agent.commands.log", "print the agent's own log"),
+    "settings": command_in("agent.commands.settings", "show how this node is set up, or change it"),
+    "telnet": command_in("agent.commands.telnet", "tell how to talk to the agent by hand"),
+    "completion": command_in(
+        "agent.commands.completion", "print what makes a shell complete names and options"
+    ),
     "program": command_in("agent.commands.program", "write a program, or run one by hand"),
     "demo": Command("show the protocol at work in a simulated flock", demo),
 }

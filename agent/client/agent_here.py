@@ -11,8 +11,9 @@ from agent.paths import Home
 NO_AGENT = "no agent runs here: start one with `wingbeat agent`"
 
 
-def read_control_file(home: Home) -> ControlFile:
-    """Raises ``NoAgentError`` where none runs."""
+def read_control_file(home: Home | None = None) -> ControlFile:
+    """Of this home (default: this user's). Raises ``NoAgentError`` where no agent runs."""
+    home = home or Home.of()
     path = home.data / CONTROL_FILE
     try:
         return msgspec.json.decode(path.read_bytes(), type=ControlFile)

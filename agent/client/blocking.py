@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
-from typing import Self, TypeVar
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from typing import Any, Self, TypeVar
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from agent.paths import Home
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
+T = TypeVar("T")
 
 
 class BlockingClient:
@@ -32,6 +33,10 @@ class BlockingClient:
     def call(self, method: Method[P, R], params: P) -> R:
         """Ask, and wait for the answer."""
         return self._runner.run(self._client.call(method, params))
+
+    def run(self, use: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
+        """Have a coroutine made from the client inside, and wait for its end."""
+        return self._runner.run(use(self._client))
 
     def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from agent.api.methods import Method
-from agent.client import BlockingClient, ClientError, NoAgentError, RequestError
+from agent.client import BlockingClient, Client, ClientError, NoAgentError, RequestError
 from agent.commands import exits
 from agent.commands.parsing import PROGRAM
 from agent.commands.showing import plain, show_json
@@ -25,6 +25,14 @@ class _Failure(Struct, frozen=True):
 
     error: str
     code: int | None = None
+
+
+def ask_with(
+    options: argparse.Namespace,
+    use: Callable[[Client], Coroutine[Any, Any, int]],
+) -> int:
+    """A conversation of several questions; its end is the exit code."""
+    return with_client(options, lambda client: client.run(use))
 
 
 def ask(
@@ -48,7 +56,8 @@ def ask(
 def with_client(options: argparse.Namespace, use: Callable[[BlockingClient], int]) -> int:
     """A client for as long as ``use`` needs it; what goes wrong is one sentence."""
     try:
-        with BlockingClient(name=f"{PROGRAM} command") as client:
+        node = getattr(options, "node", "")
+        with BlockingClient(name=f"{PROGRAM} command", node=node) as client:
             return use(client)
     except NoAgentError as error:
         return fail(options, str(error), exits.NO_AGENT)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from agent.api.methods import CANCEL
 from agent.api.work import Cancel
 from agent.commands.asking import ask
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.wishes import show_wished
 
 
 def run(arguments: list[str]) -> int:
     """Cancel it."""
-    parser = command_parser(
+    parser = client_parser(
         "cancel",
         "Cancel a workflow, or some of its tasks with all that depends on them.",
         "wingbeat cancel survey",

@@ -7,6 +7,7 @@ when it is run, so that `wingbeat --help` and each command start quickly.
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -60,7 +61,16 @@ def run_chosen(
     if options.command is None:
         parser.print_help()
         return exits.DONE
-    command = commands.get(options.command)
-    if command is None:
-        parser.error(f"there is no command '{options.command}'")
-    return command.run(options.arguments)
+    return commands[_meant(parser, commands, options.command)].run(options.arguments)
+
+
+def _meant(parser: CommandParser, commands: Mapping[str, Command], word: str) -> str:
+    """A command by its name, or by the beginning of it where that is unique."""
+    found = [word] if word in commands else [each for each in commands if each.startswith(word)]
+    if not found:
+        near = difflib.get_close_matches(word, commands, 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        parser.error(f"there is no command '{word}'{meant}")
+    if len(found) > 1:
+        parser.error(f"'{word}' may mean {', '.join(found)}")
+    return found[0]

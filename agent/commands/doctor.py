@@ -9,13 +9,13 @@ from agent.api.methods import DOCTOR
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import with_client
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.showing import show_json, show_lines
 
 
 def run(arguments: list[str]) -> int:
     """Exit code 1 when something is wrong, so that a script can watch."""
-    parser = command_parser(
+    parser = client_parser(
         "doctor",
         "Explain why machines are not seen or this one does not work, each with what to do about\n"
         "it. The exit code is 1 when something is wrong.",

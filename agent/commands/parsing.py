@@ -37,6 +37,18 @@ def command_parser(name: str, description: str, *examples: str) -> CommandParser
     return parser
 
 
+def client_parser(name: str, description: str, *examples: str) -> CommandParser:
+    """The same for a command that asks an agent, this machine's or another member's."""
+    parser = command_parser(name, description, *examples)
+    parser.add_argument(
+        "--node",
+        default="",
+        metavar="NAME",
+        help="ask the agent of this other machine of the flock, by way of the one here",
+    )
+    return parser
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Every command has it."""
     parser.add_argument("--json", action="store_true", help="answer as JSON, for programs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.api.flock import Peers, PeersReply, PeerView
 from agent.api.methods import PEERS
 from agent.commands.asking import ask
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.showing import duration, show_lines, show_table
 
 CLOCK_SHOWN_MS_MIN = 1_000
@@ -18,7 +18,7 @@ HOW_TO_JOIN = (
 
 def run(arguments: list[str]) -> int:
     """Show them."""
-    parser = command_parser(
+    parser = client_parser(
         "peers",
         "Show the machines of the flock as this one sees them, and why some are away.",
         "wingbeat peers",

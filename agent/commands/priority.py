@@ -5,14 +5,14 @@ from __future__ import annotations
 from agent.api.methods import PRIORITY
 from agent.api.work import SetPriority
 from agent.commands.asking import ask
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.submit import priority
 from agent.commands.wishes import show_wished
 
 
 def run(arguments: list[str]) -> int:
     """Change it."""
-    parser = command_parser(
+    parser = client_parser(
         "priority",
         "Change the priority of a workflow: low (50), interactive (100), or 0 to 100.",
         "wingbeat priority survey interactive",

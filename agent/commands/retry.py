@@ -5,13 +5,13 @@ from __future__ import annotations
 from agent.api.methods import RETRY
 from agent.api.work import Retry
 from agent.commands.asking import ask
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.wishes import show_wished
 
 
 def run(arguments: list[str]) -> int:
     """Try it again."""
-    parser = command_parser(
+    parser = client_parser(
         "retry",
         "Try failed and cancelled tasks again, with what they need of other such tasks. What "
         "finished is kept.",

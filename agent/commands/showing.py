@@ -62,6 +62,14 @@ def show_table(header: Row, rows: Sequence[Row]) -> None:
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
 
 
+def show_text(text: str) -> None:
+    """What a program has printed: on a terminal without whatever could steer it."""
+    if sys.stdout.isatty():
+        text = "".join(each if each in "\n\t" or each.isprintable() else "\ufffd" for each in text)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def plain(text: str) -> str:
     """The text without what is not to be seen: escapes, line ends, changes of direction."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
@@ -82,6 +90,31 @@ def duration(seconds: float) -> str:
         if count >= 2:
             return f"{count} {unit}s"
     return "a second" if seconds >= 1 else "less than a second"
+
+
+def left(duration_ms: int) -> str:
+    """How long something still needs, as far as is known."""
+    return f"{clock(duration_ms / 1000)} left" if duration_ms > 0 else ""
+
+
+def clock(seconds: float) -> str:
+    """A length of time as a clock shows it."""
+    whole = round(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
+
+
+def size(count: int) -> str:
+    """So many bytes, in the unit that people would choose."""
+    amount, units = float(count), ["B", "kB", "MB", "GB", "TB"]
+    while amount >= 1_000 and len(units) > 1:
+        amount /= 1_000
+        units.pop(0)
+    return (
+        f"{amount:.0f} {units[0]}"
+        if amount >= 10 or units[0] == "B"
+        else f"{amount:.1f} {units[0]}"
+    )
 
 
 def moment(then_ms: int) -> str:

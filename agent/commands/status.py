@@ -12,7 +12,7 @@ from agent.api.work import NodeView, Show, ShowReply, Status, StatusReply, TaskV
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, with_client
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.showing import ago, show_json, show_lines, show_table
 
 PAGE = 1_000
@@ -22,7 +22,7 @@ LATEST_MAX = 2_000
 
 def run(arguments: list[str]) -> int:
     """Show it."""
-    parser = command_parser(
+    parser = client_parser(
         "status",
         "Show this machine and the workflows that it knows, or the tasks of one workflow.",
         "wingbeat status",
@@ -46,7 +46,7 @@ def node_line(node: NodeView) -> str:
 def _show_node(reply: StatusReply) -> None:
     show_lines([node_line(reply.node)])
     if not reply.workflows:
-        show_lines(["No workflows are known here; `wingbeat submit FILE.json` submits one."])
+        show_lines(["No workflows are known here; `wingbeat submit FILE` submits one."])
         return
     header = ("WORKFLOW", "STATE", "DONE", "PRIORITY", "SUBMITTED", "BY", "ON")
     show_table(header, [_row(workflow) for workflow in reply.workflows])

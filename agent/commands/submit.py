@@ -6,59 +6,138 @@ import argparse
 import getpass
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from agent.api.methods import SUBMIT
-from agent.api.work import Submit, Submitted
-from agent.commands.asking import ask, fail
-from agent.commands.parsing import command_parser
-from agent.commands.showing import show_lines
+from agent.api.methods import PLAN, STATUS, SUBMIT
+from agent.api.plan import Plan, PlanReply
+from agent.api.values import NamedPriority
+from agent.api.work import Status, Submit, Submitted
+from agent.client import Client
+from agent.commands import exits
+from agent.commands.asking import ask_with, fail
+from agent.commands.parsing import CommandParser, client_parser
+from agent.commands.planned import show_plan
+from agent.commands.showing import show_json, show_lines
+from agent.commands.waiting import wait_for
+from agent.workflow.faults import FaultsError
+from agent.workflow.submission import Wanted, dry, prepare, read_for
 
 FILE_BYTES_MAX = 32 * 1024 * 1024
+JSON_ENDS = (".json",)
 DESCRIPTION = """\
 Submit a workflow to the flock. Submitting one under a name that is known runs nothing twice.
 
-FILE is JSON for now; the YAML language for workflows is still to come. `-` reads standard input.
-
-  {"name": "survey", "priority": "low", "tasks": [
-    {"id": "import", "program": "import", "parameters": "band=3", "expected_s": 120},
-    {"id": "check", "gate": true, "asks": "look at the pictures", "after": ["import"]},
-    {"id": "merge", "program": "merge", "inputs": [{"task": "import", "output": 0}]}]}"""
+FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JSON as the client
+protocol has it; `-` reads JSON from standard input. Files of this machine that a workflow names
+become datasets of the flock, so that this machine may go away then."""
 
 
 def run(arguments: list[str]) -> int:
     """Submit it."""
-    parser = command_parser(
+    options = _parser().parse_args(arguments)
+    options.set = dict(options.set)
+    return ask_with(options, lambda client: _submit(options, client))
+
+
+def _parser() -> CommandParser:
+    parser = client_parser(
         "submit",
         DESCRIPTION,
-        "wingbeat submit survey.json",
+        "wingbeat submit survey.wingbeat.yaml",
+        "wingbeat submit survey.wingbeat.yaml --set flight=7 --set photos=/data/7 --wait",
+        "wingbeat submit survey.wingbeat.yaml --dry-run",
         "wingbeat submit survey.json --name survey-2 --priority interactive",
     )
-    parser.add_argument("file", metavar="FILE.json", help="the workflow")
-    parser.add_argument("--name", help="submit it under this name instead of its own")
+    parser.add_argument("file", metavar="FILE", help="the workflow")
+    parser.add_argument("--name", default="", help="submit it under this name, not its own")
     parser.add_argument("--priority", type=priority, help="low, interactive, or 0 to 100")
-    options = parser.parse_args(arguments)
-    source = "what was read" if options.file == "-" else options.file
-    try:
-        workflow = _read(options)
-    except OSError as error:
-        return fail(options, f"{source} cannot be read: {error.strerror}")
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return fail(options, f"{source} is no workflow: {error}")
-    return ask(options, SUBMIT, workflow, _show)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="the value of a variable of the workflow; may be given again",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="check it, and tell where each task could run and when it would end; submit nothing",
+    )
+    parser.add_argument("--wait", action="store_true", help="until it has ended")
+    return parser
 
 
-def priority(text: str) -> int | str:
+def priority(text: str) -> NamedPriority:
     """A priority as it is typed."""
-    if text in {"low", "interactive"}:
-        return text
+    names: dict[str, NamedPriority] = {"low": "low", "interactive": "interactive"}
+    if text in names:
+        return names[text]
     if text.isascii() and text.isdecimal() and int(text) <= 100:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not low, interactive, or a number up to 100")
 
 
-def _read(options: argparse.Namespace) -> Submit:
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (equals and name.strip()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value
+
+
+async def _submit(options: argparse.Namespace, client: Client) -> int:
+    source = "what was read" if options.file == "-" else options.file
+    try:
+        workflow = await _workflow(options, client)
+    except OSError as error:
+        return fail(options, f"{error.filename or source} cannot be read: {error.strerror}")
+    except FaultsError as error:
+        return _faulty(options, error)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return fail(options, f"{source} is no workflow: {error}")
+    if options.dry_run:
+        return _show_plan(options, await client.call(PLAN, Plan(workflow)))
+    position = (await client.call(STATUS, Status(limit=1))).position
+    submitted = await client.call(SUBMIT, workflow)
+    if not options.wait:
+        show_json(submitted) if options.json else _show(submitted)
+        return exits.DONE
+    if not options.json:
+        _show(submitted)
+    return await wait_for(client, submitted.workflow, position, as_json=options.json)
+
+
+async def _workflow(options: argparse.Namespace, client: Client) -> Submit:
+    """The request, with files added and programs published unless it is a dry run."""
+    if options.file == "-" or options.file.endswith(JSON_ENDS):
+        return _read_json(options)
+    wanted = Wanted(
+        variables=options.set,
+        name=options.name,
+        priority=options.priority,
+        submitter=_user(),
+        start=Path.cwd(),
+        far=bool(options.node),
+    )
+    read = await read_for(client, Path(options.file), wanted)
+    if options.dry_run:
+        return dry(read, wanted)
+    return await prepare(client, read, wanted, _step(options))
+
+
+def _step(options: argparse.Namespace) -> Any:
+    """Steps that take a while are told to whoever watches."""
+
+    def told(text: str) -> None:
+        if not options.json and sys.stderr.isatty():
+            sys.stderr.write(f"{text}\n")
+
+    return told
+
+
+def _read_json(options: argparse.Namespace) -> Submit:
     """The workflow in the file, with what the command line says otherwise."""
     if options.file == "-":
         data = sys.stdin.buffer.read(FILE_BYTES_MAX)
@@ -66,7 +145,7 @@ def _read(options: argparse.Namespace) -> Submit:
         with Path(options.file).open("rb") as file:
             data = file.read(FILE_BYTES_MAX)
     document = msgspec.json.decode(data, type=dict[str, object])
-    told = {"name": options.name, "priority": options.priority}
+    told = {"name": options.name or None, "priority": options.priority}
     document.update({name: value for name, value in told.items() if value is not None})
     document.setdefault("submitter", _user())
     return msgspec.convert(document, Submit)
@@ -77,6 +156,31 @@ def _user() -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
         return ""
+
+
+class _Faulty(msgspec.Struct, frozen=True):
+    """What `--json` shows of a file with faults."""
+
+    error: str
+    faults: tuple[str, ...]
+
+
+def _faulty(options: argparse.Namespace, error: FaultsError) -> int:
+    """Each fault in a line of its own, as compilers write them, so that editors find the place."""
+    sentences = tuple(fault.sentence() for fault in error.faults)
+    if options.json:
+        show_json(_Faulty(f"{options.file} has faults", sentences))
+    else:
+        sys.stderr.writelines(f"{sentence}\n" for sentence in sentences)
+    return exits.FAILED
+
+
+def _show_plan(options: argparse.Namespace, reply: PlanReply) -> int:
+    if options.json:
+        show_json(reply)
+    else:
+        show_plan(reply)
+    return exits.FAILED if reply.faults else exits.DONE
 
 
 def _show(submitted: Submitted) -> None:

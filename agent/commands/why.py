@@ -5,13 +5,13 @@ from __future__ import annotations
 from agent.api.methods import WHY
 from agent.api.work import Story, Why
 from agent.commands.asking import ask
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.showing import moment, show_lines
 
 
 def run(arguments: list[str]) -> int:
     """Tell it."""
-    parser = command_parser(
+    parser = client_parser(
         "why",
         "Tell in sentences why a task waits or moved, as far as this machine saw it.",
         "wingbeat why survey/merge",

@@ -127,7 +127,7 @@ def test_work_is_submitted_watched_and_steered(
                 "survey is of priority interactive now\n"
             )
             assert (
-                said("done", "survey/check", "--attach", "list-7")
+                said("done", "survey/check", "--attach", "id:list-7")
                 == "survey/check is marked done\n"
             )
             reach(events, "again", TaskState.TERMINATED)

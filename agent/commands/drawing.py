@@ -1,0 +1,134 @@
+"""What stays on a screen while something goes on: bars, marks of states, times left.
+
+Only on a terminal; elsewhere the same facts are plain lines, each told once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from agent.api.values import TaskState
+from agent.api.work import TaskView, WorkflowView
+from agent.commands.showing import STYLES, left, plain
+
+BAR_CELLS = 24
+ROWS_MAX = 30
+"""More tasks than fit on a screen are summed up."""
+FIRST = (
+    TaskState.RUNNING,
+    TaskState.SUSPENDED,
+    TaskState.SCHEDULED,
+    TaskState.WAITING,
+    TaskState.ABORTED,
+    TaskState.READY,
+    TaskState.SUBMITTED,
+    TaskState.CANCELLED,
+    TaskState.TERMINATED,
+)
+"""What goes on is seen first."""
+
+
+def on_terminal() -> bool:
+    """Whether somebody watches."""
+    return sys.stdout.isatty()
+
+
+def console() -> Console:
+    """For what stays; words of others are never taken for markup."""
+    return Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
+
+
+def bar(permille: int, cells: int = BAR_CELLS) -> Text:
+    """How far something is."""
+    full = max(0, min(cells, round(cells * permille / 1_000)))
+    return Text("━" * full, "green") + Text("━" * (cells - full), "dim")
+
+
+def workflow_line(workflow: WorkflowView) -> Table:
+    """One workflow: its name, how far it is, what is left."""
+    line = Table.grid(padding=(0, 2))
+    line.add_row(
+        Text(plain(workflow.name), "bold"),
+        Text(workflow.state, STYLES.get(workflow.state, "")),
+        bar(workflow.permille),
+        f"{workflow.permille // 10}%",
+        f"{workflow.counts.get(TaskState.TERMINATED, 0)}/{workflow.tasks} done",
+        left(workflow.left_ms) if workflow.state == "running" else "",
+    )
+    return line
+
+
+def task_table(tasks: Iterable[TaskView], rows_max: int = ROWS_MAX) -> Table:
+    """The tasks of a workflow, what goes on first."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("TASK", "STATE", "ON", "", "LEFT", "WHY"):
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    ordered = sorted(tasks, key=lambda task: FIRST.index(task.state))
+    for task in ordered[:rows_max]:
+        table.add_row(*_task_cells(task))
+    if len(ordered) > rows_max:
+        table.add_row(Text(f"and {len(ordered) - rows_max} more", "dim"))
+    return table
+
+
+def _task_cells(task: TaskView) -> tuple[Text | str, ...]:
+    going = task.state in (TaskState.RUNNING, TaskState.SUSPENDED)
+    why = task.asks if task.state is TaskState.WAITING else task.reason
+    return (
+        Text(plain(task.name)),
+        Text(task.state.value, STYLES.get(task.state.value, "")),
+        Text(plain(task.host)),
+        bar(task.permille, 12) if going else "",
+        left(task.left_ms) if going else "",
+        Text(plain(why)),
+    )
+
+
+class _OfWork(ProgressColumn):
+    """The time left as the node reckons it."""
+
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields.get("left", "")))
+
+
+def work_bar() -> Progress:
+    """For one workflow."""
+    columns = ("{task.description}", "{task.percentage:>3.0f}%")
+    return Progress(
+        SpinnerColumn(),
+        TextColumn(columns[0], markup=False),
+        BarColumn(),
+        TextColumn(columns[1]),
+        _OfWork(),
+        console=console(),
+        transient=True,
+    )
+
+
+def transfer_bar() -> Progress:
+    """For bytes on their way."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=console(),
+        transient=True,
+    )

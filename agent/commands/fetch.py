@@ -1,0 +1,217 @@
+"""`wingbeat fetch`: the results of a workflow or task, into a folder of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+from rich.progress import Progress
+
+from agent.api.datasets import CHUNK_BYTES_MAX, DatasetFiles, FilesReply, ReadDataset
+from agent.api.methods import DATASET_FILES, READ_DATASET, SHOW, WHY
+from agent.api.values import TaskState
+from agent.api.work import Show, TaskView, Why
+from agent.client import Client
+from agent.commands import exits
+from agent.commands.asking import ask_with, fail
+from agent.commands.drawing import on_terminal, transfer_bar
+from agent.commands.parsing import client_parser
+from agent.commands.showing import show_json, show_lines, size
+
+PAGE = 1_000
+FILES_PAGE = 10_000
+EXECUTABLE = 0o755
+_STRANGE = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
+
+
+class Fetched(Struct, frozen=True):
+    """One result, and where it is now; ``external`` ones are only named."""
+
+    task: str
+    dataset: str
+    path: str = ""
+    size_bytes: int = 0
+    external: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    task: TaskView
+    number: int
+    dataset: str
+    external: bool
+
+
+def run(arguments: list[str]) -> int:
+    """Fetch them."""
+    parser = client_parser(
+        "fetch",
+        "Fetch results into a folder: of a workflow what its last tasks have made, of a task its\n"
+        "outputs, or one dataset by its identifier. What is there already is not replaced.",
+        "wingbeat fetch survey",
+        "wingbeat fetch survey --all --into results",
+        "wingbeat fetch survey/merge",
+    )
+    parser.add_argument("what", metavar="WORKFLOW|TASK|DATASET")
+    parser.add_argument("--into", default=".", metavar="FOLDER", help="where to put them (here)")
+    parser.add_argument("--all", action="store_true", help="of a workflow, what every task made")
+    options = parser.parse_args(arguments)
+    return ask_with(options, lambda client: _fetch(options, client))
+
+
+async def _fetch(options: argparse.Namespace, client: Client) -> int:
+    folder = Path(options.into)
+    try:
+        if options.what.startswith(("sha256:", "tree:")):
+            fetched = [await _save_dataset(client, options.what, folder)]
+        else:
+            fetched = await _save_results(client, options, folder)
+    except OSError as error:
+        where = error.filename or folder
+        return fail(options, f"{where} cannot be written: {error.strerror or error}")
+    if options.json:
+        show_json(_Answer(tuple(fetched)))
+    elif not fetched:
+        return fail(options, f"{options.what} has made nothing so far")
+    else:
+        show_lines(map(_line, fetched))
+    return exits.DONE
+
+
+class _Answer(Struct, frozen=True):
+    """What `--json` shows."""
+
+    fetched: tuple[Fetched, ...]
+
+
+def _line(fetched: Fetched) -> str:
+    if fetched.external:
+        return f"{fetched.task}: {fetched.dataset} (lies elsewhere; only its identifier is known)"
+    return f"{fetched.task}: {fetched.path} ({size(fetched.size_bytes)})"
+
+
+async def _save_results(client: Client, options: argparse.Namespace, folder: Path) -> list[Fetched]:
+    results = await _results(client, options.what, every=options.all)
+    fetched = []
+    for each in results:
+        if each.external:
+            fetched.append(Fetched(each.task.name, each.dataset, external=True))
+            continue
+        several = len(each.task.outputs) > 1
+        fallback = f"{each.task.name}-{each.number}" if several else each.task.name
+        fetched.append(
+            await _save(client, each.dataset, folder / _plain(each.task.name), fallback, each.task)
+        )
+    return fetched
+
+
+async def _results(client: Client, what: str, *, every: bool) -> list[_Result]:
+    tasks = await _tasks(client, what)
+    needed = {need for task in tasks for need in task.needs} if len(tasks) > 1 else set()
+    return [
+        _Result(task, number, made.dataset, made.external)
+        for task in tasks
+        if task.state is TaskState.TERMINATED and (every or task.task not in needed)
+        for number, made in enumerate(task.outputs, 1)
+    ]
+
+
+async def _tasks(client: Client, what: str) -> list[TaskView]:
+    """Of the workflow that is called so, or the one task."""
+    from agent.client import RequestError
+
+    try:
+        reply = await client.call(SHOW, Show(what, limit=PAGE))
+    except RequestError as unknown:
+        try:
+            return [(await client.call(WHY, Why(what))).task]
+        except RequestError as error:
+            raise (error if "/" in what else unknown) from error
+    tasks = list(reply.tasks)
+    for first in range(PAGE, reply.workflow.tasks, PAGE):
+        tasks += (await client.call(SHOW, Show(reply.workflow.workflow, first, PAGE))).tasks
+    return tasks
+
+
+async def _save_dataset(client: Client, dataset: str, folder: Path) -> Fetched:
+    return await _save(client, dataset, folder, dataset.partition(":")[2][:16], None)
+
+
+async def _save(
+    client: Client, dataset: str, folder: Path, fallback: str, task: TaskView | None
+) -> Fetched:
+    """All files of one dataset; a folder's under its name."""
+    listing = await _listing(client, dataset)
+    target = folder / (_plain(listing.name) or _plain(fallback))
+    name = task.name if task else listing.name or dataset
+    with transfer_bar() as progress:
+        progress.disable = not on_terminal()
+        line = progress.add_task(name, total=listing.size_bytes)
+        for file in listing.files:
+            place = _within(target, file.path) if listing.folder else target
+            await _save_file(
+                client, ReadDataset(listing.dataset, file.path), place, progress, int(line)
+            )
+            if file.executable:
+                place.chmod(EXECUTABLE)
+    if listing.folder:
+        target.mkdir(parents=True, exist_ok=True)
+    return Fetched(name, listing.dataset, str(target), listing.size_bytes)
+
+
+async def _listing(client: Client, dataset: str) -> FilesReply:
+    listing = await client.call(DATASET_FILES, DatasetFiles(dataset, limit=FILES_PAGE))
+    files = list(listing.files)
+    while len(files) < listing.total:
+        asked = DatasetFiles(listing.dataset, len(files), FILES_PAGE)
+        files += (await client.call(DATASET_FILES, asked)).files
+    return FilesReply(
+        listing.dataset,
+        listing.name,
+        listing.folder,
+        tuple(files),
+        listing.total,
+        listing.size_bytes,
+    )
+
+
+async def _save_file(
+    client: Client, wanted: ReadDataset, place: Path, progress: Progress, line: int
+) -> None:
+    """Whole or not there: what is unfinished has another name."""
+    unfinished = _begun(place)
+    offset = 0
+    with unfinished.open("wb") as file:
+        while True:
+            asked = ReadDataset(wanted.dataset, wanted.path, offset, CHUNK_BYTES_MAX)
+            piece = await client.call(READ_DATASET, asked)
+            file.write(piece.data)
+            offset += len(piece.data)
+            progress.update(line, advance=len(piece.data))  # type: ignore[arg-type]
+            if not piece.data or offset >= piece.size_bytes:
+                break
+    unfinished.rename(place)
+
+
+def _begun(place: Path) -> Path:
+    """Where it is written until it is whole."""
+    if place.exists():
+        raise FileExistsError(17, "it is there already", str(place))
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return place.with_name(f"{place.name}.unfinished")
+
+
+def _within(folder: Path, path: str) -> Path:
+    """A file of a dataset has a path that stays inside, whoever made it."""
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts:
+        raise OSError(22, "a file of the dataset has a path that leads out of it", path)
+    return folder.joinpath(*map(_plain, parts))
+
+
+def _plain(name: str) -> str:
+    """A name that every system takes."""
+    return _STRANGE.sub("_", name).rstrip(". ")

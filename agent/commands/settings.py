@@ -1,0 +1,65 @@
+"""`wingbeat settings`: how this node is set up."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from msgspec import UNSET
+
+from agent.api.methods import CHANGE_SETTINGS, SETTINGS
+from agent.api.settings import ChangeSettings, PublishedPrograms, Settings, SettingsView
+from agent.commands.asking import ask
+from agent.commands.parsing import CommandParser, client_parser
+from agent.commands.showing import show_lines
+
+
+def run(arguments: list[str]) -> int:
+    """Show them, or change some."""
+    options = _parser().parse_args(arguments)
+    told = {
+        "name": options.name,
+        "slots": options.slots,
+        "tags": options.tag and tuple(each for each in options.tag if each),
+        "addresses": options.address and tuple(each for each in options.address if each),
+        "published_programs": options.published_programs,
+        "datasets_gb": options.datasets_gb,
+    }
+    given = {name: UNSET if value is None else value for name, value in told.items()}
+    if all(value is UNSET for value in given.values()):
+        return ask(options, SETTINGS, Settings(), _show)
+    return ask(options, CHANGE_SETTINGS, ChangeSettings(**given), _show)
+
+
+def _parser() -> CommandParser:
+    parser = client_parser(
+        "settings",
+        "Show how this node is set up; with options, change it. What holds only after the agent\n"
+        "was started anew is said. Everything else stands in the file that is named.",
+        "wingbeat settings",
+        "wingbeat settings --slots 4 --tag gpu --tag fast",
+        "wingbeat settings --tag ''",
+    )
+    parser.add_argument("--name", help="what people call this machine")
+    parser.add_argument("--slots", type=int, metavar="N", help="programs at a time")
+    parser.add_argument("--tag", action="append", help="for requirements; all of them anew")
+    parser.add_argument("--address", action="append", metavar="HOST:PORT", help="of other nodes")
+    parser.add_argument("--published-programs", choices=get_args(PublishedPrograms))
+    parser.add_argument("--datasets-gb", type=float, metavar="GB", help="data kept for the flock")
+    return parser
+
+
+def _show(view: SettingsView) -> None:
+    facts = {
+        "file": view.file,
+        "name": view.name,
+        "port": str(view.port or "any"),
+        "listens on": ", ".join(view.listen) or "all addresses",
+        "addresses": ", ".join(view.addresses),
+        "slots": str(view.slots),
+        "tags": ", ".join(view.tags),
+        "published programs": view.published_programs,
+        "datasets": f"{view.datasets_gb:g} GB" if view.datasets_gb else "half of the free space",
+    }
+    show_lines(f"{name:<20}{value}" for name, value in facts.items() if value)
+    if view.restart:
+        show_lines([f"after a restart: {', '.join(view.restart)}"])

@@ -1,0 +1,157 @@
+"""`wingbeat volunteering`: whether this machine helps, why, and by which rules."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import chain
+from typing import get_args
+
+from msgspec.structs import replace
+
+from agent.api.methods import SET_VOLUNTEERING, VOLUNTEERING
+from agent.api.volunteering import (
+    Hours,
+    SetVolunteering,
+    Volunteering,
+    VolunteeringView,
+    VolunteerMode,
+    VolunteerRules,
+    Weekday,
+)
+from agent.client import Client
+from agent.commands import exits
+from agent.commands.asking import ask_with
+from agent.commands.parsing import CommandParser, client_parser
+from agent.commands.showing import moment, show_json, show_lines, show_table
+
+DAYS = get_args(Weekday)
+YES_NO = {"yes": True, "no": False}
+
+
+def run(arguments: list[str]) -> int:
+    """Show it, or set rules."""
+    options = _parser().parse_args(arguments)
+    return ask_with(options, lambda client: _volunteering(options, client))
+
+
+def _parser() -> CommandParser:
+    parser = client_parser(
+        "volunteering",
+        "Show whether this machine helps, why, what each source of presence sees, and the rules;\n"
+        "with options, set rules. `wingbeat pause` and `wingbeat resume` lie over them.",
+        "wingbeat volunteering",
+        "wingbeat volunteering --mode 'when idle' --idle 10",
+        "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
+        "wingbeat volunteering --own-only yes",
+    )
+    parser.add_argument("--mode", choices=get_args(VolunteerMode))
+    parser.add_argument(
+        "--hours",
+        action="append",
+        type=_hours,
+        metavar="DAYS=FROM-TO",
+        help="like mon-fri=18:00-07:00",
+    )
+    parser.add_argument(
+        "--idle", type=float, metavar="MINUTES", help="nobody was there for so long"
+    )
+    parser.add_argument("--others-cpu", type=int, metavar="PERCENT", help="at most by others")
+    parser.add_argument("--free-memory", type=int, metavar="MB", help="at least so much is free")
+    parser.add_argument(
+        "--lets-end", type=float, metavar="MINUTES", help="let end what ends so soon"
+    )
+    parser.add_argument("--exclusive", action="append", metavar="PROGRAM", help="never beside it")
+    for name, text in (
+        ("mains-only", "not on battery"),
+        ("full-screen", "a full-screen program counts as somebody there"),
+        ("own-only", "only workflows that were submitted here"),
+    ):
+        parser.add_argument(f"--{name}", choices=YES_NO, help=text)
+    return parser
+
+
+async def _volunteering(options: argparse.Namespace, client: Client) -> int:
+    view = await client.call(VOLUNTEERING, Volunteering())
+    rules = _changed(view.rules, options)
+    if rules != view.rules:
+        view = await client.call(SET_VOLUNTEERING, SetVolunteering(rules))
+    if options.json:
+        show_json(view)
+        return exits.DONE
+    show_state(view)
+    if view.sources:
+        show_table(("SOURCE", "SEES", "WHAT"), [_row(each) for each in view.sources])
+    show_lines(_rules(view.rules))
+    return exits.DONE
+
+
+def show_state(view: VolunteeringView) -> None:
+    """Whether it helps, in a sentence or two."""
+    helps = "helps" if view.volunteering and not view.owner_present else "does not help"
+    lines = [f"this machine {helps}: {view.reason}"]
+    until = f"until {moment(view.paused_until_ms)}" if view.paused_until_ms else ""
+    if view.finishing:
+        lines.append(f"it pauses when what runs has ended{f', {until}' if until else ''}")
+    elif view.paused:
+        lines.append(f"paused {until or 'until `wingbeat resume`'}")
+    show_lines(lines)
+
+
+def _row(source: object) -> tuple[str, ...]:
+    name, sees = getattr(source, "source", ""), getattr(source, "sees", False)
+    return (name, "yes" if sees else "no", getattr(source, "text", ""))
+
+
+def _rules(rules: VolunteerRules) -> list[str]:
+    hours = ", ".join(f"{each.day[:3]} {each.begins}-{each.ends}" for each in rules.hours)
+    facts = {
+        "mode": rules.mode,
+        "hours": hours,
+        "idle for": f"{rules.idle_s / 60:g} min",
+        "others' CPU": f"at most {rules.others_cpu_percent} %",
+        "free memory": f"at least {rules.free_memory_mb} MB",
+        "on mains only": "yes" if rules.on_mains_only else "no",
+        "full screen counts": "yes" if rules.full_screen_counts else "no",
+        "never beside": ", ".join(rules.exclusive_programs),
+        "own work only": "yes" if rules.own_only else "no",
+        "lets end within": f"{rules.lets_end_s / 60:g} min" if rules.lets_end_s else "",
+    }
+    return [f"  {name:<19}{value}" for name, value in facts.items() if value]
+
+
+def _changed(rules: VolunteerRules, options: argparse.Namespace) -> VolunteerRules:
+    told = {
+        "mode": options.mode,
+        "hours": None if options.hours is None else tuple(chain(*options.hours)),
+        "idle_s": None if options.idle is None else options.idle * 60,
+        "others_cpu_percent": options.others_cpu,
+        "free_memory_mb": options.free_memory,
+        "lets_end_s": None if options.lets_end is None else options.lets_end * 60,
+        "exclusive_programs": None if options.exclusive is None else tuple(options.exclusive),
+        "on_mains_only": YES_NO.get(options.mains_only),
+        "full_screen_counts": YES_NO.get(options.full_screen),
+        "own_only": YES_NO.get(options.own_only),
+    }
+    return replace(rules, **{name: value for name, value in told.items() if value is not None})
+
+
+def _hours(text: str) -> list[Hours]:
+    days, equals, span = text.partition("=")
+    begins, dash, ends = span.partition("-")
+    if not (equals and dash):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like mon-fri=18:00-07:00")
+    return [Hours(day, begins.strip(), ends.strip()) for day in _days(days.strip())]
+
+
+def _days(text: str) -> list[Weekday]:
+    first, _, last = text.partition("-")
+    numbers = [_day(first), _day(last or first)]
+    count = (numbers[1] - numbers[0]) % len(DAYS) + 1
+    return [DAYS[(numbers[0] + step) % len(DAYS)] for step in range(count)]
+
+
+def _day(text: str) -> int:
+    found = [at for at, day in enumerate(DAYS) if len(text) >= 2 and day.startswith(text.lower())]
+    if len(found) != 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day: write mon, tue, wed and so on")
+    return found[0]

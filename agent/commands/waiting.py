@@ -1,0 +1,79 @@
+"""Until a workflow has ended: a bar on a terminal, a line for each step that counts elsewhere."""
+
+from __future__ import annotations
+
+from agent.api.methods import SHOW
+from agent.api.session import GateWaiting, TaskMoved
+from agent.api.values import Position, TaskState
+from agent.api.work import Show, WorkflowView
+from agent.client import Client
+from agent.commands import exits
+from agent.commands.drawing import on_terminal, work_bar
+from agent.commands.following import bundles
+from agent.commands.showing import left, show_json, show_lines
+
+OVER = ("finished", "failed", "cancelled")
+TOLD = (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
+
+
+async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
+    """The exit code tells whether it finished."""
+    workflow = await _read(client, name)
+    if on_terminal() and not as_json:
+        workflow = await _with_bar(client, workflow, position)
+    elif workflow.state not in OVER:
+        workflow = await _with_lines(client, workflow, position, quiet=as_json)
+    if as_json:
+        show_json(workflow)
+    else:
+        counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
+        show_lines([f"{workflow.name} is {workflow.state}: {counts}"])
+    return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
+
+
+async def _with_bar(client: Client, workflow: WorkflowView, position: Position) -> WorkflowView:
+    name = workflow.workflow
+    with work_bar() as progress:
+        line = progress.add_task(workflow.name, total=1_000)
+        events = bundles(client, position)
+        try:
+            while workflow.state not in OVER:
+                if await anext(events):
+                    workflow = await _read(client, name)
+                told = f"{workflow.name}{' waits for a person' if workflow.gates else ''}"
+                progress.update(
+                    line,
+                    completed=workflow.permille,
+                    description=told,
+                    left=left(workflow.left_ms),
+                )
+        finally:
+            await events.aclose()
+    return workflow
+
+
+async def _with_lines(
+    client: Client, workflow: WorkflowView, position: Position, *, quiet: bool
+) -> WorkflowView:
+    name = workflow.workflow
+    events = bundles(client, position)
+    try:
+        while workflow.state not in OVER:
+            bundle = await anext(events)
+            for each in bundle:
+                happening = each.happening
+                if quiet or getattr(happening, "workflow", "") != name:
+                    continue
+                if isinstance(happening, GateWaiting):
+                    show_lines([f"{happening.name} waits for a person: {happening.asks}"])
+                elif isinstance(happening, TaskMoved) and happening.after in TOLD:
+                    show_lines([f"{happening.name} {happening.after.value} {happening.host}"])
+            if bundle:
+                workflow = await _read(client, name)
+    finally:
+        await events.aclose()
+    return workflow
+
+
+async def _read(client: Client, name: str) -> WorkflowView:
+    return (await client.call(SHOW, Show(name, limit=1))).workflow

@@ -1,0 +1,135 @@
+"""`wingbeat watch`: what goes on, redrawn when something has happened."""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from agent.api.flock import Peers, PeersReply
+from agent.api.methods import PEERS, SHOW, STATUS
+from agent.api.session import Event, GateWaiting, PeerChanged, TaskMoved, WorkflowEnded
+from agent.api.values import Position
+from agent.api.work import Show, ShowReply, Status, StatusReply
+from agent.client import Client, EventsLostError
+from agent.commands import exits
+from agent.commands.asking import ask_with
+from agent.commands.drawing import console, on_terminal, task_table, workflow_line
+from agent.commands.following import bundles
+from agent.commands.parsing import client_parser
+from agent.commands.showing import moment, plain, show_json, show_lines
+from agent.commands.status import node_line
+
+WORKFLOWS_MAX = 12
+TASKS_READ_MAX = 2_000
+REDRAWN_PER_S = 4
+OVER = ("finished", "failed", "cancelled")
+
+
+def run(arguments: list[str]) -> int:
+    """Until Ctrl-C, or until the workflow has ended."""
+    parser = client_parser(
+        "watch",
+        "Show what goes on, until Ctrl-C; of one workflow with its tasks, until it has ended.\n"
+        "Without a terminal, a line for each thing that happens. --json: each event as JSON.",
+        "wingbeat watch",
+        "wingbeat watch survey",
+        "wingbeat watch --json | jq .happening",
+    )
+    parser.add_argument("workflow", nargs="?", default="", metavar="WORKFLOW")
+    options = parser.parse_args(arguments)
+    return ask_with(options, lambda client: _watch(options, client))
+
+
+async def _watch(options: argparse.Namespace, client: Client) -> int:
+    first = await client.call(STATUS, Status(limit=WORKFLOWS_MAX))
+    name = ""
+    if options.workflow:
+        name = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow.workflow
+    if options.json or not on_terminal():
+        return await _lines(client, first.position, name, as_json=options.json)
+    return await _screen(client, first, name)
+
+
+async def _screen(client: Client, first: StatusReply, name: str) -> int:
+    position = first.position
+    view = _View(client, name)
+    with Live(
+        await view.drawn(), console=console(), refresh_per_second=REDRAWN_PER_S, transient=False
+    ) as live:
+        while True:
+            try:
+                async for bundle in bundles(client, position):
+                    if bundle:
+                        live.update(await view.drawn())
+                    if view.over:
+                        return view.code
+            except EventsLostError:
+                position = (await client.call(STATUS, Status(limit=1))).position
+
+
+class _View:
+    """Reads what is shown, and draws it."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client, self._name = client, name
+        self.over, self.code = False, exits.DONE
+
+    async def drawn(self) -> RenderableType:
+        """As it is now."""
+        if self._name:
+            return self._tasks(
+                await self._client.call(SHOW, Show(self._name, limit=TASKS_READ_MAX))
+            )
+        status = await self._client.call(STATUS, Status(limit=WORKFLOWS_MAX))
+        return self._all(status, await self._client.call(PEERS, Peers()))
+
+    def _tasks(self, reply: ShowReply) -> RenderableType:
+        workflow = reply.workflow
+        self.over = workflow.state in OVER
+        self.code = exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
+        return Group(workflow_line(workflow), Text(), task_table(reply.tasks))
+
+    def _all(self, status: StatusReply, peers: PeersReply) -> RenderableType:
+        helping = [peer for peer in peers.peers if peer.volunteering and peer.state == "linked"]
+        running = sum(peer.running for peer in peers.peers) + status.node.running
+        machines = Text(
+            f"{len(helping) + status.node.volunteering} of {1 + len(peers.peers)} machines help, "
+            f"{running} tasks run",
+            "dim",
+        )
+        lines = [workflow_line(each) for each in status.workflows]
+        nothing = [] if lines else [Text("no workflows are known here", "dim")]
+        return Group(Text(plain(node_line(status.node))), machines, Text(), *lines, *nothing)
+
+
+async def _lines(client: Client, position: Position, name: str, *, as_json: bool) -> int:
+    async for bundle in bundles(client, position):
+        for event in bundle:
+            happening = event.happening
+            if name and getattr(happening, "workflow", "") != name:
+                continue
+            if as_json:
+                show_json(event)
+            elif told := _told(event):
+                show_lines([f"{moment(event.at_ms)}  {told}"])
+            if name and isinstance(happening, WorkflowEnded):
+                return exits.DONE if happening.state == "finished" else exits.WORK_FAILED
+    return exits.DONE
+
+
+def _told(event: Event) -> str:
+    match event.happening:
+        case TaskMoved() as moved:
+            where = f" on {moved.host}" if moved.host else ""
+            return f"{moved.workflow}/{moved.name} {moved.after.value}{where} ({moved.cause})"
+        case GateWaiting() as gate:
+            return f"{gate.workflow}/{gate.name} waits for a person: {gate.asks}"
+        case WorkflowEnded() as ended:
+            return f"{ended.workflow} is {ended.state}"
+        case PeerChanged():
+            return ""
+        case _:
+            return ""
