@@ -16,13 +16,14 @@ from gui.words import tr
 UNDO_S = 10
 
 
-class Bar(QFrame):
-    """One sentence, at most one button, and a way to put it away."""
+class Bar(QWidget):
+    """One sentence, at most one button, and a way to put it away; takes no room while hidden."""
 
     def __init__(self, name: str, kind: str = "warning", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
-        self.setProperty("bar", kind)
+        inside = QFrame()
+        inside.setProperty("bar", kind)
         self._icon_name = "warning" if kind == "warning" else "info"
         self._act: Callable[[], object] = _nothing
         self._image = QLabel()
@@ -32,7 +33,10 @@ class Bar(QFrame):
         self.sentence.setObjectName(f"{name}Sentence")
         self.help: QPushButton = button("", f"{name}Help", self._pressed)
         self.away = tool(tr("Put away"), f"{name}Away", self.hide, "close")
-        lay = QHBoxLayout(self)
+        around = QHBoxLayout(self)
+        around.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
+        around.addWidget(inside)
+        lay = QHBoxLayout(inside)
         lay.setContentsMargins(GRID + 4, 6, GRID, 6)
         lay.setSpacing(GRID)
         lay.addWidget(self._image)

@@ -51,16 +51,14 @@ PAGE_WIDTH = 108 * GRID
 def source_words(source: str) -> str:
     """What a source looks at, in the person's words; an unknown one by its own name."""
     return {
-        "input": tr("Keyboard and mouse"),
-        "session": tr("Session and lock screen"),
-        "cpu": tr("Other programs"),
-        "mains": tr("Power supply"),
+        "last input": tr("Last input"),
+        "sessions": tr("Sessions"),
+        "power supply": tr("Power supply"),
         "full screen": tr("Full screen"),
+        "processor": tr("Processor"),
         "memory": tr("Memory"),
-        "programs": tr("Exclusive programs"),
-        "hours": tr("Hours"),
-        "terminals": tr("Terminals"),
-    }.get(source, source[:1].upper() + source[1:])
+        "exclusive programs": tr("Exclusive programs"),
+    }.get(source.casefold(), source[:1].upper() + source[1:])
 
 
 class ComputerPage(QScrollArea):
@@ -241,9 +239,8 @@ class ComputerPage(QScrollArea):
     def _tell_source(self, parts: tuple[QLabel, ...], source: SourceView) -> None:
         image, name, text, read = parts
         mark = Mark.SUSPENDED if source.owner_present else Mark.DONE
-        image.setPixmap(
-            mark_pixmap(mark if source.sees else Mark.FAILED, 16, self.devicePixelRatioF())
-        )
+        shown = mark if source.sees else Mark.CANCELLED
+        image.setPixmap(mark_pixmap(shown, 16, self.devicePixelRatioF()))
         name.setText(source_words(source.source))
         text.setText(in_our_words(source.text))
         read.setText(ago(source.read_ms / 1000, time.time()) if source.read_ms else "")
@@ -320,5 +317,6 @@ def _number(name: str, least: int, most: int, unit: str, act: Callable[..., obje
     made.setRange(least, most)
     made.setSuffix(unit)
     made.setFixedWidth(14 * GRID)
+    made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
     made.valueChanged.connect(act)
     return made

@@ -85,9 +85,7 @@ class FlockPage(QWidget):
         lay.setContentsMargins(0, 0, 0, 0)
         lay.setSpacing(0)
         lay.addLayout(head)
-        holder = row(self.trouble)
-        holder.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
-        lay.addLayout(holder)
+        lay.addWidget(self.trouble)
         lay.addWidget(self.tabs, 1)
 
     def refresh(self, changes: Changes) -> None:
@@ -164,6 +162,7 @@ class InviteDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.uses = QSpinBox()
         self.uses.setRange(1, 1000)
+        self.uses.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.uses.setObjectName("inviteUses")
         self.uses.setAccessibleName(tr("How many machines"))
         self.text = QPlainTextEdit()

@@ -41,6 +41,7 @@ def button(
     made.setObjectName(name)
     made.setAccessibleName(text)
     if icon_name:
+        made.setText(f" {text}")  # the style puts icon and text too close together
         made.setIcon(icon(icon_name, "on_accent" if primary else "text"))
         made.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
     made.setProperty("primary", primary)

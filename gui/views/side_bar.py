@@ -151,14 +151,15 @@ class SideBar(QFrame):
         self.sentence.setObjectName("presenceSentence")
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.pause_menu = QMenu(self)
-        self.pause = QPushButton(tr("Pause"))
+        self.pause = QPushButton(" " + tr("Pause"))
         self.pause.setObjectName("pauseButton")
         self.pause.setIcon(icon("pause"))
         self.pause.setAutoDefault(False)
-        self.settings = QPushButton(tr("Settings"))
+        self.settings = QPushButton(" " + tr("Settings"))
         self.settings.setObjectName("settingsButton")
         self.settings.setIcon(icon("settings"))
         self.settings.setProperty("flat", True)
+        self.settings.setAccessibleName(tr("Settings"))
         self.settings.setAutoDefault(False)
         self._resume: Entry | None = None
         self.pause.clicked.connect(self._pause_clicked)
@@ -202,7 +203,7 @@ class SideBar(QFrame):
         if resume is not None:
             self._resume = resume
             self.pause.setMenu(None)  # type: ignore[arg-type]
-            self.pause.setText(tr("Resume"))
+            self.pause.setText(" " + tr("Resume"))
             self.pause.setIcon(icon("resume"))
         else:
             self._resume = None
@@ -210,9 +211,9 @@ class SideBar(QFrame):
                 fill(self.pause_menu, entries, self.pressed.emit)
             if self.pause.menu() is None:
                 self.pause.setMenu(self.pause_menu)
-                self.pause.setText(tr("Pause"))
+                self.pause.setText(" " + tr("Pause"))
                 self.pause.setIcon(icon("pause"))
-        self.pause.setAccessibleName(self.pause.text())
+        self.pause.setAccessibleName(self.pause.text().strip())
 
     def _pause_clicked(self) -> None:
         if self._resume is not None:

@@ -144,9 +144,7 @@ class WorkflowsPage(QWidget):
         lay.setSpacing(0)
         lay.addLayout(head)
         for bar in (self.trouble, self.flock_trouble, self.undo):
-            holder = row(bar)
-            holder.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
-            lay.addLayout(holder)
+            lay.addWidget(bar)
         lay.addSpacing(GRID // 2)
         lay.addWidget(self.split, 1)
 

@@ -1,0 +1,54 @@
+"""Languages: which there are, and the translator that gives them to ``gui.words``.
+
+English is what the sources say; its catalogue holds only plurals. A new language is a new file in
+``gui/translations``; ``python -m gui.translations`` brings all of them up to date.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+from gui import words
+
+CONTEXT = ""
+NAMES = {"en": "English", "pt": "Português"}
+
+
+def available() -> tuple[tuple[str, str], ...]:
+    """Codes and the names that their speakers use."""
+    return tuple(NAMES.items())
+
+
+def speak(code: str) -> str:
+    """Install a language (empty: the system's); the one that is spoken now."""
+    wanted = code or QLocale.system().name().partition("_")[0]
+    spoken = wanted if wanted in NAMES else "en"
+    application = QCoreApplication.instance()
+    assert application is not None
+    for each in _INSTALLED:
+        application.removeTranslator(each)
+    _INSTALLED.clear()
+    folder = Path(str(resources.files("gui.translations")))
+    own = QTranslator()
+    if own.load(f"wingbeat_{spoken}", str(folder)):
+        application.installTranslator(own)
+        _INSTALLED.append(own)
+    qt_words = QTranslator()
+    if qt_words.load(
+        f"qtbase_{spoken}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    ):
+        application.installTranslator(qt_words)
+        _INSTALLED.append(qt_words)
+    words.install(_translate if own in _INSTALLED else None)
+    QLocale.setDefault(QLocale(spoken))
+    return spoken
+
+
+_INSTALLED: list[QTranslator] = []
+
+
+def _translate(text: str, count: int | None) -> str:
+    return QCoreApplication.translate(CONTEXT, text, None, -1 if count is None else count)

@@ -1,0 +1,77 @@
+"""A dry run in words: until when, on which machines, and why not on others."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from agent.api.plan import PlanReply
+from agent.api.values import Dataset, TaskState
+from agent.api.work import Submit, Task, TaskView
+from gui.model.times import clock, span
+from gui.words import tr, tr_n
+
+REASONS_SHOWN_MAX = 3
+
+
+def planned_tasks(submit: Submit) -> dict[str, TaskView]:
+    """The tasks of a submission as the graph draws them."""
+    return {task.id: _view(submit, task) for task in submit.tasks}
+
+
+def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
+    """How many tasks, how long."""
+    gates = sum(task.gate for task in submit.tasks)
+    parts = [tr_n("%n task(s)", "", len(submit.tasks) - gates)]
+    if gates:
+        parts.append(tr_n("%n step(s) for a person", "", gates))
+    if plan is not None and plan.expected_end_ms and not plan.faults:
+        end_s = plan.expected_end_ms / 1000
+        parts.append(
+            tr("done about {clock}, in {span}", clock=clock(end_s), span=span(end_s - now_s))
+        )
+    said = ", ".join(parts)
+    if plan is not None and plan.known:
+        said += ". " + tr("A workflow of this name is known already and would not run twice")
+    return f"{said}."
+
+
+def fits_text(plan: PlanReply) -> str:
+    """Which machines fit, and what keeps the others."""
+    if plan.faults:
+        return ""
+    homeless = [task for task in plan.tasks if not task.fits and task.misfits]
+    lines = []
+    fitting: dict[str, None] = {}
+    for task in plan.tasks:
+        fitting.update(dict.fromkeys(task.fits))
+    if fitting:
+        lines.append(tr("Can run on {machines}.", machines=", ".join(fitting)))
+    for task in homeless[:REASONS_SHOWN_MAX]:
+        reasons = Counter(each.reason for each in task.misfits)
+        why = "; ".join(reason for reason, _ in reasons.most_common(2))
+        lines.append(tr("No machine fits {task}: {why}.", task=task.task, why=why.rstrip(".")))
+    if plan.helping == 0:
+        lines.append(tr("No machine helps at the moment; it starts as soon as one does."))
+    return "\n".join(lines)
+
+
+def _view(submit: Submit, task: Task) -> TaskView:
+    needs = dict.fromkeys(
+        [each.task for each in task.inputs if not each.workflow] + list(task.after)
+    )
+    outputs: tuple[Dataset, ...] = ()
+    waits = bool(needs)
+    state = TaskState.SUBMITTED if waits else (TaskState.WAITING if task.gate else TaskState.READY)
+    return TaskView(
+        task.id,
+        task.id,
+        submit.name,
+        task.program,
+        state,
+        expected_s=task.expected_s,
+        gate=task.gate,
+        asks=task.asks,
+        needs=tuple(needs),
+        outputs=outputs,
+        reason=span(task.expected_s) if not task.gate else "",
+    )

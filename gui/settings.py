@@ -1,0 +1,42 @@
+"""What the window remembers of its person: a few switches, kept by Qt where the system keeps such.
+
+They are the window's own; what concerns the agent (rules, name, programs) is the agent's to keep.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSettings
+
+from gui.model.news import NewsKind
+
+LANGUAGE_SYSTEM = ""
+
+
+def news_wanted(kind: NewsKind) -> bool:
+    """All are on until one is switched off."""
+    return bool(QSettings().value(f"news/{kind.value}", True, type=bool))
+
+
+def want_news(kind: NewsKind, wanted: bool) -> None:
+    """From now on."""
+    QSettings().setValue(f"news/{kind.value}", wanted)
+
+
+def language() -> str:
+    """As chosen; empty: the system's."""
+    return str(QSettings().value("language", LANGUAGE_SYSTEM))
+
+
+def choose_language(code: str) -> None:
+    """From the next start on."""
+    QSettings().setValue("language", code)
+
+
+def first_run_done() -> bool:
+    """Whether the three steps were gone through, or put away."""
+    return bool(QSettings().value("firstRunDone", False, type=bool))
+
+
+def finish_first_run() -> None:
+    """They are not shown again."""
+    QSettings().setValue("firstRunDone", True)

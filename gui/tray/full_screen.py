@@ -1,0 +1,51 @@
+"""Whether a program fills the screen now, as films, games and talks do: then nothing is told."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, Protocol
+
+QUNS_BUSY, QUNS_FULL_SCREEN, QUNS_PRESENTATION = 2, 3, 4
+
+
+class FullScreen(Protocol):
+    """Asked each time before something is told."""
+
+    def now(self) -> bool:
+        """Whether one is there."""
+        ...
+
+
+class NotKnown:
+    """Where it cannot be seen, the desktop itself holds back what it wants to hold back."""
+
+    def now(self) -> bool:
+        """Never."""
+        return False
+
+
+class WindowsFullScreen:
+    """As the shell knows it."""
+
+    def __init__(self, shell: Any) -> None:
+        self._ask = shell.SHQueryUserNotificationState
+        self._ask.argtypes = [ctypes.POINTER(ctypes.c_int)]
+        self._ask.restype = ctypes.c_long
+
+    def now(self) -> bool:
+        """Busy, a full-screen program, or a presentation."""
+        state = ctypes.c_int(0)
+        if self._ask(ctypes.byref(state)) != 0:
+            return False
+        return state.value in (QUNS_BUSY, QUNS_FULL_SCREEN, QUNS_PRESENTATION)
+
+
+def native_full_screen() -> FullScreen:
+    """For the system that this runs on."""
+    if sys.platform == "win32":
+        return WindowsFullScreen(ctypes.windll.shell32)
+    from gui.tray.full_screen_x11 import X11FullScreen, x11_libraries
+
+    libraries = x11_libraries()
+    return NotKnown() if libraries is None else X11FullScreen(*libraries)

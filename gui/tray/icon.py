@@ -1,0 +1,123 @@
+"""The icon in the tray. All that it shows comes from ``gui.model.tray``; here it meets the system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QPalette
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from gui import settings
+from gui.icons.wing import FILL_STEPS, wing_icon
+from gui.model.news import News
+from gui.model.screen import Changes
+from gui.model.tray import Act, Entry, Tray, TrayState, tray_of
+from gui.tray.full_screen import FullScreen, native_full_screen
+from gui.views.desk import Desk
+from gui.views.menus import fill
+
+TICK_MS = 1000
+LOOK_FOR_TRAY_MS = 2_000
+TOLD_MS = 10_000
+NEWS_AT_ONCE_MAX = 3
+TOOLTIP_MAX = 120
+
+
+class TrayIcon(QObject):
+    """``pressed`` with an entry; ``opened`` when the icon itself or a message was clicked."""
+
+    pressed = Signal(object)
+    opened = Signal(object)
+    """The news that was clicked, or none."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        full_screen: FullScreen | None = None,
+        available: Callable[[], bool] = QSystemTrayIcon.isSystemTrayAvailable,
+    ) -> None:
+        super().__init__()
+        self._desk, self._available = desk, available
+        self._full_screen = full_screen or native_full_screen()
+        self.icon = QSystemTrayIcon(self)
+        self.menu = QMenu()
+        self.menu.setObjectName("trayMenu")
+        self.shown: Tray | None = None
+        self._drawn: tuple[TrayState, int, bool] | None = None
+        self._news: News | None = None
+        self.icon.setContextMenu(self.menu)
+        self.icon.activated.connect(self._activated)
+        self.icon.messageClicked.connect(lambda: self.opened.emit(self._news))
+        desk.changed.connect(self._changed)
+        self._timer = QTimer(self)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self.refresh)
+        self._timer.start()
+        self._looking = QTimer(self)
+        self._looking.setInterval(LOOK_FOR_TRAY_MS)
+        self._looking.timeout.connect(self._look_for_tray)
+        self.refresh()
+        self._look_for_tray()
+
+    @property
+    def there(self) -> bool:
+        """Whether this desktop shows it."""
+        return self.icon.isVisible() and self._available()
+
+    def refresh(self) -> None:
+        """What holds now; nothing is painted that looks the same."""
+        tray = tray_of(self._desk.screen, time.time())
+        if tray == self.shown:
+            return
+        self.shown = tray
+        step = FILL_STEPS if tray.permille is None else round(tray.permille * FILL_STEPS / 1000)
+        drawn = (tray.state, step, _dark_panel())
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.icon.setIcon(wing_icon(tray.state, tray.permille, drawn[2]))
+        self.icon.setToolTip(f"Wingbeat: {tray.sentence}"[:TOOLTIP_MAX])
+        fill(self.menu, tray.entries, self._press)
+
+    def tell(self, news: News) -> None:
+        """Unless it is muted, or somebody watches a film."""
+        if settings.news_wanted(news.kind) and not self._full_screen.now():
+            self._news = news
+            self.icon.showMessage(news.title, news.sentence, self.icon.icon(), TOLD_MS)
+
+    def hide(self) -> None:
+        """At the end."""
+        self._timer.stop()
+        self._looking.stop()
+        self.icon.hide()
+
+    def _changed(self, changes: Changes) -> None:
+        self.refresh()
+        for news in changes.news[-NEWS_AT_ONCE_MAX:]:
+            self.tell(news)
+
+    def _press(self, entry: Entry) -> None:
+        if entry.act is Act.OPEN:
+            self.opened.emit(None)
+        elif not self._desk.press(entry):
+            self.pressed.emit(entry)
+
+    def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        known = QSystemTrayIcon.ActivationReason
+        if reason in (known.Trigger, known.DoubleClick, known.MiddleClick):
+            self.opened.emit(None)
+
+    def _look_for_tray(self) -> None:
+        """Panels may come later than we do, or never."""
+        if self._available():
+            self.icon.show()
+            self._looking.stop()
+        elif not self._looking.isActive():
+            self._looking.start()
+
+
+def _dark_panel() -> bool:
+    """What the desktop's own windows are is the best guess of what its panel is."""
+    window = QGuiApplication.palette().color(QPalette.ColorRole.Window)
+    return window.lightness() < 128

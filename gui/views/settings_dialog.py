@@ -1,0 +1,232 @@
+"""Settings: what starts with the login, what is told, in which language; and the machine's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QFormLayout,
+    QLineEdit,
+    QSpinBox,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from agent.api.flock import Leave, Left
+from agent.api.methods import CHANGE_SETTINGS, LEAVE
+from agent.api.settings import ChangeSettings, SettingsView
+from gui import settings
+from gui.languages import available
+from gui.model.news import NewsKind, kind_words
+from gui.startup import Login
+from gui.theme.look import GRID
+from gui.views.bars import Bar
+from gui.views.desk import Desk
+from gui.views.pieces import button, label, quiet, row
+from gui.views.shortcuts import ShortcutsList
+from gui.words import tr
+
+
+class SettingsDialog(QDialog):
+    """Everything holds at once; there is nothing to confirm."""
+
+    def __init__(self, desk: Desk, login: Login, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._desk, self._login = desk, login
+        self.setObjectName("settingsDialog")
+        self.setWindowTitle(tr("Settings"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(72 * GRID, 60 * GRID)
+        self.fault = Bar("settingsFault")
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self._general(), tr("General"))
+        self.tabs.addTab(self._news(), tr("Notifications"))
+        self.tabs.addTab(self._machine(desk.screen.settings), tr("This machine"))
+        self.tabs.addTab(ShortcutsList(), tr("Shortcuts"))
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        lay.setSpacing(GRID)
+        lay.addWidget(self.fault)
+        lay.addWidget(self.tabs, 1)
+        bottom = row(button(tr("Close"), "settingsClose", self.close))
+        bottom.insertStretch(0)
+        lay.addLayout(bottom)
+
+    def _general(self) -> QWidget:
+        page, lay = _page()
+        self.at_login = QCheckBox(tr("Start when I log in"))
+        self.at_login.setObjectName("atLogin")
+        try:
+            self.at_login.setChecked(self._login.enabled())
+        except OSError as error:
+            self.at_login.setEnabled(False)
+            self.at_login.setToolTip(str(error))
+        self.at_login.toggled.connect(self._switch_login)
+        self.language = QComboBox()
+        self.language.setObjectName("language")
+        self.language.addItem(tr("As the system"), "")
+        for code, name in available():
+            self.language.addItem(name, code)
+        self.language.setCurrentIndex(max(0, self.language.findData(settings.language())))
+        self.language.currentIndexChanged.connect(self._choose_language)
+        self.language_note = quiet(wrap=True)
+        form = QFormLayout()
+        form.addRow(tr("Language"), self.language)
+        lay.addWidget(self.at_login)
+        lay.addLayout(form)
+        lay.addWidget(self.language_note)
+        lay.addStretch(1)
+        return page
+
+    def _news(self) -> QWidget:
+        page, lay = _page()
+        lay.addWidget(quiet(tr("Tell me when"), wrap=True))
+        self.news: dict[NewsKind, QCheckBox] = {}
+        for kind in NewsKind:
+            check = self.news[kind] = QCheckBox(kind_words(kind))
+            check.setObjectName(f"news_{kind.value}")
+            check.setChecked(settings.news_wanted(kind))
+            check.toggled.connect(lambda on, kind=kind: settings.want_news(kind, on))
+            lay.addWidget(check)
+        lay.addSpacing(GRID)
+        lay.addWidget(quiet(tr("While a program fills the screen, nothing is told."), wrap=True))
+        lay.addStretch(1)
+        return page
+
+    def _machine(self, view: SettingsView | None) -> QWidget:
+        page, lay = _page()
+        if view is None:
+            lay.addWidget(quiet(tr("The agent has not told its settings yet."), wrap=True))
+            lay.addStretch(1)
+            return page
+        form = QFormLayout()
+        form.setHorizontalSpacing(2 * GRID)
+        form.setVerticalSpacing(GRID)
+        name = _line("machineName", view.name, lambda text: self._change(ChangeSettings(name=text)))
+        slots = QSpinBox()
+        slots.setObjectName("machineSlots")
+        slots.setRange(1, 256)
+        slots.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        slots.setValue(view.slots)
+        slots.editingFinished.connect(lambda: self._change(ChangeSettings(slots=slots.value())))
+        published = QComboBox()
+        published.setObjectName("publishedPrograms")
+        for value, text in (
+            ("ask", tr("Ask me for each")),
+            ("always", tr("Run them")),
+            ("never", tr("Never run them")),
+        ):
+            published.addItem(text, value)
+        published.setCurrentIndex(max(0, published.findData(view.published_programs)))
+        published.currentIndexChanged.connect(
+            lambda _: self._change(ChangeSettings(published_programs=published.currentData()))
+        )
+        quota = QDoubleSpinBox()
+        quota.setObjectName("datasetQuota")
+        quota.setRange(0, 1_000_000)
+        quota.setDecimals(1)
+        quota.setButtonSymbols(QDoubleSpinBox.ButtonSymbols.NoButtons)
+        quota.setSuffix(" GB")
+        quota.setSpecialValueText(tr("as usual"))
+        quota.setValue(view.datasets_gb)
+        quota.editingFinished.connect(
+            lambda: self._change(ChangeSettings(datasets_gb=quota.value()))
+        )
+        tags = _line("machineTags", ", ".join(view.tags), self._change_tags)
+        addresses = _line("machineAddresses", ", ".join(view.addresses), self._change_addresses)
+        for text, control in (
+            (tr("Name of this machine"), name),
+            (tr("Tasks at a time"), slots),
+            (tr("Programs that others publish"), published),
+            (tr("Space for datasets"), quota),
+            (tr("Tags"), tags),
+            (tr("Addresses of machines that are not found"), addresses),
+        ):
+            control.setAccessibleName(text)
+            form.addRow(text, control)
+        lay.addLayout(form)
+        self.restart_note = label(tr("Kept in {file}", file=view.file))
+        self.restart_note.setProperty("quiet", True)
+        lay.addWidget(self.restart_note)
+        lay.addStretch(1)
+        leave = button(tr("Leave the flock …"), "leaveFlock", self._leave)
+        leave.setEnabled(bool(self._desk.screen.node and self._desk.screen.node.flock))
+        lay.addWidget(leave, 0, Qt.AlignmentFlag.AlignLeft)
+        return page
+
+    # -- acts --------------------------------------------------------------------------------
+
+    def _switch_login(self, on: bool) -> None:
+        try:
+            if on:
+                self._login.enable()
+            else:
+                self._login.disable()
+        except OSError as error:
+            self.fault.say(f"{error.filename or ''}: {error.strerror}".lstrip(": ") + ".")
+
+    def _choose_language(self) -> None:
+        settings.choose_language(self.language.currentData())
+        self.language_note.setText(tr("Shown in this language from the next start on."))
+
+    def _change_tags(self, text: str) -> None:
+        self._change(ChangeSettings(tags=_parts(text)))
+
+    def _change_addresses(self, text: str) -> None:
+        self._change(ChangeSettings(addresses=_parts(text)))
+
+    def _change(self, wish: ChangeSettings) -> None:
+        self._desk.bridge.ask(CHANGE_SETTINGS, wish, self._changed, self.fault.say)
+
+    def _changed(self, view: SettingsView) -> None:
+        self.fault.hide()
+        self._desk.screen.settings = view
+        if view.restart:
+            names = ", ".join(view.restart)
+            self.restart_note.setText(
+                tr("Holds after a restart of the agent: {names}", names=names)
+            )
+
+    def _leave(self) -> None:
+        from gui.views.questions import ask_to_leave
+
+        def left(reply: Left) -> None:
+            self._desk.said.emit(
+                reply.warning or tr("This computer has left {flock}.", flock=reply.flock)
+            )
+            self._desk.bridge.want_flock()
+
+        ask_to_leave(self, lambda: self._desk.bridge.ask(LEAVE, Leave(), left, self.fault.say))
+
+
+def _page() -> tuple[QWidget, QVBoxLayout]:
+    page = QWidget()
+    lay = QVBoxLayout(page)
+    lay.setContentsMargins(0, 2 * GRID, 0, 0)
+    lay.setSpacing(GRID)
+    return page, lay
+
+
+def _line(name: str, text: str, changed: Callable[[str], object]) -> QLineEdit:
+    made = QLineEdit(text)
+    made.setObjectName(name)
+    told = [text]
+
+    def finished() -> None:
+        if made.text() != told[0]:
+            told[0] = made.text()
+            changed(made.text().strip())
+
+    made.editingFinished.connect(finished)
+    return made
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

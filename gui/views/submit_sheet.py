@@ -1,0 +1,306 @@
+"""The sheet before a submission: what it is, what it needs to be told, where it can run, until when.
+
+Several files stand in a list, each checked by itself; Enter submits all that are without faults.
+While a value is typed the file is read again, so faults vanish as they are mended. A fault leads
+into the person's editor.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from agent.api.work import Submitted
+from agent.workflow.model import Workflow
+from agent.workflow.variables import Variable
+from gui.bridge.submitting import Checked, checked, sent
+from gui.icons.drawing import mark_icon
+from gui.model.marks import Mark
+from gui.model.planning import fits_text, planned_tasks, summary_text
+from gui.theme.look import GRID
+from gui.views.desk import Desk
+from gui.views.graph_view import GraphView
+from gui.views.pieces import button, label, quiet, row, strong
+from gui.words import tr, tr_n
+
+TYPING_PAUSE_MS = 350
+FAULTS_SHOWN_MAX = 50
+
+
+@dataclass(slots=True)
+class _File:
+    """One file of the sheet. What the person typed is kept when another one is looked at."""
+
+    path: Path
+    values: dict[str, str] = field(default_factory=dict)
+    checked: Checked | None = None
+    sending: bool = False
+
+
+class SubmitSheet(QDialog):
+    """``submitted`` with the name of each workflow that was accepted."""
+
+    submitted = Signal(str)
+
+    def __init__(self, desk: Desk, paths: list[Path], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._files = [_File(path) for path in paths]
+        self._shown: tuple[str, ...] | None = None
+        self.setObjectName("submitSheet")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Submit a workflow"))
+        self.resize(110 * GRID, 76 * GRID)
+        self._make_parts()
+        self._lay()
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(TYPING_PAUSE_MS)
+        self._typing.timeout.connect(lambda: self._check(self._current()))
+        for each in self._files:
+            self._check(each)
+        self.files.setCurrentRow(0)
+
+    # -- parts -------------------------------------------------------------------------------
+
+    def _make_parts(self) -> None:
+        self.files = QListWidget()
+        self.files.setObjectName("submitFiles")
+        self.files.setAccessibleName(tr("Files"))
+        for each in self._files:
+            item = QListWidgetItem(mark_icon(Mark.WAITING), each.path.name)
+            item.setToolTip(str(each.path))
+            self.files.addItem(item)
+        self.files.setVisible(len(self._files) > 1)
+        self.files.currentRowChanged.connect(lambda _: self._show())
+        self.name, self.summary = strong(), label()
+        self.name.setObjectName("submitName")
+        self.summary.setObjectName("submitSummary")
+        self.form = QFormLayout()
+        self.form.setHorizontalSpacing(2 * GRID)
+        self.form_holder = QWidget()
+        self.form_holder.setLayout(self.form)
+        self.form.setContentsMargins(0, 0, 0, 0)
+        self.graph = GraphView()
+        self.graph.setObjectName("submitGraph")
+        self.faults = QListWidget()
+        self.faults.setObjectName("submitFaults")
+        self.faults.setAccessibleName(tr("Faults"))
+        self.faults.setWordWrap(True)
+        self.faults.itemActivated.connect(lambda _: self._edit())
+        self.machines = quiet(wrap=True)
+        self.machines.setObjectName("submitMachines")
+        self.edit = button(tr("Open in editor"), "submitEdit", self._edit, "edit")
+        self.submit = button(tr("Submit"), "submitDo", self._submit, "submit", primary=True)
+        self.submit.setDefault(True)
+        self.away = button(tr("Close"), "submitClose", self.close)
+        self.note = quiet(wrap=True)
+        self.note.setObjectName("submitNote")
+
+    def _lay(self) -> None:
+        right = QWidget()
+        inner = QVBoxLayout(right)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(GRID)
+        inner.addWidget(self.name)
+        inner.addWidget(self.summary)
+        inner.addWidget(self.form_holder)
+        inner.addWidget(self.faults, 1)
+        inner.addWidget(self.graph, 2)
+        inner.addWidget(self.machines)
+        split = QSplitter()
+        split.addWidget(self.files)
+        split.addWidget(right)
+        split.setSizes([24 * GRID, 86 * GRID])
+        split.setChildrenCollapsible(False)
+        bottom = row(self.note, self.edit, self.away, self.submit)
+        bottom.setStretch(0, 1)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        lay.setSpacing(GRID)
+        lay.addWidget(split, 1)
+        lay.addLayout(bottom)
+
+    # -- checking ----------------------------------------------------------------------------
+
+    def _current(self) -> _File:
+        return self._files[max(0, self.files.currentRow())]
+
+    def _check(self, file: _File) -> None:
+        values = {name: text for name, text in file.values.items() if text.strip()}
+
+        def done(found: Checked) -> None:
+            file.checked = found
+            self._mark(file)
+            if file is self._current():
+                self._show()
+
+        self._desk.bridge.client_work(
+            lambda client: checked(client, file.path, values), done, self._failed
+        )
+
+    def _mark(self, file: _File) -> None:
+        found = file.checked
+        good = found is not None and found.workflow is not None and not _refusals(found)
+        item = self.files.item(self._files.index(file))
+        item.setIcon(mark_icon(Mark.READY if good else Mark.FAILED))
+        self._tell_submit()
+
+    def _ready(self) -> list[_File]:
+        return [
+            file
+            for file in self._files
+            if file.checked and file.checked.workflow and not _refusals(file.checked)
+            and not file.sending
+        ]  # fmt: skip
+
+    def _tell_submit(self) -> None:
+        count = len(self._ready())
+        self.submit.setEnabled(count > 0)
+        many = len(self._files) > 1
+        said = tr_n("Submit %n workflow(s)", "", count) if many else tr("Submit")
+        self.submit.setText(f" {said}")
+
+    # -- showing -----------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        file = self._current()
+        found = file.checked
+        self._tell_submit()
+        if found is None:
+            self.name.setText(file.path.name)
+            self.summary.setText(tr("Reading …"))
+            self.faults.hide()
+            return
+        workflow = found.workflow
+        self.name.setText(workflow.submit.name if workflow is not None else file.path.name)
+        self._show_form(file, found)
+        self._show_faults(found)
+        self.graph.setVisible(workflow is not None)
+        self.machines.setVisible(workflow is not None)
+        if workflow is None:
+            self.summary.setText(
+                tr_n("%n thing(s) to mend before it can run:", "", len(found.faults))
+            )
+            return
+        self.summary.setText(summary_text(workflow.submit, found.plan, time.time()))
+        self.graph.tell(planned_tasks(workflow.submit))
+        self.machines.setText(fits_text(found.plan) if found.plan is not None else found.note)
+
+    def _show_form(self, file: _File, found: Checked) -> None:
+        """Fields are made anew only for another file, or other variables."""
+        shape = (str(file.path), *(each.name for each in found.variables))
+        if shape == self._shown:
+            return
+        self._shown = shape
+        while self.form.rowCount():
+            self.form.removeRow(0)
+        for each in found.variables:
+            self.form.addRow(each.says or each.name, self._field(file, each))
+        self.form_holder.setVisible(bool(found.variables))
+
+    def _field(self, file: _File, variable: Variable) -> QWidget:
+        default = variable.default
+        said = ", ".join(default) if isinstance(default, tuple) else (default or "")
+        value = file.values.get(variable.name, said)
+
+        def typed(text: str) -> None:
+            file.values[variable.name] = text
+            self._typing.start()
+
+        if variable.choices:
+            box = QComboBox()
+            box.addItems(list(variable.choices))
+            box.setCurrentText(value)
+            file.values.setdefault(variable.name, box.currentText())
+            box.currentTextChanged.connect(typed)
+            box.setObjectName(f"variable_{variable.name}")
+            box.setAccessibleName(variable.says or variable.name)
+            return box
+        made = QLineEdit(value)
+        made.setObjectName(f"variable_{variable.name}")
+        made.setAccessibleName(variable.says or variable.name)
+        made.setPlaceholderText(variable.type)
+        made.textEdited.connect(typed)
+        return made
+
+    def _show_faults(self, found: Checked) -> None:
+        self.faults.clear()
+        lines = [
+            tr("Line {line}: {text}", line=each.line, text=each.text) if each.line else each.text
+            for each in found.faults[:FAULTS_SHOWN_MAX]
+        ]
+        lines += _refusals(found)
+        for text in lines:
+            self.faults.addItem(QListWidgetItem(mark_icon(Mark.FAILED), text))
+        self.faults.setVisible(bool(lines))
+
+    # -- acts --------------------------------------------------------------------------------
+
+    def _edit(self) -> None:
+        path = self._current().path
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.note.setText(tr("No editor opens {name} here.", name=path.name))
+
+    def _submit(self) -> None:
+        for file in self._ready():
+            assert file.checked is not None
+            if file.checked.workflow is not None:
+                self._send(file, file.checked.workflow)
+
+    def _send(self, file: _File, workflow: Workflow) -> None:
+        file.sending = True
+        self._tell_submit()
+        bridge = self._desk.bridge
+
+        def done(reply: Submitted) -> None:
+            self.submitted.emit(reply.workflow)
+            self._desk.bridge.want(reply.workflow)
+            if reply.known:
+                self.note.setText(
+                    tr("{name} is known already and not run twice.", name=reply.workflow)
+                )
+            self._finished(file, Mark.DONE)
+
+        def failed(sentence: str) -> None:
+            file.sending = False
+            self.note.setText(sentence)
+            self._tell_submit()
+
+        bridge.client_work(
+            lambda client: sent(
+                client, workflow, file.values, "", file.path,
+                lambda line: bridge.tell(self.note.setText, line),
+            ),
+            done,
+            failed,
+        )  # fmt: skip
+
+    def _finished(self, file: _File, mark: Mark) -> None:
+        self.files.item(self._files.index(file)).setIcon(mark_icon(mark))
+        if (all(each.sending for each in self._files) and not self.note.text().strip()) or (
+            not self._ready() and len(self._files) == 1 and "known" not in self.note.text()
+        ):
+            self.accept()
+
+    def _failed(self, sentence: str) -> None:
+        self.summary.setText(sentence)
+
+
+def _refusals(found: Checked) -> list[str]:
+    return list(found.plan.faults) if found.plan is not None else []

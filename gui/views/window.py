@@ -1,0 +1,425 @@
+"""The window: side bar and five places, made when first looked at, so that opening takes no time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSettings, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QColor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QHideEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from agent.api.work import TaskView
+from gui.bridge.submitting import workflow_files
+from gui.model.flock import up_count
+from gui.model.queue import counts
+from gui.model.screen import Changes
+from gui.model.tray import gates_waiting, is_paused, pause_entries, sentence_of
+from gui.startup import Login
+from gui.theme.look import look, title_font
+from gui.views.bars import Bar
+from gui.views.desk import Desk
+from gui.views.log_window import LogWindow
+from gui.views.side_bar import Place, SideBar
+from gui.views.submit_sheet import SubmitSheet
+from gui.views.workflows_page import WorkflowsPage
+from gui.words import tr, tr_n
+
+TICK_MS = 1000
+SIZE_FIRST = (1180, 780)
+SIZE_MIN = (860, 560)
+SAID_MS = 8_000
+WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.yaml", "*.yml", "*.xml")
+
+
+class Window(QWidget):
+    """``closed`` when its person is done with it; the program goes on in the tray."""
+
+    closed = Signal()
+    quit_wanted = Signal()
+    remedy_wanted = Signal(object)
+    first_run_wanted = Signal()
+
+    def __init__(self, desk: Desk, login: Login) -> None:
+        super().__init__()
+        self._desk, self._login = desk, login
+        self.setObjectName("window")
+        self.setWindowTitle("Wingbeat")
+        self.setAcceptDrops(True)
+        self.setMinimumSize(*SIZE_MIN)
+        self.resize(*SIZE_FIRST)
+        self.side = SideBar()
+        self.side.went.connect(self.go)
+        self.side.pressed.connect(desk.press)
+        self.side.settings.clicked.connect(self.open_settings)
+        self.fault, self.said = Bar("fault"), Bar("said", "notice")
+        self.stack = QStackedWidget()
+        self.places: dict[Place, QWidget] = {}
+        self._logs: list[LogWindow] = []
+        self._veil = _Veil(self)
+        self._lay()
+        self._make_shortcuts()
+        self._said_timer = QTimer(self)
+        self._said_timer.setSingleShot(True)
+        self._said_timer.setInterval(SAID_MS)
+        self._said_timer.timeout.connect(self.said.hide)
+        self._tick_timer = QTimer(self)
+        self._tick_timer.setInterval(TICK_MS)
+        self._tick_timer.timeout.connect(self._tick)
+        desk.changed.connect(self.refresh)
+        desk.failed.connect(self.fault.say)
+        desk.said.connect(self._say)
+        desk.go_to.connect(self.show_there)
+        desk.submit.connect(self.submit)
+        desk.log_of.connect(self.open_log)
+        self._restore()
+        self.go(Place.WORKFLOWS)
+        self._everything()
+
+    def _lay(self) -> None:
+        right = QVBoxLayout()
+        right.setContentsMargins(0, 0, 0, 0)
+        right.setSpacing(0)
+        for bar in (self.fault, self.said):
+            right.addWidget(bar)
+        right.addWidget(self.stack, 1)
+        lay = QHBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.setSpacing(0)
+        lay.addWidget(self.side)
+        lay.addLayout(right, 1)
+
+    def _make_shortcuts(self) -> None:
+        acts: list[tuple[str, Callable[[], object]]] = [
+            (f"Ctrl+{number}", lambda place=place: self.go(place))  # type: ignore[misc]
+            for number, place in enumerate(Place, 1)
+        ]
+        acts += [
+            ("Ctrl+O", lambda: self.submit(None)),
+            ("Ctrl+V", self._paste),
+            ("Ctrl+,", self.open_settings),
+            ("Ctrl+P", self._pause_key),
+            ("Ctrl+L", self._log_key),
+            ("F1", self.open_shortcuts),
+            ("Esc", self._close_last),
+            ("Ctrl+W", self.close),
+            ("Ctrl+Q", self.quit_wanted.emit),
+        ]
+        for key, act in acts:
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.activated.connect(lambda act=act: act())
+
+    # -- places ------------------------------------------------------------------------------
+
+    def go(self, place: Place) -> None:
+        """Show a place; it is made when first shown."""
+        if place not in self.places:
+            self.places[place] = made = self._make(place)
+            self.stack.addWidget(made)
+        self.side.go(place)
+        self.stack.setCurrentWidget(self.places[place])
+        self._everything()
+
+    @property
+    def workflows(self) -> WorkflowsPage:
+        """Made with the window."""
+        page = self.places[Place.WORKFLOWS]
+        assert isinstance(page, WorkflowsPage)
+        return page
+
+    def _make(self, place: Place) -> QWidget:
+        remedy = self.remedy_wanted.emit
+        match place:
+            case Place.WORKFLOWS:
+                return WorkflowsPage(self._desk, remedy)
+            case Place.QUEUE:
+                from gui.views.queue_page import QueuePage
+
+                return QueuePage(self._desk)
+            case Place.FLOCK:
+                from gui.views.flock_page import FlockPage
+
+                return FlockPage(self._desk, remedy)
+            case Place.COMPUTER:
+                from gui.views.computer_page import ComputerPage
+
+                return ComputerPage(self._desk)
+            case Place.LOG:
+                from gui.views.log_page import LogPage
+
+                return LogPage(self._desk)
+
+    def show_there(self, place: Place, key: str) -> None:
+        """A place, and something in it: a workflow, or a workflow and a task of it."""
+        self.go(place)
+        if place is Place.WORKFLOWS and key:
+            workflow, _, task = key.partition("\n")
+            self.workflows.choose(workflow, task)
+
+    # -- what is shown -----------------------------------------------------------------------
+
+    def refresh(self, changes: Changes) -> None:
+        """The side bar; places listen themselves."""
+        screen, now_s = self._desk.screen, time.time()
+        running, _ = counts(screen.workflows)
+        gates = gates_waiting(screen)
+        active = sum(view.state == "running" for view in screen.workflows.values())
+        up = up_count(screen)
+        side = self.side.buttons
+        side[Place.WORKFLOWS].tell(
+            str(gates or active or ""),
+            gates > 0,
+            tr_n("%n wait(s) for you", "gates", gates) if gates else tr_n("%n run(s)", "", active),
+        )
+        side[Place.QUEUE].tell(str(running or ""), False, tr_n("%n task(s) run", "", running))
+        side[Place.FLOCK].tell(str(up or ""), False, tr_n("%n machine(s) up", "", up))
+        self.side.tell(sentence_of(screen, now_s), pause_entries(screen, now_s))
+
+    def _everything(self) -> None:
+        changes = Changes(
+            flock=True, node=True, volunteering=True, programs=True, settings=True,
+            connection=True, everything=True,
+        )  # fmt: skip
+        changes.tasks = set(self._desk.screen.tasks)
+        changes.workflows = set(self._desk.screen.workflows)
+        self.refresh(changes)
+        page = self.stack.currentWidget()
+        refresh = getattr(page, "refresh", None)
+        if refresh is not None:
+            refresh(changes)
+
+    def _tick(self) -> None:
+        """A second has passed: countdowns and relative times."""
+        screen, now_s = self._desk.screen, time.time()
+        self.side.tell(sentence_of(screen, now_s), pause_entries(screen, now_s))
+        tick = getattr(self.stack.currentWidget(), "tick", None)
+        if tick is not None:
+            tick()
+
+    def _say(self, sentence: str) -> None:
+        self.said.say(sentence)
+        self._said_timer.start()
+
+    # -- submitting --------------------------------------------------------------------------
+
+    def submit(self, paths: list[str] | None) -> SubmitSheet | None:
+        """Ask for a file if none is given; open the sheet."""
+        if paths is None:
+            patterns = " ".join(WORKFLOW_SUFFIXES)
+            folder = str(QSettings().value("submitFolder", str(Path.home())))
+            paths, _ = QFileDialog.getOpenFileNames(
+                self,
+                tr("Submit a workflow"),
+                folder,
+                tr("Workflows ({patterns})", patterns=patterns),
+            )
+        if not paths:
+            return None
+        QSettings().setValue("submitFolder", str(Path(paths[0]).parent))
+        try:
+            files = workflow_files([Path(each) for each in paths])
+        except OSError as error:
+            self.fault.say(f"{error.filename}: {error.strerror}.")
+            return None
+        if not files:
+            self.fault.say(
+                tr("There is no workflow in {folder}: their files end in {suffix}.",
+                   folder=Path(paths[0]).name, suffix=WORKFLOW_SUFFIXES[0][1:])
+            )  # fmt: skip
+            return None
+        sheet = SubmitSheet(self._desk, files, self)
+        sheet.submitted.connect(self._submitted)
+        sheet.open()
+        return sheet
+
+    def _submitted(self, workflow: str) -> None:
+        self.go(Place.WORKFLOWS)
+        QTimer.singleShot(300, self, lambda: self.workflows.choose(workflow))
+
+    def _paste(self) -> None:
+        """A path, or files, that were copied elsewhere."""
+        paths = _paths_in(QGuiApplication.clipboard().mimeData())
+        if paths:
+            self.submit(paths)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files are welcome anywhere."""
+        if _paths_in(event.mimeData()):
+            event.acceptProposedAction()
+            self._veil.begin(_paths_in(event.mimeData()))
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """They went elsewhere."""
+        self._veil.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """The sheet opens when the file manager has its mouse back."""
+        self._veil.hide()
+        paths = _paths_in(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            QTimer.singleShot(0, self, lambda: self.submit(paths))
+
+    # -- dialogs -----------------------------------------------------------------------------
+
+    def open_settings(self) -> None:
+        """Settings, on their own sheet."""
+        from gui.views.settings_dialog import SettingsDialog
+
+        SettingsDialog(self._desk, self._login, self).show()
+
+    def open_shortcuts(self) -> None:
+        """The last page of the settings."""
+        from gui.views.settings_dialog import SettingsDialog
+
+        dialog = SettingsDialog(self._desk, self._login, self)
+        dialog.tabs.setCurrentIndex(dialog.tabs.count() - 1)
+        dialog.show()
+
+    def open_log(self, task: TaskView) -> LogWindow:
+        """The output of a task, in a window of its own."""
+        made = LogWindow(self._desk, task)
+        self._logs.append(made)
+        made.destroyed.connect(lambda: self._forget(made))
+        made.show()
+        return made
+
+    def _forget(self, log: LogWindow) -> None:
+        self._logs = [each for each in self._logs if each is not log]
+
+    def _close_last(self) -> None:
+        """Esc: a bar, else what is typed in the filter."""
+        for bar in (self.fault, self.said):
+            if bar.isVisible():
+                bar.hide()
+                return
+        field = getattr(self.stack.currentWidget(), "filter", None)
+        if field is not None and field.text():
+            field.clear()
+
+    def _pause_key(self) -> None:
+        if is_paused(self._desk.screen):
+            self._desk.press(pause_entries(self._desk.screen, time.time())[0])
+        else:
+            self.side.pause.showMenu()
+
+    def _log_key(self) -> None:
+        tasks = self.workflows.details.log
+        if self.stack.currentWidget() is self.workflows and tasks.isVisible():
+            tasks.click()
+
+    # -- coming and going --------------------------------------------------------------------
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Somebody looks: the agent is asked more often."""
+        super().showEvent(event)
+        self._look(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self._look(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Minimised is not looking."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self._look(not self.isMinimized() and self.isVisible())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """The program goes on."""
+        self._keep()
+        if self.places:
+            self.workflows.undo.now()
+        super().closeEvent(event)
+        self.closed.emit()
+
+    def to_front(self) -> None:
+        """Wherever it is now."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def _look(self, seen: bool) -> None:
+        self._desk.bridge.attention.seen = seen
+        if seen:
+            self._tick_timer.start()
+            self._everything()
+        else:
+            self._tick_timer.stop()
+
+    def _keep(self) -> None:
+        QSettings().setValue("window/geometry", self.saveGeometry())
+
+    def _restore(self) -> None:
+        stored = QSettings().value("window/geometry")
+        if isinstance(stored, QByteArray):
+            self.restoreGeometry(stored)
+
+
+class _Veil(QWidget):
+    """Dims the window while a file is over it, and says what will happen."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._text = ""
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def begin(self, paths: list[str]) -> None:
+        """Over the whole window."""
+        window = self.parentWidget()
+        assert window is not None
+        name = Path(paths[0]).name
+        self._text = (
+            tr("Drop to submit {name}", name=name)
+            if len(paths) == 1
+            else tr_n("Drop to submit %n file(s)", "", len(paths))
+        )
+        self.setGeometry(window.rect())
+        self.raise_()
+        self.show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Dim, with one sentence."""
+        colours = look().colours
+        painter = QPainter(self)
+        shade = QColor(colours.surface)
+        shade.setAlpha(225)
+        painter.fillRect(self.rect(), shade)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(colours.accent))
+        painter.drawRoundedRect(self.rect().adjusted(24, 24, -24, -24), 12, 12)
+        painter.setPen(QColor(colours.text))
+        painter.setFont(title_font())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
+
+
+def _paths_in(data: QMimeData) -> list[str]:
+    """Files that were dropped or copied, or a path as text."""
+    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+    if paths or not data.hasText():
+        return paths
+    typed = data.text().strip().strip("\"'")
+    if typed.startswith("file://"):
+        typed = QUrl(typed).toLocalFile()
+    return (
+        [typed]
+        if typed and "\n" not in typed and len(typed) < 4096 and Path(typed).exists()
+        else []
+    )
