@@ -108,7 +108,7 @@ class ServicePresence:
         self._memory = self._verdict.memory
         self._told: PresenceChanged | None = None
         self._test_until_s = float("-inf")
-        self._woken = self._stopping = False
+        self._woken = self._stopping = self._all_now = False
         self._rounds = 0
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop
@@ -224,6 +224,7 @@ class ServicePresence:
         """The same after a look at every source, needed or not: to test them."""
         with self._changed:
             self._test_until_s = time.monotonic() + TEST_FOR_S
+            self._all_now = True
             goal = self._rounds + 2
             self._wake()
         with suppress(TimeoutError):
@@ -272,10 +273,14 @@ class ServicePresence:
         """The verdict for what is known now; the lock is held."""
         self._verdict = self._judged(_now())
         self._memory = self._verdict.memory
-        if self._verdict.pause_begins and isinstance(self._wish, Finishing):
-            self._wish = self._wish.then
+        wish = self._wish
+        if self._verdict.pause_begins and isinstance(wish, Finishing):
+            wish = wish.then
+        wish = effective(wish, time.time())
+        if wish != self._wish:  # it has begun, or is over: no clock that is set brings it back
+            self._wish = wish
             with suppress(OSError):
-                keep_wish(self._data, self._wish)
+                keep_wish(self._data, wish)
 
     def _event(self) -> PresenceChanged:
         found = self._verdict
@@ -291,7 +296,7 @@ class ServicePresence:
         """Hand the newest verdict, if the node does not know it; in the loop."""
         with self._changed:
             event, reason = self._event(), self._verdict.reason
-            paused = isinstance(self._wish, Paused)
+            paused = self._verdict.cause is Cause.PAUSED
         if event != self._told:
             self._told = event
             log.info("%s", reason)
@@ -316,24 +321,27 @@ class ServicePresence:
         looker: Looker | None = None
         try:
             while not self._stopping:
-                kinds = self._kinds()
+                kinds, now = self._kinds()
                 if kinds and looker is None:
                     sources = self._make_sources()
                     looker = Looker(sources, time.monotonic)
                 if looker is not None and sources is not None:
                     sources.watch(self._rules.exclusive_programs)
-                    looker.look(kinds, brisk=self._running() > 0)
+                    looker.look(kinds, brisk=self._running() > 0, now=now)
                     self._take(looker)
                 self._round()
         finally:
             if sources is not None:
                 sources.close()
 
-    def _kinds(self) -> frozenset[Kind]:
+    def _kinds(self) -> tuple[frozenset[Kind], bool]:
+        """What to look at, and whether all of it now, however lately it was looked at."""
         with self._changed:
             self._woken = False
+            now, self._all_now = self._all_now, False
             testing = time.monotonic() < self._test_until_s
-            return frozenset(Kind) if testing else needed(self._rules, self._wish, _now())
+            kinds = frozenset(Kind) if testing else needed(self._rules, self._wish, _now())
+            return kinds, now
 
     def _take(self, looker: Looker) -> None:
         with self._changed:

@@ -1,0 +1,342 @@
+"""What a service offers of presence: verdicts handed on, pauses over restarts, rules kept."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import pytest
+
+from agent.presence.judgement import Cause
+from agent.presence.looking import Sources
+from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
+from agent.presence.rules import Mode, Rules
+from agent.protocol.events import PresenceChanged
+from agent.service_facts import ServiceError
+from agent.service_presence import ServicePresence
+from agent.service_settings import read_settings
+
+T = TypeVar("T")
+LIMIT_S = 30.0
+WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
+
+
+class Told(Generic[T]):
+    """A source that says what a test has set, or raises it."""
+
+    def __init__(self, value: Callable[[], Reading[T]]) -> None:
+        self.value, self.reads, self.closed = value, 0, False
+
+    def read(self) -> Reading[T]:
+        self.reads += 1
+        return self.value()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Machine:
+    """What there is to see, and what was handed on."""
+
+    input_s: float = float("-inf")
+    running: int = 0
+    mains: Callable[[], Reading[bool]] = lambda: Seen(value=True)
+    watched: tuple[str, ...] = ()
+    handed: list[PresenceChanged] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    threads: set[str] = field(default_factory=set)
+    made: list[Sources] = field(default_factory=list)
+
+    def sources(self) -> Sources:
+        found = Sources(
+            screen_input=Told(lambda: Seen(LastInput(self.input_s), "a test")),
+            terminal_input=Told(lambda: Seen(LastInput(float("-inf")))),
+            sessions=Told(lambda: Seen(Sessions())),
+            mains=Told(self.see_mains),
+            full_screen=Told(lambda: Seen("")),
+            processor=Told(lambda: Seen(1.0)),
+            memory=Told(lambda: Seen(4_000.0)),
+            programs=Told(lambda: Seen(())),
+            watch=self._watch,
+        )
+        self.made.append(found)
+        return found
+
+    def see_mains(self) -> Reading[bool]:
+        return self.mains()
+
+    def _watch(self, names: tuple[str, ...]) -> None:
+        self.watched = names
+        self.threads.add(threading.current_thread().name)
+
+    def hand(self, event: PresenceChanged, reason: str, paused: bool) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        assert not (paused and event.volunteering)
+        self.handed.append(event)
+        self.reasons.append(reason)
+
+    @property
+    def helps(self) -> bool:
+        return bool(self.handed) and self.handed[-1].volunteering
+
+
+@asynccontextmanager
+async def presence(
+    folder: Path, machine: Machine, rules: Rules = WATCHFUL, *, starts_paused: bool = False
+) -> AsyncIterator[ServicePresence]:
+    found = ServicePresence(
+        folder,
+        folder / "settings.toml",
+        rules,
+        starts_paused=starts_paused,
+        running=lambda: machine.running,
+        hand=machine.hand,
+        make_sources=machine.sources,
+    )
+    found.start()
+    try:
+        yield found
+    finally:
+        await found.stop()
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not condition():  # noqa: ASYNC110 - there is nothing to be told by
+            await asyncio.sleep(0.01)
+
+
+def in_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(test())
+
+
+def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine(running=1)
+        async with presence(tmp_path, machine) as found:
+            await eventually(lambda: machine.helps)
+            machine.input_s = time.monotonic()
+            await eventually(lambda: not machine.helps)
+            assert machine.handed[-1].owner_present
+            assert machine.reasons[-1].startswith("Paused: you used the keyboard or mouse")
+            assert found.state().cause is Cause.INPUT
+        assert "presence" in machine.threads
+        sources = [source for kind in Kind for source in machine.made[0].of(kind)]
+        assert all(isinstance(each, Told) and each.closed for each in sources)
+
+    in_loop(test)
+
+
+def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine(running=1, input_s=time.monotonic())
+        async with presence(tmp_path, machine) as found:
+            await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
+            before = list(machine.handed)
+            for _ in range(3):
+                await found.look()
+            assert machine.handed == before
+            assert "ago" not in before[-1].reason
+            assert "ago" in found.state().reason
+
+    in_loop(test)
+
+
+def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine, Rules()) as found:
+            await eventually(lambda: machine.helps)
+            assert machine.made == []
+            assert not any(source.sees for source in found.state().sources)
+            state = await found.look()
+            assert state.volunteering
+            assert all(source.sees for source in state.sources)
+            assert not any(source.needed for source in state.sources)
+            texts = [source.text for source in state.sources]
+            assert "Other programs use 1 % of the processor" in texts
+
+    in_loop(test)
+
+
+def test_a_source_that_breaks_counts_as_one_that_cannot_see(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test() -> None:
+        machine = Machine(mains=lambda: Seen(value=bool(1 // 0)))
+        async with presence(tmp_path, machine) as found:
+            await eventually(lambda: found.state().cause is Cause.UNSEEN and bool(machine.made))
+            await eventually(lambda: "its source failed" in found.state().reason)
+            machine.mains = lambda: Unseen("it is dark")
+            await found.look()
+            [mains] = [each for each in found.state().sources if each.kind is Kind.MAINS]
+            assert mains.text == "Mains: cannot be seen, because it is dark"
+            assert mains.needed
+            assert not mains.sees
+
+    in_loop(test)
+    assert "a source of presence is at fault" in caplog.text
+
+
+# -- pauses --------------------------------------------------------------------------------------
+
+
+def test_a_pause_holds_at_once_and_over_a_restart_until_somebody_resumes(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine) as found:
+            await eventually(lambda: machine.helps)
+            until_s = time.time() + 900
+            found.pause(until_s)
+            assert not machine.helps, "handed on before pause() returns"
+            assert machine.handed[-1].owner_present
+        again = Machine()
+        async with presence(tmp_path, again) as found:
+            state = found.state()
+            assert (state.paused, state.paused_until_s) == (True, until_s)
+            found.resume()
+            await eventually(lambda: again.helps)
+        async with presence(tmp_path, Machine()) as found:
+            assert not found.state().paused
+
+    in_loop(test)
+
+
+def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine) as found:
+            found.pause(time.time() + 0.3)
+            assert found.state().paused
+            await eventually(lambda: machine.helps)
+            assert not found.state().paused
+        assert not (tmp_path / "pause.json").exists()
+
+    in_loop(test)
+
+
+def test_what_runs_is_finished_and_then_it_is_paused_also_over_a_restart(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine(running=1)
+        async with presence(tmp_path, machine) as found:
+            await eventually(lambda: machine.helps)
+            found.finish_then_pause()
+            assert (machine.handed[-1].volunteering, machine.handed[-1].owner_present) == (
+                False,
+                False,
+            )
+            assert found.state().finishing
+        machine = Machine(running=1)
+        async with presence(tmp_path, machine) as found:
+            assert found.state().finishing
+            machine.running = 0
+            await eventually(lambda: bool(machine.handed) and machine.handed[-1].owner_present)
+            state = found.state()
+            assert (state.paused, state.finishing) == (True, False)
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"until_s": "soon", "finishing": false}', "{}"])
+def test_a_pause_that_cannot_be_read_counts_as_one(tmp_path: Path, text: str) -> None:
+    async def test() -> None:
+        (tmp_path / "pause.json").write_text(text)
+        async with presence(tmp_path, Machine()) as found:
+            state = found.state()
+            assert state.paused
+            assert "cannot be read; resume to go on" in state.reason
+            found.resume()
+            assert not found.state().paused
+        assert not (tmp_path / "pause.json").exists()
+
+    in_loop(test)
+
+
+def test_a_pause_that_cannot_be_kept_holds_all_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test() -> None:
+        (tmp_path / "pause.json.unfinished").mkdir()
+        async with presence(tmp_path, Machine()) as found:
+            found.pause()
+            assert found.state().paused
+
+    in_loop(test)
+    assert "not kept over a restart" in caplog.text
+
+
+def test_paused_in_the_settings_is_a_pause_that_resuming_ends(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine, Rules(), starts_paused=True) as found:
+            assert found.state().reason == "Paused until you resume"
+            found.resume()
+            assert machine.helps
+
+    in_loop(test)
+
+
+def test_until_tomorrow_is_some_hours_away(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with presence(tmp_path, Machine()) as found:
+            assert 7 * 3600 < found.tomorrow_s() - time.time() < 34 * 3600
+
+    in_loop(test)
+
+
+# -- rules ---------------------------------------------------------------------------------------
+
+
+def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine(input_s=time.monotonic())
+        async with presence(tmp_path, machine, Rules()) as found:
+            await eventually(lambda: machine.helps)
+            rules = Rules(Mode.WHEN_IDLE, idle_s=600, exclusive_programs=("zoom",))
+            found.set_rules(rules)
+            assert not machine.helps
+            await eventually(lambda: found.state().cause is Cause.INPUT)
+            assert machine.watched == ("zoom",)
+            assert read_settings(tmp_path / "settings.toml").rules == rules
+            found.own_only(only=True)
+            assert machine.handed[-1].own_only
+            assert read_settings(tmp_path / "settings.toml").rules == replace(rules, own_only=True)
+
+    in_loop(test)
+
+
+def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with presence(tmp_path, Machine()) as found:
+            for rules in (Rules(Mode.BY_SCHEDULE), Rules(free_memory_mb=16 * 1024 * 1024)):
+                with pytest.raises(ServiceError, match="These rules cannot be kept"):
+                    found.set_rules(rules)
+            assert found.rules == WATCHFUL
+            (tmp_path / "settings.toml.unfinished").mkdir()
+            with pytest.raises(ServiceError, match="nothing changed"):
+                found.set_rules(Rules())
+            assert found.rules == WATCHFUL
+            with pytest.raises(ServiceError, match="choose always"):
+                found.set_mode("at night")
+
+    in_loop(test)
+
+
+def test_a_mode_for_now_is_not_written(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine) as found:
+            found.set_mode("paused")
+            assert found.state().cause is Cause.PAUSED
+            found.set_mode("always")
+            assert machine.helps
+
+    in_loop(test)
+    assert list(tmp_path.iterdir()) == []
