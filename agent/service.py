@@ -56,6 +56,7 @@ from agent.service_facts import (
     MemberFacts,
     Notice,
     PeerFacts,
+    PeersChanged,
     ServiceError,
     VolunteeringMoved,
 )
@@ -344,6 +345,8 @@ class Service(DataSurface):
 
     def notify(self, notice: Notice) -> None:
         """Tell everybody who subscribed."""
+        if isinstance(notice, PeersChanged):
+            self._live.datasets.peers_changed()
         for watcher in list(self._watchers):
             try:
                 watcher(notice)

@@ -3,6 +3,7 @@
 ======================================  =====================================================
 ``service_datasets``                    what clients and programs are offered
 ``service_datasets_transfers``          the way from and to peers, as the protocol wants it
+``service_datasets_shared``             results that lie in a back end of all nodes
 ``service_datasets_keeping``            what must stay, has too few copies, or was made by what
 ======================================  =====================================================
 
@@ -21,12 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.protocol.effects import TaskMoved
-from agent.protocol.events import DatasetsChanged, Event
+from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
 from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.protocol.states import TaskState
 from agent.service_datasets_keeping import Caretaker, lineage_of_task
+from agent.service_datasets_shared import SharedResults
 from agent.service_datasets_transfers import DatasetTransfers, Reach
+from agent.storage.datasets.backend import Sharing, open_backend
 from agent.storage.datasets.lineage import Lineage
 from agent.storage.datasets.manifest import Entry
 from agent.storage.datasets.room import Quota, Wanted
@@ -51,9 +54,11 @@ class DatasetFacts:
 class DatasetOffice:
     """From ``open`` to ``close``, in the loop."""
 
-    def __init__(self, me: NodeId, store: DatasetStore, reach: Reach) -> None:
+    def __init__(
+        self, me: NodeId, store: DatasetStore, reach: Reach, shared: Sharing | None = None
+    ) -> None:
         self._me = me
-        self.store = store
+        self.store, self.shared = store, shared
         self.transfers = DatasetTransfers(me, store, reach, self._hand)
         self.kept_besides: Callable[[], Iterable[DatasetId]] = tuple
         """What must stay for reasons that the table does not know."""
@@ -62,12 +67,19 @@ class DatasetOffice:
         self._node: Node
         self._caretaker: Caretaker
         self._caring: asyncio.Task[None] | None = None
+        self._results: SharedResults | None = None
 
     @classmethod
-    async def open(cls, me: NodeId, folder: Path, quota_bytes: int, reach: Reach) -> DatasetOffice:
-        """Open the store in this folder; a quota of 0 is the usual one. Raises ``OSError``."""
+    async def open(
+        cls, me: NodeId, folder: Path, quota_bytes: int, reach: Reach, url: str = ""
+    ) -> DatasetOffice:
+        """Open the store in this folder; a quota of 0 is the usual one. Raises ``OSError``.
+
+        With a URL everything is kept there, too (``agent.storage.datasets.backend``).
+        """
+        backend = await asyncio.to_thread(open_backend, url)
         store = await asyncio.to_thread(DatasetStore, folder, quota_bytes)
-        return cls(me, store, reach)
+        return cls(me, store, reach, None if backend is None else Sharing(store, backend))
 
     def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
         """The node runs: tell it of changes from now on, and look after what is here."""
@@ -75,16 +87,31 @@ class DatasetOffice:
         self._caretaker = Caretaker(
             self._me, node, self.store, self.transfers, copies, self._besides
         )
+        if self.shared is not None:
+            self._results = SharedResults(self.shared, node, tell)
+            self._caretaker.look_elsewhere = self._look_shared
+            self.transfers.elsewhere = self._bring_shared
         self.store.changed = self._changed
         self.store.wanted = self._wanted
         self._caring = asyncio.create_task(self._caretaker.run())
 
+    def commits(self, event: Event, then: Callable[[Event], None]) -> bool:
+        """Whether this has to be committed first; it is handed in after that."""
+        if self._results is None or not isinstance(event, ChildSucceeded):
+            return False
+        self._results.commit(event, then)
+        return True
+
     async def close(self) -> None:
         """End all transfers, and close the store."""
+        if self._results is not None:
+            await self._results.close()
         if self._caring is not None:
             self._caring.cancel()
             await asyncio.gather(self._caring, return_exceptions=True)
         await self.transfers.close()
+        if self.shared is not None:
+            await asyncio.to_thread(self.shared.backend.close)
         await asyncio.to_thread(self.store.close)
 
     def moved(self, moved: TaskMoved) -> None:
@@ -92,6 +119,7 @@ class DatasetOffice:
         if moved.before is TaskState.TERMINATED and moved.after is not TaskState.TERMINATED:
             log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
         elif moved.after is TaskState.TERMINATED:
+            self._caretaker.look_if_elsewhere()
             lineage = lineage_of_task(self._node.table, moved.task)
             self._loop.run_in_executor(None, self._note, lineage)
 
@@ -108,7 +136,7 @@ class DatasetOffice:
         A second node gets a copy as soon as there is one, so that this machine may go away. With
         ``move`` the file itself is taken, where it lies on the same disk. Raises ``DatasetError``.
         """
-        dataset = await asyncio.to_thread(self.store.keep, path, name, move=move)
+        dataset = await asyncio.to_thread(self._keep, path, name, move=move)
         self._caretaker.added(dataset.dataset)
         return dataset
 
@@ -171,11 +199,13 @@ class DatasetOffice:
 
     async def lay(self, dataset: DatasetId, into: Path) -> Path:
         """The dataset as a read-only file or folder in this folder. Raises ``OSError``."""
+        if self.shared is not None:
+            await self.bring(dataset)
         return await asyncio.to_thread(self.store.lay, dataset, into)
 
     async def keep(self, path: Path, name: str) -> Dataset:
         """What a program has made becomes a dataset: it is moved. Raises ``OSError``."""
-        return await asyncio.to_thread(self.store.keep, path, name, move=True)
+        return await asyncio.to_thread(self._keep, path, name, move=True)
 
     def free_bytes(self) -> int:
         """What the store still takes."""
@@ -185,6 +215,9 @@ class DatasetOffice:
 
     def _changed(self, added: tuple[DatasetId, ...], removed: tuple[DatasetId, ...]) -> None:
         """From any thread."""
+        if self._results is not None:
+            there = self._results.still_there(removed)
+            removed = tuple(each for each in removed if each not in there)
         with suppress(RuntimeError):  # the loop has ended, and the node with it
             self._loop.call_soon_threadsafe(self._tell, DatasetsChanged(added, removed))
 
@@ -195,6 +228,21 @@ class DatasetOffice:
             return self._caretaker.wanted()
 
         return asyncio.run_coroutine_threadsafe(asked(), self._loop).result(WANTED_S_MAX)
+
+    def _keep(self, path: Path, name: str, *, move: bool) -> Dataset:
+        dataset = self.store.keep(path, name, move=move)
+        if self.shared is not None:
+            self.shared.give(dataset.dataset)
+        return dataset
+
+    async def _bring_shared(self, dataset: DatasetId) -> bool:
+        """Whether it is here now without the help of peers."""
+        assert self.shared is not None
+        return await asyncio.to_thread(self.shared.bring, dataset)
+
+    async def _look_shared(self, needed: frozenset[DatasetId]) -> None:
+        if self._results is not None:
+            await self._results.look_for(needed)
 
     def _hand(self, event: Event) -> None:
         self._tell(event)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 
 from agent.protocol.node import Node
@@ -139,6 +139,8 @@ class Caretaker:
         self._added: dict[DatasetId, float] = {}
         self._refused: dict[tuple[NodeId, DatasetId], float] = {}
         self._soon = asyncio.Event()
+        self.look_elsewhere: Callable[[frozenset[DatasetId]], Awaitable[None]] | None = None
+        """Finds what a back end has of the needed datasets that are not here."""
         self._collected_s = time.monotonic()
 
     def added(self, dataset: DatasetId) -> None:
@@ -149,6 +151,11 @@ class Caretaker:
     def look(self) -> None:
         """Peers came or went, or work has moved."""
         self._soon.set()
+
+    def look_if_elsewhere(self) -> None:
+        """Something was made, maybe in the back end."""
+        if self.look_elsewhere is not None:
+            self._soon.set()
 
     def wanted(self) -> Wanted:
         """What must stay."""
@@ -171,10 +178,14 @@ class Caretaker:
         now_s = time.monotonic()
         self._refused = {each: end_s for each, end_s in self._refused.items() if end_s > now_s}
         self._added = {each: end_s for each, end_s in self._added.items() if end_s > now_s}
+        here = set(await asyncio.to_thread(self._store.holdings))
+        needed = self.wanted().needed
+        if self.look_elsewhere is not None:
+            await self.look_elsewhere(needed - here)
+            return
         if self._copies < 2 or not self._node.reachable():
             return
-        here = set(await asyncio.to_thread(self._store.holdings))
-        lonely = [each for each in self.wanted().needed if each in here and self._lonely(each)]
+        lonely = [each for each in needed if each in here and self._lonely(each)]
         for dataset in sorted(lonely)[:SPREAD_PER_LOOK_MAX]:
             await self._give(dataset)
 

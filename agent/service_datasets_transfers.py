@@ -21,6 +21,7 @@ from agent.net.transfer_words import OFFERED_MAX, Taken
 from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch
 from agent.protocol.events import Event, FetchFailed, InputsFetched, OutputsCopied
 from agent.protocol.records import DatasetId, NodeId, RunName, TaskId, short_text
+from agent.storage.datasets.backend import BackendError
 from agent.storage.datasets.store import DatasetStore
 
 DOWNLOADS_AT_ONCE_MAX = 4
@@ -68,6 +69,8 @@ class DatasetTransfers:
         self._runs: dict[tuple[TaskId, RunName], asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.get_running_loop()
+        self.elsewhere: Callable[[DatasetId], Awaitable[bool]] | None = None
+        """Brings what a back end has; then peers are not asked, nor given copies."""
         self.copying: dict[DatasetId, None] = {}
         """What is on its way to other disks now."""
 
@@ -137,9 +140,18 @@ class DatasetTransfers:
 
     async def _download(self, dataset: DatasetId, holders: Sequence[NodeId], reach: Reach) -> None:
         async with self._downloads:
+            if await self._from_elsewhere(dataset):
+                return
             began_s = self._loop.time()
             await Download(self._store, dataset, reach, self._threads).run(holders)
             log.info("fetched %s in %.1f s", dataset, self._loop.time() - began_s)
+
+    async def _from_elsewhere(self, dataset: DatasetId) -> bool:
+        try:
+            return self.elsewhere is not None and await self.elsewhere(dataset)
+        except BackendError as error:
+            log.warning("%s is asked of peers instead: %s", dataset, error)
+            return False
 
     async def _fetch(self, effect: Fetch) -> None:
         for dataset, holders in effect.inputs:
@@ -172,6 +184,9 @@ class DatasetTransfers:
         return keepers
 
     async def _copy(self, effect: CopyOutputs) -> None:
+        if self.elsewhere is not None:
+            self._tell(OutputsCopied(effect.task, effect.run, (self._me,)))
+            return
         outputs = [output.dataset for output in effect.outputs]
         keepers = await self.spread(outputs, effect.peers, effect.copies - 1)
         if len(keepers) < effect.copies - 1:

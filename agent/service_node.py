@@ -71,7 +71,8 @@ async def open_datasets(
     """The datasets of this home."""
     folder = home.data / "datasets"
     try:
-        return await DatasetOffice.open(me, folder, int(settings.datasets_gb * GIGABYTE), reach)
+        quota_bytes = int(settings.datasets_gb * GIGABYTE)
+        return await DatasetOffice.open(me, folder, quota_bytes, reach, settings.datasets)
     except OSError as error:
         raise ServiceError(
             f"The datasets in {folder} cannot be opened ({error.strerror or error}): check the disk"
@@ -149,7 +150,8 @@ class LiveNode:
         """Whatever happens to the node."""
         if isinstance(event, ChildStarted):
             self.work_began()
-        self.driver.hand(event)
+        if not self.datasets.commits(event, self.driver.hand):
+            self.driver.hand(event)
 
     def set_presence(self, presence: PresenceChanged) -> None:
         """Whether this machine works for others now."""

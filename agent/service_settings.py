@@ -15,6 +15,8 @@ key             what                                     default
 ``volunteer``   ``always``, ``when idle``,               ``always``
                 ``by schedule`` or ``paused``
 ``presence``    a table: ``agent.presence.rules``        see there
+``datasets``    where results are kept besides: the URL  only on the nodes
+                of a folder, object store or PostgreSQL
 ``datasets_gb`` how much data to keep for the flock; 0   half of what
                 is the default                           would be free
 ``tags``        for requirements, beside ``node``        none
@@ -38,6 +40,7 @@ from agent.service_facts import ServiceError
 
 NAME_LENGTH_MAX = 60
 SLOTS_MAX = 256
+URL_LENGTH_MAX = 2_000
 DISK_GB = 1_000_000.0
 ENTRIES_MAX = 64
 PAUSED = "paused"
@@ -72,6 +75,7 @@ class NodeSettings:
     slots: int = 1
     volunteer: str = Mode.ALWAYS.value
     presence: Rules = field(default_factory=Rules)
+    datasets: str = ""
     datasets_gb: float = 0.0
     published_programs: str = ASK
     tags: tuple[str, ...] = ()
@@ -111,6 +115,7 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
         "slots": _number(1, SLOTS_MAX, f"a number from 1 to {SLOTS_MAX}"),
         "volunteer": _mode,
         "presence": read_rules,
+        "datasets": _url,
         "datasets_gb": _gigabytes,
         "published_programs": _taking,
         "tags": _list_of(_tag),
@@ -153,6 +158,17 @@ def _gigabytes(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < DISK_GB:
         raise ValueError(f"is {value!r}: write how many gigabytes, like 50, or 0 for the default.")
     return float(value)
+
+
+def _url(value: object) -> str:
+    if value in ("", "embedded"):
+        return ""
+    if not isinstance(value, str) or "://" not in value or len(value) > URL_LENGTH_MAX:
+        raise ValueError(
+            f"is {value!r}: write a URL, like 'file:///mnt/results' or"
+            " 'postgresql://user@server/results', or 'embedded'."
+        )
+    return value
 
 
 def _taking(value: object) -> str:

@@ -159,6 +159,20 @@ class DatasetStore:
         finally:
             incoming.drop()
 
+    def receive_object(
+        self, digest: str, size_bytes: int, fill: Callable[[Callable[[bytes], None]], None]
+    ) -> None:
+        """A content that ``fill`` writes from its beginning; raises ``DatasetDamaged``."""
+        with self._room.reserved(size_bytes, f"a file of {size_bytes} bytes"):
+            incoming = self._objects.begin()
+            try:
+                fill(incoming.write)
+                if incoming.finish() != digest:
+                    raise DatasetDamaged(f"what came is not sha256:{digest}.")
+                self._note_objects([(digest, *self._objects.take(incoming.path, digest))])
+            finally:
+                incoming.drop()
+
     def reserved(self, size_bytes: int, what: str) -> AbstractContextManager[None]:
         """Room for what is about to be written; raises ``StoreFull``."""
         return self._room.reserved(size_bytes, what)

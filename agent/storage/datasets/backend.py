@@ -1,0 +1,135 @@
+"""Results in a place that all nodes reach, by a URL: a shared folder, an object store, a database.
+
+====================================  =======================================================
+nothing, or ``embedded``              the nodes themselves keep everything, in copies
+``postgresql://…``                    a database server, as in the source: ``backend_postgresql``
+``file://…``, ``s3://…`` and so on    whatever ``fsspec`` reaches: ``backend_folder``
+====================================  =======================================================
+
+The node's own store stays in front of it: what is made here is kept here first, and what is wanted
+is brought here before it is used. A dataset is in a back end only when all of its contents are. The
+outcome of a task is committed once for each generation: whoever comes second, after a partition or a
+death that was none, is told what was committed first and delivers that, so there is one version of
+a result, whatever happened.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from msgspec import Struct
+
+from agent.protocol.records import Dataset, DatasetId, TaskId
+from agent.storage.datasets.errors import DatasetError
+from agent.storage.datasets.store import DatasetStore
+
+EMBEDDED = "embedded"
+PIECE_BYTES = 1024 * 1024
+POSTGRESQL = ("postgresql://", "postgres://")
+EXTRA = "install Wingbeat with the extra 'stores'"
+
+
+class BackendError(DatasetError):
+    """It cannot be reached or does not do what it should, just now; later it may."""
+
+    number = errno.EAGAIN
+
+
+class Stored(Struct, frozen=True):
+    """A dataset that is there; ``manifest`` of a folder."""
+
+    dataset: DatasetId
+    size_bytes: int
+    name: str
+    manifest: bytes = b""
+
+
+class Outcome(Struct, frozen=True):
+    """What made which outputs. ``version`` is the published program, where it is one."""
+
+    task: TaskId
+    generation: int
+    run: str
+    program: str
+    version: str
+    inputs: tuple[DatasetId, ...]
+    outputs: tuple[Dataset, ...]
+    committed_ms: int
+
+
+class Backend(Protocol):
+    """Blocks; used by many threads. Everything raises ``BackendError``."""
+
+    def find(self, dataset: DatasetId) -> Stored | None:
+        """A dataset that is there, whole."""
+
+    def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
+        """A content, read piece by piece; nothing happens if it is there."""
+
+    def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
+        """All of a content, piece by piece."""
+
+    def put(self, stored: Stored) -> None:
+        """All its contents are there: it is a dataset from now on."""
+
+    def commit(self, outcome: Outcome) -> Outcome:
+        """The first one of its task and generation; this one if there was none."""
+
+    def made(self, dataset: DatasetId) -> list[Outcome]:
+        """Of which tasks it is an output."""
+
+    def close(self) -> None:
+        """Nothing more is asked."""
+
+
+def open_backend(url: str) -> Backend | None:
+    """The one that a URL names; ``None`` for the nodes themselves. Raises ``BackendError``."""
+    if url in ("", EMBEDDED):
+        return None
+    if url.startswith(POSTGRESQL):
+        from agent.storage.datasets.backend_postgresql import PostgresqlBackend
+
+        return PostgresqlBackend(url)
+    from agent.storage.datasets.backend_folder import FolderBackend
+
+    return FolderBackend(url)
+
+
+class Sharing:
+    """A node's own store in front of a back end. Blocks."""
+
+    def __init__(self, store: DatasetStore, backend: Backend) -> None:
+        self._store, self.backend = store, backend
+
+    def has(self, dataset: DatasetId) -> bool:
+        """Whether it is in the back end."""
+        return self.backend.find(dataset) is not None
+
+    def give(self, dataset: DatasetId) -> None:
+        """What is here is in the back end, too, on return. Raises ``OSError``."""
+        if self.has(dataset):
+            return
+        size_bytes, name, manifest = self._store.described(dataset)
+        for digest, size in self._store.contents(dataset, size_bytes, manifest).items():
+            self._give_content(digest, size)
+        self.backend.put(Stored(dataset, size_bytes, name, manifest))
+
+    def bring(self, dataset: DatasetId) -> bool:
+        """What is in the back end is here, too; false when it is not there. Raises ``OSError``."""
+        stored = self.backend.find(dataset)
+        if stored is None:
+            return False
+        contents = self._store.contents(dataset, stored.size_bytes, stored.manifest)
+        for digest, size in contents.items():
+            if not self._store.has_object(digest):
+                fill = partial(self.backend.get_content, digest)
+                self._store.receive_object(digest, size, fill)
+        self._store.adopt(dataset, stored.manifest, stored.name)
+        return True
+
+    def _give_content(self, digest: str, size_bytes: int) -> None:
+        with self._store.open(digest) as file:
+            self.backend.put_content(digest, lambda: file.read(PIECE_BYTES), size_bytes)

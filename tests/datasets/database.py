@@ -1,0 +1,78 @@
+"""A real PostgreSQL server for one test run: made in a folder, asked over its own socket, removed.
+
+The server refuses to work for root, so a test run of root hands it to another account.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+ACCOUNTS = ("postgres", "nobody")
+LIMIT_S = 60.0
+
+
+def why_no_server() -> str:
+    """Empty where a server can be started."""
+    if not INSTALLED and shutil.which("initdb") is None:
+        return "no PostgreSQL server is installed here"
+    if os.geteuid() == 0 and (shutil.which("setpriv") is None or _account() is None):
+        return "the server refuses root, and there is no other account to hand it to"
+    return ""
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Its URL; it runs until the end of the block."""
+    folder = Path(tempfile.mkdtemp(prefix="wingbeat-database-"))
+    account = _account() if os.geteuid() == 0 else None
+    try:
+        if account is not None:
+            os.chown(folder, account.pw_uid, account.pw_gid)
+        data = folder / "data"
+        _run(account, folder, "initdb", "-D", data, "-U", "wingbeat", "-A", "trust", "-E", "UTF8")
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder}"
+        _run(
+            account,
+            folder,
+            "pg_ctl",
+            "-D",
+            data,
+            "-l",
+            folder / "log",
+            "-w",
+            "-o",
+            options,
+            "start",
+        )
+        try:
+            yield f"postgresql://wingbeat@/postgres?host={folder}"
+        finally:
+            _run(account, folder, "pg_ctl", "-D", data, "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _account() -> pwd.struct_passwd | None:
+    for name in ACCOUNTS:
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    return None
+
+
+def _run(account: pwd.struct_passwd | None, folder: Path, program: str, *words: object) -> None:
+    found = str(INSTALLED[0] / program) if INSTALLED else program
+    command = [found, *map(str, words)]
+    if account is not None:
+        ids = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+        command = ["setpriv", *ids, *command]
+    with (folder / "said").open("wb") as said:
+        subprocess.run(command, check=True, stdout=said, stderr=said, cwd=folder, timeout=LIMIT_S)

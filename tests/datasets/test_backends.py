@@ -1,0 +1,194 @@
+"""Results outside the nodes: a shared folder, an object store in memory, and a real database."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.events import MarkGate
+from agent.protocol.records import Dataset, InputRef, TaskSpec
+from agent.protocol.states import TaskState
+from agent.service import Service
+from agent.service_facts import ServiceError
+from agent.storage.datasets.backend import Backend, BackendError, Outcome, Sharing, open_backend
+from agent.storage.datasets.store import DatasetStore
+from tests.datasets.database import server, why_no_server
+from tests.datasets.nodes import MEGABYTE, a_file, a_folder, here, install_shout, submit, until
+from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading
+
+KINDS = ("folder", "object store", "database")
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    if why_no_server():
+        pytest.skip(why_no_server())
+    with server() as url:
+        yield url
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "database":
+        found: str = request.getfixturevalue("database")
+        return found
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    if request.param == "folder":
+        return (tmp_path / "shared").as_uri()
+    return f"memory://{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def backend(url: str) -> Iterator[Backend]:
+    opened = open_backend(url)
+    assert opened is not None
+    yield opened
+    opened.close()
+
+
+def outcome(task: str, run: str, *outputs: str, generation: int = 1) -> Outcome:
+    made = tuple(Dataset(each, external=True) for each in outputs)
+    return Outcome(task, generation, run, "count", "tree:1", ("sha256:in",), made, 5)
+
+
+def test_what_one_node_gives_another_has(backend: Backend, tmp_path: Path) -> None:
+    one, other = DatasetStore(tmp_path / "one"), DatasetStore(tmp_path / "other")
+    path, large = a_file(tmp_path / "raw", 3 * MEGABYTE + 5)
+    one.keep(path)
+    folder = one.keep(a_folder(tmp_path / "folder", [0, 10, 2 * MEGABYTE])).dataset
+    giving, taking = Sharing(one, backend), Sharing(other, backend)
+    for dataset in (large, folder):
+        assert not taking.bring(dataset)
+        giving.give(dataset)
+        giving.give(dataset)
+        assert taking.bring(dataset)
+        assert other.files(dataset) == one.files(dataset)
+    assert other.read(large, "", 0, 4 * MEGABYTE) == path.read_bytes()
+    found = other.get(folder)
+    assert found is not None
+    assert found.name == "folder"
+    one.close()
+    other.close()
+
+
+def test_an_outcome_is_committed_once_and_says_what_made_it(backend: Backend) -> None:
+    task, key = uuid.uuid4().hex, f"row-{uuid.uuid4().hex}"
+    first = outcome(task, "1.1 by ant", key)
+    assert backend.commit(first) == first
+    assert backend.commit(outcome(task, "1.2 by bee", "other")) == first
+    assert backend.made(key) == [first]
+    again = outcome(task, "2.1 by bee", "other", generation=2)
+    assert backend.commit(again) == again
+
+
+def test_of_many_that_commit_at_once_one_is_first(url: str) -> None:
+    task = uuid.uuid4().hex
+
+    def commit(number: int) -> Outcome:
+        opened = open_backend(url)
+        assert opened is not None
+        try:
+            return opened.commit(outcome(task, f"run {number}", f"row-{number}"))
+        finally:
+            opened.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(commit, range(16)))
+    assert len({each.run for each in found}) == 1
+
+
+def test_damage_on_the_way_is_found(backend: Backend, tmp_path: Path) -> None:
+    wrong, digest = b"something else", hashlib.sha256(b"what it should be").hexdigest()
+    pieces = iter([wrong, b""])
+    backend.put_content(digest, lambda: next(pieces), len(wrong))
+    from agent.storage.datasets.backend import Stored
+
+    backend.put(Stored(f"sha256:{digest}", len(wrong), "wrong"))
+    store = DatasetStore(tmp_path / "store")
+    with pytest.raises(OSError, match="what came is not"):
+        Sharing(store, backend).bring(f"sha256:{digest}")
+    assert store.holdings() == ()
+    store.close()
+
+
+def test_what_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    opened = open_backend(f"postgresql://me@/none?host={tmp_path}")
+    assert opened is not None
+    with pytest.raises(BackendError, match="the database for datasets cannot be used"):
+        opened.find("sha256:" + "0" * 64)
+
+    async def scenario() -> None:
+        home = home_of(tmp_path, "ant", datasets="nonsense://here")
+        with pytest.raises(ServiceError, match="cannot be used for datasets"):
+            await Service.start(home, QUIET)
+
+    asyncio.run(scenario())
+
+
+def test_a_database_that_was_away_is_used_again(tmp_path: Path, database: str) -> None:
+    opened = open_backend(database)
+    assert opened is not None
+    assert opened.find("sha256:0") is None
+    import psycopg
+
+    with psycopg.connect(database) as other, suppress(psycopg.Error):
+        other.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        )
+    with pytest.raises(BackendError):
+        opened.find("sha256:0")
+    assert opened.find("sha256:0") is None
+    opened.close()
+
+
+def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, url: str) -> None:
+    """The maker never had a peer that took a copy; its output is in the back end alone."""
+
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        homes = [home_of(tmp_path, name, datasets=url) for name in ("ant", "bee")]
+        for home in homes:
+            install_shout(home.programs)
+        ant, bee = [await Service.start(home, QUIET) for home in homes]
+        mark = uuid.uuid4().hex[:8]
+        first, last, gate = f"first{mark}", f"last{mark}", f"gate{mark}"
+        try:
+            bee.set_volunteering("paused")
+            await flock_of(ant, bee)
+            path = tmp_path / "quiet.txt"
+            path.write_text(f"word {mark}")
+            given = await ant.add_dataset(path)
+            await submit(
+                ant,
+                f"w{mark}",
+                TaskSpec(first, first, "shout", raw=(given,), parameters=str(notes)),
+                TaskSpec(gate, gate, "", after=(first,), gate=True, asks="go on?"),
+                TaskSpec(
+                    last, last, "shout", (InputRef(first, 0),), after=(gate,), parameters=str(notes)
+                ),
+            )
+            await until(lambda: in_state([ant, bee], first, TaskState.TERMINATED))
+            (output,) = reading(bee, first).outputs
+            assert not here(bee, output.dataset)
+            await ant.stop("switched off")
+            bee.set_volunteering("always")
+            await until(lambda: in_state([bee], gate, TaskState.WAITING))
+            await bee.request(MarkGate("", gate))
+            await until(lambda: in_state([bee], last, TaskState.TERMINATED))
+            assert notes.read_text().split() == [first, last]
+            made = await asyncio.to_thread(bee.datasets.shared.backend.made, output.dataset)  # type: ignore[union-attr]
+            assert {each.task for each in made} == {first, last}
+        finally:
+            await ant.stop("the test is over")
+            await bee.stop("the test is over")
+
+    asyncio.run(scenario())
