@@ -125,7 +125,7 @@ class ServicePresence:
             starts_paused=settings.volunteer == PAUSED,
             running=running,
             hand=hand,
-            make_sources=lambda: native_sources(time.monotonic, running),
+            make_sources=lambda: native_sources(time.monotonic),
         )
 
     def start(self) -> None:

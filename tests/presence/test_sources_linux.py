@@ -16,7 +16,9 @@ from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources.free_memory import FreeMemory
 from agent.presence.sources.last_input_terminals import TerminalLastInput
 from agent.presence.sources.mains_linux import LinuxMains
-from agent.presence.sources.processor import OwnTime, Processor
+from agent.presence.sources.own_time import CountedOwnTime
+from agent.presence.sources.own_time_linux import LinuxOwnTime
+from agent.presence.sources.processor import Processor
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
 from agent.presence.sources.programs_linux import linux_names
 from agent.presence.sources.source import TRY_BETTER_EVERY_S, Blind, FirstThatSees
@@ -170,9 +172,7 @@ class Times:
     def __init__(self) -> None:
         self.busy_s = self.own_s = 100.0
         self.clock = Clock()
-        self.source = Processor(
-            self.clock, lambda: 1, busy_s=lambda: self.busy_s, own_s=lambda _: self.own_s
-        )
+        self.source = Processor(self.clock, lambda: self.own_s, busy_s=lambda: self.busy_s)
         self.cores = os.cpu_count() or 1
 
     def pass_s(self, seconds: float, others: float, own: float) -> Reading[float]:
@@ -216,23 +216,49 @@ BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() <
 
 
 def test_what_children_use_is_counted_as_own_also_after_they_have_ended() -> None:
-    own = OwnTime()
-    before_s = own.read(running=True)
+    own = LinuxOwnTime()
+    before_s = own.read()
     script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(0.3)!r}])"
     subprocess.run([sys.executable, "-c", script], check=True)
-    assert own.read(running=False) - before_s >= 0.3
+    assert own.read() - before_s >= 0.3
 
 
 def test_what_living_grandchildren_use_is_counted_as_own() -> None:
-    own = OwnTime()
-    before_s = own.read(running=True)
+    own = LinuxOwnTime()
+    before_s = own.read()
     script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(60)!r}])"
     child = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
     try:
-        wait_for(lambda: own.read(running=True) - before_s > 0.5, 60, "its time is counted")
+        wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
     finally:
         os.killpg(child.pid, 9)
         child.wait()
+
+
+def test_whoever_was_abandoned_by_its_parent_is_found_by_its_session() -> None:
+    own = LinuxOwnTime()
+    before_s = own.read()
+    burn = f"{sys.executable} -c '{BURN.format(60)}'"
+    child = subprocess.Popen(
+        ["sh", "-c", f"(exec {burn} &); exec sleep 60"], start_new_session=True
+    )
+    try:
+        wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
+    finally:
+        os.killpg(child.pid, 9)
+        child.wait()
+
+
+def test_elsewhere_the_time_of_whoever_has_ended_stays_in_the_sum() -> None:
+    own = CountedOwnTime()
+    before_s = own.read()
+    child = subprocess.Popen([sys.executable, "-c", BURN.format(60)])
+    try:
+        wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
+    finally:
+        child.kill()
+        child.wait()
+    assert own.read() - before_s > 0.5
 
 
 # -- programs and memory -------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def test_what_does_not_fill_the_screen(state: int) -> None:
 
 def test_all_sources_together_see() -> None:
     clock = Clock(100.0)
-    sources = sources_of(Calls(), clock, lambda: 0)
+    sources = sources_of(Calls(), clock)
     sources.watch(("blender", "zoom"))
     looker = Looker(sources, clock)
     looker.look(list(Kind), brisk=True)

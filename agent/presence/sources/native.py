@@ -8,13 +8,13 @@ from collections.abc import Callable
 from agent.presence.looking import Sources
 
 
-def native_sources(clock: Callable[[], float], running: Callable[[], int]) -> Sources:
-    """``running`` tells how many tasks run, without which there are no processes to look for."""
+def native_sources(clock: Callable[[], float]) -> Sources:
+    """Nothing is opened before it is read."""
     if sys.platform == "win32":
         from agent.presence.sources.native_windows import windows_sources
 
-        return windows_sources(clock, running)
+        return windows_sources(clock)
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system
         from agent.presence.sources.native_linux import linux_sources
 
-        return linux_sources(clock, running)
+        return linux_sources(clock)

@@ -15,8 +15,9 @@ from agent.presence.sources.last_input_bus import MutterLastInput, SaverLastInpu
 from agent.presence.sources.last_input_terminals import TerminalLastInput
 from agent.presence.sources.last_input_x11 import X11LastInput
 from agent.presence.sources.mains_linux import LinuxMains
+from agent.presence.sources.own_time_linux import LinuxOwnTime
 from agent.presence.sources.processor import Processor
-from agent.presence.sources.programs import ExclusivePrograms, own_processes
+from agent.presence.sources.programs import ExclusivePrograms
 from agent.presence.sources.programs_linux import linux_names
 from agent.presence.sources.screen_saver_bus import BusScreenSaver
 from agent.presence.sources.screen_saver_x11 import X11ScreenSaver
@@ -33,9 +34,7 @@ NO_SCREEN = (
 
 
 def linux_sources(
-    clock: Callable[[], float],
-    running: Callable[[], int],
-    environment: Mapping[str, str] = os.environ,
+    clock: Callable[[], float], environment: Mapping[str, str] = os.environ
 ) -> Sources:
     """Each with what it needs."""
     session, system = Bus("SESSION"), Bus("SYSTEM")
@@ -47,14 +46,15 @@ def linux_sources(
     ]
     if environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
         savers.insert(0, X11ScreenSaver(screen))
-    programs = ExclusivePrograms(linux_names, own_processes)
+    own_time = LinuxOwnTime()
+    programs = ExclusivePrograms(linux_names, own_time.descendants)
     return Sources(
         screen_input=last_input,
         terminal_input=TerminalLastInput(clock),
         sessions=Screens(LogindSessions(system), savers),
         mains=LinuxMains(),
         full_screen=full_screen,
-        processor=Processor(clock, running),
+        processor=Processor(clock, own_time.read),
         memory=FreeMemory(),
         programs=programs,
         watch=programs.watch,

@@ -11,6 +11,7 @@ from agent.presence.sources.full_screen_windows import WindowsFullScreen
 from agent.presence.sources.last_input_none import NoTerminals
 from agent.presence.sources.last_input_windows import WindowsLastInput
 from agent.presence.sources.mains_windows import WindowsMains
+from agent.presence.sources.own_time import CountedOwnTime
 from agent.presence.sources.processor import Processor
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
 from agent.presence.sources.screen_saver_windows import WindowsScreenSaver
@@ -21,14 +22,12 @@ from agent.presence.sources.windows_calls import WindowsCalls
 if sys.platform == "win32":
     from agent.presence.sources.windows_calls import NativeCalls
 
-    def windows_sources(clock: Callable[[], float], running: Callable[[], int]) -> Sources:
+    def windows_sources(clock: Callable[[], float]) -> Sources:
         """With the calls of this system."""
-        return sources_of(NativeCalls(), clock, running)
+        return sources_of(NativeCalls(), clock)
 
 
-def sources_of(
-    calls: WindowsCalls, clock: Callable[[], float], running: Callable[[], int]
-) -> Sources:
+def sources_of(calls: WindowsCalls, clock: Callable[[], float]) -> Sources:
     """With calls of whatever kind."""
     programs = ExclusivePrograms(calls.process_names, own_processes)
     return Sources(
@@ -37,7 +36,7 @@ def sources_of(
         sessions=Screens(WindowsSessions(calls), [WindowsScreenSaver(calls)]),
         mains=WindowsMains(calls),
         full_screen=WindowsFullScreen(calls),
-        processor=Processor(clock, running),
+        processor=Processor(clock, CountedOwnTime().read),
         memory=FreeMemory(),
         programs=programs,
         watch=programs.watch,

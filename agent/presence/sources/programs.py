@@ -6,8 +6,7 @@ node's own processes are left out, because a task in a program of that name must
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from agent.presence.readings import Reading, Seen, Unseen
 
@@ -21,7 +20,7 @@ ListNames = Callable[[], Iterable[tuple[int, str]]]
 class ExclusivePrograms:
     """Looks for the names that ``watch`` was told last."""
 
-    def __init__(self, names: ListNames, own: Callable[[], frozenset[int]]) -> None:
+    def __init__(self, names: ListNames, own: Callable[[], Collection[int]]) -> None:
         self._names, self._own = names, own
         self._watched: tuple[str, ...] = ()
 
@@ -54,11 +53,10 @@ def plain(name: str) -> str:
 
 
 def own_processes() -> frozenset[int]:
-    """This process and all that it has started."""
+    """All that this process has started."""
     import psutil
 
     try:
-        children = psutil.Process().children(recursive=True)
+        return frozenset(each.pid for each in psutil.Process().children(recursive=True))
     except psutil.Error:
-        children = []
-    return frozenset([os.getpid(), *(each.pid for each in children)])
+        return frozenset()
