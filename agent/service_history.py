@@ -25,7 +25,7 @@ from agent.protocol.records import NodeId, Run, TaskId, WorkflowId
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
 from agent.service_facts import Notice, ServiceError
-from agent.service_history_words import run_id, why_ended
+from agent.service_history_words import run_id, why_ended, with_names
 from agent.storage.history import FILE, History, Sums, TaskRow, Wanted
 
 WRITE_EVERY_S = 1.0
@@ -198,7 +198,7 @@ class TaskHistory:
             suspended_ms=times.suspended_ms,
             attempts=len(life.runs),
             moved=json.dumps([each for each in moved if each]),
-            reason=reading.reason,
+            reason=with_names(reading.reason, table),
             spans=json.dumps(seen.spans),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import assert_never
 
@@ -17,13 +18,25 @@ from agent.protocol.records import (
     Terminated,
     Yielded,
 )
+from agent.protocol.table import Table
 
 HOST_LETTERS = 12
+_TASK_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def run_id(run: Run) -> str:
     """What clients call a run: generation, attempt and the beginning of its machine's id."""
     return f"{run.generation}.{run.attempt}.{run.host[:HOST_LETTERS]}"
+
+
+def with_names(text: str, table: Table) -> str:
+    """The text with names of tasks for their ids, which nobody can look up later."""
+
+    def name(found: re.Match[str]) -> str:
+        spec = table.specs.get(found.group())
+        return spec.name if spec else found.group()
+
+    return _TASK_ID.sub(name, text)
 
 
 def why_ended(run: Run, name_of: Callable[[NodeId], str]) -> str:

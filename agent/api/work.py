@@ -258,8 +258,13 @@ class Move(Struct, frozen=True):
 
 
 class Story(Struct, frozen=True):
-    """``now`` in a sentence, and what this node remembers of the way there, the oldest first."""
+    """``now`` in a sentence, and what this node remembers of the way there, the oldest first.
+
+    ``machines`` tells of each machine that is seen, while a task waits for one, whether it could
+    run it, and why it does not.
+    """
 
     task: TaskView
     now: str
     moves: tuple[Move, ...]
+    machines: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from itertools import count
 from typing import TypeVar
 
@@ -38,6 +39,15 @@ _closing = msgspec.json.Decoder(Closing)
 _encode = msgspec.json.Encoder().encode
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A connection to an agent, and what opens it."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    control: ControlFile
+
+
 class Link:
     """Opened by ``open``; everything else raises ``DisconnectedError`` once it has ended."""
 
@@ -60,7 +70,13 @@ class Link:
             reader, writer = await asyncio.open_connection(control.address, control.port)
         except OSError as error:
             raise NoAgentError(NO_AGENT) from error
-        link = cls(reader, writer)
+        return await cls.over(Way(reader, writer, control), client, node)
+
+    @classmethod
+    async def over(cls, way: Way, client: str, node: str = "") -> Link:
+        """Greet on a connection that stands already."""
+        control = way.control
+        link = cls(way.reader, way.writer)
         try:
             await link.greet(Hello(control.token, client, node))
         except TimeoutError as error:

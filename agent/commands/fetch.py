@@ -75,10 +75,18 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
     if options.json:
         show_json(_Answer(tuple(fetched)))
     elif not fetched:
-        return fail(options, f"{options.what} has made nothing so far")
+        return fail(options, _nothing(options))
     else:
         show_lines(map(_line, fetched))
     return exits.DONE
+
+
+def _nothing(options: argparse.Namespace) -> str:
+    if options.all or "/" in options.what:
+        return f"{options.what} has made nothing so far"
+    return (
+        f"the last tasks of {options.what} have made nothing so far; --all fetches what others made"
+    )
 
 
 class _Answer(Struct, frozen=True):

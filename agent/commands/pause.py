@@ -8,7 +8,7 @@ import re
 from agent.api.methods import PAUSE
 from agent.api.volunteering import Pause
 from agent.commands.asking import ask
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import client_parser
 from agent.commands.volunteering import show_state
 
 UNITS_S = {"m": 60.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
@@ -17,7 +17,7 @@ _LENGTH = re.compile(r"(\d{1,6}(?:\.\d+)?)(min|m|h|d)")
 
 def run(arguments: list[str]) -> int:
     """Pause it."""
-    parser = command_parser(
+    parser = client_parser(
         "pause",
         "Have this machine stop helping: what runs for others is suspended at once and given back\n"
         "after five minutes. Without a time, until `wingbeat resume`. Kept over restarts.",

@@ -23,5 +23,5 @@ def run(arguments: list[str]) -> int:
 
 
 def _show(story: Story) -> None:
-    show_lines([story.now])
+    show_lines([story.now, *(f"- {each}" for each in story.machines)])
     show_lines(f"  {moment(move.at_ms)}  {move.what} ({move.cause})" for move in story.moves)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from agent.api.rpc import ErrorCode, Problem
-from agent.api.session import Hello, Welcome
+from agent.api.session import ControlFile, Hello, Welcome
 from agent.api.values import Position
+from agent.client.errors import NoAgentError
+from agent.client.link import Way
 from agent.control.call import Call
 from agent.control.connection import Connection
 from agent.control.control_file import new_token, remove_control_file, write_control_file
@@ -61,11 +65,16 @@ class ControlServer:
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
         self._unsubscribe: Callable[[], None] = _nothing
+        self._port = 0
         self._stopped_for = ""
+        self._inside: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.AbstractEventLoop
 
     async def start(self) -> None:
         """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
+        self._loop = asyncio.get_running_loop()
         self._listening = await asyncio.start_server(self._arrived, LOOPBACK, 0)
+        self._port = int(self._listening.sockets[0].getsockname()[1])
         self._unsubscribe = self._surface.subscribe(self._noticed)
         self._surface.member_clients.serve(self._member_arrived)
         try:
@@ -77,8 +86,7 @@ class ControlServer:
     @property
     def port(self) -> int:
         """Where it listens."""
-        port: int = self._listening.sockets[0].getsockname()[1]
-        return port
+        return self._port
 
     @property
     def clients(self) -> int:
@@ -97,6 +105,35 @@ class ControlServer:
         for connection in self._connections:
             connection.end(reason)
         await asyncio.gather(*self._connections.values(), return_exceptions=True)
+
+    async def dial(self) -> Way:
+        """A connection to this server from within its process; from any thread's loop.
+
+        A pair of sockets rather than calls across threads: what holds for connections (order,
+        back-pressure, the last word at the end) holds here too, and nothing is shared.
+        """
+        if self._stopped_for:
+            raise NoAgentError("the agent in this process has ended")
+        theirs, ours = socket.socketpair()
+        try:
+            self._loop.call_soon_threadsafe(self._take, ours)
+        except RuntimeError as error:
+            theirs.close()
+            ours.close()
+            raise NoAgentError("the agent in this process has ended") from error
+        reader, writer = await asyncio.open_connection(sock=theirs)
+        return Way(reader, writer, ControlFile(self.port, self._token, os.getpid()))
+
+    def _take(self, ours: socket.socket) -> None:
+        if self._stopped_for:
+            ours.close()
+            return
+        task = self._loop.create_task(self._serve_socket(ours))
+        self._inside.add(task)
+        task.add_done_callback(self._inside.discard)
+
+    async def _serve_socket(self, ours: socket.socket) -> None:
+        await self._serve(*await asyncio.open_connection(sock=ours), self._call)
 
     def _noticed(self, notice: Notice) -> None:
         self._progress.note(notice)

@@ -122,7 +122,7 @@ def test_work_is_submitted_watched_and_steered(
             story = said("why", "survey/greet")
             assert story.startswith("greet finished on birch\n")
             assert "Running on birch" in story
-            assert "nobody-has-this is not installed here" in said("why", "survey/never")
+            assert "birch has no program nobody-has-this" in said("why", "survey/never")
             assert said("priority", "survey", "interactive") == (
                 "survey is of priority interactive now\n"
             )

@@ -126,7 +126,7 @@ def test_why_tells_what_a_task_waits_for_and_how_it_came_there(tmp_path: Path) -
         )
         there.node.known = replace(there.node.known, programs=())
         lacking = await client.result("why", {"task": "copy"})
-        assert lacking["now"].endswith("none has taken it yet; copy is not installed here")
+        assert lacking["machines"] == ["birch has no program copy", "alder has no program copy"]
         there.node.known = replace(there.node.known, peers=(), volunteering=False)
         alone = await client.result("why", {"task": "copy"})
         assert alone["now"] == "copy has all that it needs; no machine helps now (this one: idle)"

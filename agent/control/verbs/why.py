@@ -8,10 +8,14 @@ from agent.api.methods import WHY
 from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
 from agent.control.call import Call, verb
+from agent.control.dry_run import machines_seen
 from agent.control.naming import find_task, readable
 from agent.control.surface import Surface
-from agent.protocol.records import TaskId
+from agent.control.views import tasks_by_host
+from agent.protocol.matching import failed_on, misfit
+from agent.protocol.records import NodeId, TaskId, TaskSpec
 
+WAITING = (TaskState.SUBMITTED, TaskState.READY)
 _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
 
 
@@ -20,7 +24,36 @@ async def serve(call: Call, params: Why) -> Story:
     surface = call.surface
     spec = find_task(surface.table, params.task)
     task = call.views.task(spec)
-    return Story(task, _now(task, surface), tuple(_moves(spec.task, surface)))
+    machines = _machines(spec, surface) if task.state in WAITING and not spec.gate else ()
+    return Story(task, _now(task, surface), tuple(_moves(spec.task, surface)), tuple(machines))
+
+
+def _machines(spec: TaskSpec, surface: Surface) -> Iterator[str]:
+    """A sentence for each machine that is seen."""
+    hands = tasks_by_host(surface.table)
+    reasons = _reasons(surface)
+    failed = failed_on(surface.table.life(spec.task))
+    for machine in machines_seen(surface):
+        lacks = misfit(spec, machine.capabilities)
+        taken = len(hands.get(machine.node, ()))
+        if lacks:
+            yield f"{machine.name} {lacks}"
+        elif not machine.helps:
+            yield f"{machine.name} could run it and does not help: {reasons[machine.node]}"
+        elif machine.node in failed:
+            yield f"{machine.name} could run it, and failed at it before"
+        elif taken >= machine.slots:
+            slots = "its slot is" if machine.slots == 1 else f"all its {machine.slots} slots are"
+            yield f"{machine.name} could run it, and {slots} taken"
+        else:
+            yield f"{machine.name} could run it"
+
+
+def _reasons(surface: Surface) -> dict[NodeId, str]:
+    facts = surface.facts()
+    told = {peer.node: peer.reason for peer in facts.peers}
+    told[facts.node] = facts.presence_reason
+    return {node: reason or "it says no reason" for node, reason in told.items()}
 
 
 def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
@@ -41,7 +74,7 @@ def _now(task: TaskView, surface: Surface) -> str:
         case TaskState.SUBMITTED:
             return f"{task.name} {task.reason or 'waits for what it needs'}"
         case TaskState.READY:
-            return f"{task.name} has all that it needs; {_helpers(task, surface)}"
+            return f"{task.name} has all that it needs; {_helpers(surface)}"
         case TaskState.WAITING:
             return (
                 f"{task.name} waits until a person marks it done: {task.asks or 'no reason given'}"
@@ -60,12 +93,11 @@ def _now(task: TaskView, surface: Surface) -> str:
             assert_never(task.state)
 
 
-def _helpers(task: TaskView, surface: Surface) -> str:
+def _helpers(surface: Surface) -> str:
     facts = surface.facts()
     willing = facts.volunteering + sum(peer.willing for peer in facts.peers)
     if willing:
-        here = "" if task.program in facts.programs else f"; {task.program} is not installed here"
-        return f"{willing} of {1 + len(facts.peers)} machines help now, none has taken it yet{here}"
+        return f"{willing} of {1 + len(facts.peers)} machines help now, none has taken it yet"
     return f"no machine helps now (this one: {facts.presence_reason or 'paused'})"
 
 
