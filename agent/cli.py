@@ -4,25 +4,18 @@ Nothing is decided here. A command is a function from its own arguments to an ex
 them itself; this module reads only what stands before the command's name. Mistakes of the caller
 are answered with one sentence on standard error and exit code 2, not with a page of usage.
 
-Commands lie under ``agent.commands``, a file each, and are loaded when they are named. `demo`
-still shows the protocol in its simulator, which is a part of the tests and is not installed, so
-it works in a clone.
+Commands lie under ``agent.commands``, a file each, and are loaded when they are named.
 """
 
 import contextlib
-import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from agent import __version__
 from agent.commands import exits
 from agent.commands.choosing import Command, choosing_parser, command_in, run_chosen
-from agent.commands.parsing import PROGRAM, misuse
-
-CHECKOUT = Path(__file__).resolve().parent.parent
-DEMO_MODULE = "tests.sim.demo"
+from agent.commands.parsing import PROGRAM
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,17 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exits.INTERRUPTED
     except BrokenPipeError:
         return _unread()
-
-
-def demo(arguments: list[str]) -> int:
-    """Run the simulated flock of this clone."""
-    if not (CHECKOUT / "tests").is_dir():
-        return misuse("demo runs the simulator, which is only in a clone of the repository")
-    path = Path(*DEMO_MODULE.split(".")).with_suffix(".py")
-    if not (CHECKOUT / path).is_file():
-        return misuse(f"demo needs {path.as_posix()}, which is missing from this clone")
-    code = importlib.import_module(DEMO_MODULE).main(arguments)
-    return int(code)
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -99,7 +81,9 @@ COMMANDS: Mapping[str, Command] = {
         "agent.commands.completion", "print what makes a shell complete names and options"
     ),
     "program": command_in("agent.commands.program", "write a program, or run one by hand"),
-    "demo": Command("show the protocol at work in a simulated flock", demo),
+    "demo": command_in(
+        "agent.commands.demo", "watch real agents inspect a power line, lose one, and recover"
+    ),
 }
 
 

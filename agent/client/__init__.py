@@ -17,6 +17,7 @@ from agent.client.errors import (
     NotUnderstoodError,
     RequestError,
 )
+from agent.paths import Home
 
 __all__ = [
     "BlockingClient",
@@ -25,6 +26,7 @@ __all__ = [
     "Dial",
     "DisconnectedError",
     "EventsLostError",
+    "Home",
     "NoAgentError",
     "NotUnderstoodError",
     "RequestError",

@@ -1,8 +1,8 @@
 """Makes what comes off an aircraft: raw measurements of a landscape whose faults are known.
 
 ``python -m tasks.inspection.survey FOLDER --seed 7 --sections 4``. Each section is a raw folder for
-``import``; ``truth.json`` beside them says where plants were set too near to a wire, and how near. The
-same seed makes the same bytes.
+``import`` below ``raw``; ``truth.json`` beside that says where plants were set too near to a wire,
+and how near. The same seed makes the same bytes.
 
 The landscape: rolling ground, three wires that sag between the ends of each section, shrubs and trees
 that keep their distance, and the few that do not. Points are chosen on these surfaces and turned into
@@ -26,7 +26,7 @@ from tasks.inspection.importing import RAW_SCAN, RAW_TRACK
 from tasks.inspection.raw_scan import MICRORADIAN, MILLIMETRE_M, TICK_S, Record, write_raw
 from tasks.inspection.track import Track, Triple, rotation, write_track
 
-TRUTH = "truth.json"
+RAW, TRUTH = "raw", "truth.json"
 START_S = 345_600.0
 SPEED_M_S, HEIGHT_M = 20.0, 60.0
 GPS_S, IMU_S = 0.1, 0.02
@@ -248,7 +248,7 @@ def make(folder: Path, plan: Plan, damaged: bool = True) -> list[Planted]:
     planted: list[Planted] = []
     for number in range(plan.sections):
         section = Section(plan, number)
-        raw = folder / section.name
+        raw = folder / RAW / section.name
         raw.mkdir(parents=True)
         records, _, track, start_s = measured(section)
         write_raw(raw / RAW_SCAN, start_s, records)

@@ -3,13 +3,14 @@
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from agent import __version__, cli
 from agent.commands import exits, flock
 from agent.commands.choosing import Command
+
+CHECKOUT = Path(cli.__file__).resolve().parents[1]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,7 +60,7 @@ def test_a_mistake_is_answered_with_one_sentence(
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", [name for name in cli.COMMANDS if name != "demo"])
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
 def test_every_command_has_help_with_examples_and_exit_codes(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,41 +83,6 @@ def test_every_command_of_the_flock_has_too(name: str, capsys: pytest.CaptureFix
     assert "--json" in said
 
 
-def test_demo_outside_a_clone_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
-    assert cli.main(["demo"]) == exits.MISUSED
-    assert "only in a clone" in capsys.readouterr().err
-
-
-def test_demo_without_its_module_names_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "tests").mkdir()
-    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
-    assert cli.main(["demo"]) == exits.MISUSED
-    assert "tests/sim/demo.py" in capsys.readouterr().err
-
-
-def test_demo_hands_on_its_arguments_and_the_exit_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    received: list[list[str]] = []
-
-    def main(arguments: list[str]) -> int:
-        received.append(arguments)
-        return 7
-
-    module = tmp_path / "tests" / "sim" / "demo.py"
-    module.parent.mkdir(parents=True)
-    module.touch()
-    monkeypatch.setattr(cli, "CHECKOUT", tmp_path)
-    monkeypatch.setitem(sys.modules, cli.DEMO_MODULE, SimpleNamespace(main=main))
-    assert cli.main(["demo", "--seed", "3", "--version"]) == 7
-    assert received == [["--seed", "3", "--version"]]
-
-
 def test_an_interrupted_command_ends_without_a_traceback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -130,7 +96,7 @@ def test_an_interrupted_command_ends_without_a_traceback(
 def test_the_module_is_the_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "agent", "--version"],
-        cwd=cli.CHECKOUT,
+        cwd=CHECKOUT,
         capture_output=True,
         text=True,
         check=True,

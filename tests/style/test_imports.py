@@ -32,7 +32,6 @@ NO_CLIENTS = {
     "agent.commands.agent": "agent.headless",
     "agent.commands.program.check": "agent.service_trial",
 }
-SIMULATOR_DEMO = "tests.sim.demo"
 
 Rule = Callable[[Source, Import], bool]
 
@@ -72,10 +71,8 @@ def wrong_side(source: Source, imported: Import) -> bool:
 
 
 def leaning_on_tests(source: Source, imported: Import) -> bool:
-    """5. Only the command `demo` may know the tests, and of them only the simulator's demo."""
-    if inside(source.module, "tests") or not inside(imported.module, "tests"):
-        return False
-    return not (source.module == "agent.cli" and imported.module == SIMULATOR_DEMO)
+    """5. Nothing that is installed knows the tests, which are not."""
+    return inside(imported.module, "tests") and not inside(source.module, "tests")
 
 
 RULES: tuple[Rule, ...] = (impure, sideways, around_the_client, wrong_side, leaning_on_tests)

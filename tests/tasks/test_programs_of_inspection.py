@@ -29,7 +29,7 @@ def test_from_raw_measurements_to_the_report(tmp_path: Path) -> None:
     tables: list[object] = []
     for section in ("section1", "section2"):
         at = tmp_path / section
-        run_all(at, tmp_path / "survey" / section, section)
+        run_all(at, tmp_path / "survey" / "raw" / section, section)
         tables += ["-i", at / "anomaly_detection" / "anomalies.csv"]
     finish(tmp_path, "aggregation", tables)
     finish(tmp_path, "report", ["-i", tmp_path / "aggregation" / "points_of_interest.csv"])

@@ -1,0 +1,139 @@
+"""`wingbeat demo`: a temporary flock of real agents that works, loses a machine, and recovers.
+
+Somebody who has one machine wants to see what several would do. So several agents are started here,
+each a process with a home of its own, on loopback addresses; they make a flock by invitation, as
+machines of an office do. They are given an inspection: raw measurements of a power line in which
+plants were set too near to the wires, at places that only the generator and the check at the end
+know. One agent is killed in the middle. What comes of it is compared with what was planted.
+
+==============  ============================================================================
+``machines``    the agents: started, joined, killed, ended
+``inspection``  the survey, the programs, and what has to be found
+``playing``     the course of it, told as it happens
+``happenings``  what is told, as values
+``screen``      the same for a person at a terminal
+``lines``       the same as plain lines, or as JSON for scripts
+==============  ============================================================================
+
+Nothing is left behind, whatever happens: processes are ended by their ids, the folder is deleted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from agent.client import ClientError
+from agent.commands import exits
+from agent.commands.asking import fail
+from agent.commands.demo.happenings import Tell
+from agent.commands.demo.inspection import Inspection
+from agent.commands.demo.lines import told_as_json, told_as_lines
+from agent.commands.demo.machines import DemoError, Machines, remove
+from agent.commands.demo.playing import Playing
+from agent.commands.demo.screen import Screen
+from agent.commands.drawing import on_terminal
+from agent.commands.parsing import CommandParser, command_parser
+from agent.workflow.faults import FaultsError
+
+FOLDER = "wingbeat-demo-"
+ENDING = ("SIGTERM", "SIGHUP")
+SEED_MAX = 10**9
+MACHINES_MIN, MACHINES_MAX = 3, 9
+
+
+def run(arguments: list[str]) -> int:
+    """Play it; done only if everything was found."""
+    options = _parser().parse_args(arguments)
+    if options.keep is not None and options.keep.exists():
+        return fail(options, f"{options.keep} is there already: name a new folder to keep it in")
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER)).resolve()
+        return asyncio.run(_until_ended(options, folder))
+    except (DemoError, ClientError, OSError) as error:
+        return fail(options, str(error))
+    except FaultsError as error:
+        return fail(options, error.faults[0].sentence())
+    except asyncio.CancelledError:
+        return exits.INTERRUPTED
+
+
+def _parser() -> CommandParser:
+    parser = command_parser(
+        "demo",
+        "Start a temporary flock of real agents on this machine, have it inspect a power line, kill\n"
+        "one of the agents in the middle, and check what the others found. Needs no set-up, touches\n"
+        "no agent that runs here, and leaves nothing behind. Takes less than a minute.",
+        "wingbeat demo",
+        "wingbeat demo --keep results     # report.html, the tables and the agents' logs",
+        "wingbeat demo --json | jq .what",
+    )
+    parser.add_argument("--seed", type=_number(0, SEED_MAX), default=1, help="draws the landscape")
+    parser.add_argument(
+        "--machines",
+        type=_number(MACHINES_MIN, MACHINES_MAX),
+        default=5,
+        help=f"how many agents, {MACHINES_MIN} to {MACHINES_MAX} (5)",
+    )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep results and logs there")
+    return parser
+
+
+def _number(least: int, most: int) -> type[int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no number from {least} to {most}")
+        return int(text)
+
+    return read  # type: ignore[return-value]
+
+
+async def _until_ended(options: argparse.Namespace, folder: Path) -> int:
+    """A signal that ends this process ends the play, and that cleans up."""
+    playing = asyncio.ensure_future(_play(options, folder))
+    loop = asyncio.get_running_loop()
+    for name in ENDING:
+        if number := getattr(signal, name, None):
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(number, playing.cancel)
+    return await playing
+
+
+async def _play(options: argparse.Namespace, folder: Path) -> int:
+    machines = Machines(folder, options.machines)
+    inspection = Inspection(folder / "survey", options.seed)
+    playing = Playing(machines, inspection, options.keep)
+    try:
+        with _audience(options) as tell:
+            good = await playing.play(tell)
+    finally:
+        await asyncio.shield(machines.end())
+        remove(folder)
+    return exits.DONE if good else exits.WORK_FAILED
+
+
+class _Plain:
+    """An audience that needs no end."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def __enter__(self) -> Tell:
+        return self._tell
+
+    def __exit__(self, *exception: object) -> None:
+        sys.stdout.flush()
+
+
+def _audience(options: argparse.Namespace) -> _Plain | Screen:
+    if options.json:
+        return _Plain(told_as_json)
+    if on_terminal() and os.environ.get("TERM") != "dumb":
+        return Screen()
+    return _Plain(told_as_lines)

@@ -1,0 +1,102 @@
+"""The demo without a terminal: a line for each thing that matters, or JSON for scripts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import msgspec
+
+from agent.commands.demo.happenings import (
+    Checked,
+    Ended,
+    Found,
+    Happening,
+    Joined,
+    Killed,
+    Moved,
+    Progressed,
+    Recovered,
+    Starting,
+    Submitted,
+)
+from agent.commands.showing import plain
+
+QUIET_STATES = ("Submitted", "Ready", "Scheduled")
+
+
+def told_as_json(happening: Happening) -> None:
+    """One document a line."""
+    _write(msgspec.json.encode(happening).decode())
+
+
+def told_as_lines(happening: Happening) -> None:
+    """Sentences, with the seconds since the beginning."""
+    for line in sentences(happening):
+        _write(f"{happening.at_s:6.1f} s  {plain(line)}")
+    if isinstance(happening, Ended):
+        for line in ending(happening):
+            _write(plain(line))
+
+
+def sentences(happening: Happening) -> Iterator[str]:
+    """What is said of it; nothing of what is only on its way."""
+    match happening:
+        case Starting(machines=machines, sections=sections):
+            yield f"starting {len(machines)} agents, and a survey of {sections} sections for them"
+        case Joined(machine=machine, process=process):
+            yield f"{machine} is in the flock (process {process})"
+        case Submitted(tasks=tasks, planted=planted, to=to):
+            yield f"{to} has accepted a workflow of {tasks} tasks; {planted} plants are to be found"
+        case Moved():
+            yield from _moved(happening)
+        case Killed(machine=machine, tasks=tasks):
+            yield f"KILLED {machine} while it ran {', '.join(tasks)} (kill -9)"
+        case Recovered(task=task, machine=machine, after_s=after_s):
+            yield f"RECOVERED {task}: {machine} runs it, {after_s:.2f} s after the kill"
+        case Checked(check=check, right=right, found=found):
+            yield f"{'right' if right else 'WRONG'}: {check} ({found})"
+        case Progressed() | Ended():
+            return
+
+
+def _moved(moved: Moved) -> Iterator[str]:
+    if moved.state == "Running":
+        yield f"{moved.machine} runs {moved.task}"
+    elif moved.state == "Terminated":
+        yield f"{moved.machine} has finished {moved.task}"
+    elif moved.state not in QUIET_STATES:
+        yield f"{moved.task} is {moved.state}: {moved.cause}"
+
+
+def ending(ended: Ended) -> Iterator[str]:
+    """The results."""
+    yield ""
+    yield from (plant_line(each) for each in ended.plants)
+    yield "tasks by machine: " + ", ".join(
+        f"{name} {count}" for name, count in sorted(ended.tasks_by_machine.items())
+    )
+    yield verdict(ended)
+
+
+def verdict(ended: Ended) -> str:
+    """In a sentence, and where the results are."""
+    where = (
+        f"results and logs are in {ended.kept}"
+        if ended.kept
+        else ("nothing is left behind; --keep FOLDER keeps the report and the logs")
+    )
+    judged = "everything is right" if ended.right else "NOT everything is right"
+    return f"{judged} after {ended.at_s:.1f} s; {where}"
+
+
+def plant_line(found: Found) -> str:
+    """One plant: as it was planted, and as it was found."""
+    seen = "not found" if found.found_m is None else f"found {found.found_m:.2f} m from it"
+    place = f"east {found.east_m:.1f}, north {found.north_m:.1f}"
+    return f"  {found.section} at {place}: set {found.planted_m:.2f} m from a wire, {seen}"
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

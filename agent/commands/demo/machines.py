@@ -1,0 +1,201 @@
+"""The machines of the demo: agents as processes, each with a home of its own below one folder.
+
+They listen on the loopback address only, at ports that the system chooses, so that nothing else on
+this machine or its network is touched. The first makes the flock, the others join it by invitation.
+Each is a process group of its own: Ctrl-C reaches the demo alone, which then ends the agents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from agent.api.flock import FlockCreate, Invite, Join, Peers
+from agent.api.methods import FLOCK_CREATE, INVITE, JOIN, PEERS, STOP
+from agent.api.session import Stop
+from agent.client import Client, ClientError, Home, NoAgentError
+
+NAMES = ("heron", "kestrel", "merlin", "osprey", "swift", "dipper", "plover", "siskin", "wren")
+FLOCK = "demo"
+VARIABLE = "WINGBEAT_HOME"
+ROOT = Path(__file__).resolve().parents[3]
+"""Where the packages lie, installed or not: the agents are started there to find them."""
+START_S_MAX, LINK_S_MAX, STOP_S_MAX = 40.0, 30.0, 8.0
+LOOK_EVERY_S = 0.05
+LAST_WORDS = 600
+NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+"""What keeps Ctrl-C at this terminal from the agents on Windows; a session does elsewhere."""
+
+
+class DemoError(Exception):
+    """One sentence: why the demo cannot go on."""
+
+
+class Machine:
+    """One agent."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.home = Home.at(folder)
+        self._output = folder / "output"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        """To ask it."""
+        assert self._client is not None
+        return self._client
+
+    @property
+    def process(self) -> int:
+        """Its process id."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it; it is not waited for."""
+        self.home.prepare()
+        settings = f'name = "{self.name}"\nport = 0\nlisten = ["127.0.0.1"]\nvolunteer = "always"\n'
+        self.home.settings_file.write_text(settings, "utf-8")
+        with self._output.open("wb") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "agent", "agent"],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=ROOT,
+                env={**os.environ, VARIABLE: str(self.folder)},
+                start_new_session=os.name == "posix",
+                creationflags=NEW_GROUP,
+            )
+
+    async def up(self) -> None:
+        """Until it answers."""
+        deadline_s = _now_s() + START_S_MAX
+        while self._client is None:
+            assert self._process is not None
+            if self._process.poll() is not None or _now_s() > deadline_s:
+                raise DemoError(f"the agent {self.name} does not start: {self._last_words()}")
+            try:
+                self._client = await Client.connect(self.home, "demo")
+            except NoAgentError:
+                await asyncio.sleep(LOOK_EVERY_S)
+
+    def kill(self) -> None:
+        """As when somebody pulls the plug: it does not get to do anything."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    async def end(self) -> None:
+        """However far it has come."""
+        if self._process is None or self._process.poll() is not None:
+            await self._let_go()
+            return
+        if self._client is None:
+            self._process.terminate()
+        else:
+            with suppress(ClientError, OSError, TimeoutError):
+                async with asyncio.timeout(STOP_S_MAX):
+                    await self._client.call(STOP, Stop("the demo is over"))
+        await self._let_go()
+        deadline_s = _now_s() + STOP_S_MAX
+        while self._process.poll() is None:
+            if _now_s() > deadline_s:
+                self._process.kill()
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _let_go(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(ClientError, OSError, TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await client.close()
+
+    def _last_words(self) -> str:
+        printed = self._output.read_text("utf-8", "replace") if self._output.exists() else ""
+        return " ".join(printed[-LAST_WORDS:].split()) or "it says nothing"
+
+
+class Machines:
+    """All of them."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.all = [Machine(name, folder / name) for name in NAMES[:count]]
+        self.killed: Machine | None = None
+
+    @property
+    def first(self) -> Machine:
+        """The one that made the flock and is asked."""
+        return self.all[0]
+
+    def named(self, name: str) -> Machine | None:
+        """One of them."""
+        return next((each for each in self.all if each.name == name), None)
+
+    async def start(self, programs: Callable[[Path], None]) -> None:
+        """Start all, with these programs installed, and wait until they answer."""
+        for machine in self.all:
+            programs(machine.home.programs)
+            machine.start()
+        await asyncio.gather(*(machine.up() for machine in self.all))
+
+    async def make_flock(self, joined: Callable[[Machine], None]) -> None:
+        """One flock of all, in which everybody is linked with everybody."""
+        await self.first.client.call(FLOCK_CREATE, FlockCreate(FLOCK))
+        joined(self.first)
+        invitation = await self.first.client.call(INVITE, Invite(uses=len(self.all)))
+        for machine in self.all[1:]:
+            await machine.client.call(JOIN, Join(invitation.text))
+            joined(machine)
+        await self._all_linked()
+
+    async def _all_linked(self) -> None:
+        deadline_s = _now_s() + LINK_S_MAX
+        while not all([await self._sees_all(machine) for machine in self.all]):
+            if _now_s() > deadline_s:
+                raise DemoError("the agents do not find each other on the loopback address")
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _sees_all(self, machine: Machine) -> bool:
+        peers = (await machine.client.call(PEERS, Peers())).peers
+        return sum(peer.state == "linked" for peer in peers) == len(self.all) - 1
+
+    def kill(self, machine: Machine) -> None:
+        """One of them, for good."""
+        machine.kill()
+        self.killed = machine
+
+    async def end(self) -> None:
+        """All that still run, at the same time."""
+        await asyncio.gather(*(machine.end() for machine in self.all), return_exceptions=True)
+
+
+def remove(folder: Path) -> None:
+    """A folder with all that is in it, read-only or not."""
+
+    def allow(_: object, path: str, __: object) -> None:
+        with suppress(OSError):
+            Path(path).parent.chmod(stat.S_IRWXU)
+            Path(path).chmod(stat.S_IRWXU)
+            shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
+
+    shutil.rmtree(folder, onerror=allow)
+
+
+def keep_logs(machines: Sequence[Machine], into: Path) -> None:
+    """What the agents logged, a folder for each."""
+    for machine in machines:
+        shutil.copytree(machine.home.log, into / machine.name, dirs_exist_ok=True)
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,234 @@
+"""The course of the demo: start, submit, watch, kill, watch on, fetch, check.
+
+Everything is done through the client protocol, as any client would, but for the kill. Events are
+followed at the first machine only: it holds the same table as the others. An agent is killed when a
+part of the work is done and another one than the first is in the middle of a long task, so that there is
+something to recover: outputs that it made for others, and a task that nobody else has begun.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import aclosing
+from pathlib import Path
+
+from agent.api.datasets import CHUNK_BYTES_MAX, ReadDataset
+from agent.api.methods import READ_DATASET, SHOW, STATUS
+from agent.api.session import Event, TaskMoved, TaskProgressed, WorkflowEnded
+from agent.api.values import Dataset, Position, TaskState
+from agent.api.work import Show, Status, TaskView
+from agent.commands.demo.happenings import (
+    Checked,
+    Ended,
+    Joined,
+    Killed,
+    Moved,
+    Progressed,
+    Recovered,
+    Starting,
+    Submitted,
+    Tell,
+)
+from agent.commands.demo.inspection import SECTIONS, WORKFLOW, Inspection, right
+from agent.commands.demo.machines import DemoError, Machine, Machines, keep_logs
+from agent.workflow.submission import Wanted, submit_file
+
+WORK_S_MAX = 100.0
+KILL_AFTER_SHARE = 0.3
+LONG_TASKS = ("segmentation", "georeferencing", "detection")
+INTO_THE_TASK_S = 0.4
+FETCH_S_MAX = 20.0
+REPORT, TABLE = "report", "aggregation"
+
+
+class Playing:
+    """One play."""
+
+    def __init__(self, machines: Machines, inspection: Inspection, keep: Path | None) -> None:
+        self._machines, self._inspection, self._keep = machines, inspection, keep
+        self._began_s = asyncio.get_running_loop().time()
+        self._tell: Tell = lambda _: None
+        self._tasks = 0
+        self._running: dict[str, tuple[str, float]] = {}
+        """Where each running task runs, and since when."""
+        self._finished: dict[str, None] = {}
+        self._lost: dict[str, None] = {}
+        self._killed_s = 0.0
+        self._right = True
+
+    async def play(self, tell: Tell) -> bool:
+        """All of it; whether everything was right."""
+        self._tell = tell
+        machines = self._machines
+        names = tuple(machine.name for machine in machines.all)
+        tell(Starting(self._at_s(), names, SECTIONS, str(machines.first.folder.parent)))
+        await asyncio.gather(self._inspection.survey(), machines.start(self._inspection.install))
+        await machines.make_flock(self._joined)
+        position = (await machines.first.client.call(STATUS, Status(limit=1))).position
+        workflow = await self._submit()
+        await self._watch(workflow, position)
+        return await self._check(workflow)
+
+    # -- acts --------------------------------------------------------------------------------
+
+    async def _submit(self) -> str:
+        client = self._machines.first.client
+        wanted = Wanted(
+            {"survey": str(self._inspection.raw), "title": "Demo_line"}, submitter="demo"
+        )
+        accepted = await submit_file(client, WORKFLOW, wanted)
+        shown = await client.call(SHOW, Show(accepted.workflow, limit=1))
+        self._tasks = shown.workflow.tasks
+        planted = len(self._inspection.planted)
+        name = self._machines.first.name
+        self._tell(Submitted(self._at_s(), accepted.workflow, self._tasks, planted, name))
+        return accepted.workflow
+
+    async def _watch(self, workflow: str, position: Position) -> None:
+        """All that happens after a position, until the workflow has ended."""
+        client = self._machines.first.client
+        killing = asyncio.create_task(self._kill_in_the_middle())
+        try:
+            async with asyncio.timeout(WORK_S_MAX), aclosing(client.events(position)) as events:
+                async for event in events:
+                    if self._heard(event, workflow):
+                        return
+        except TimeoutError:
+            left = self._tasks - len(self._finished)
+            raise DemoError(
+                f"after {WORK_S_MAX:g} s {left} of {self._tasks} tasks have not ended: this machine "
+                f"is very busy, or Wingbeat is at fault (--keep keeps the logs)"
+            ) from None
+        finally:
+            killing.cancel()
+            await asyncio.gather(killing, return_exceptions=True)
+
+    def _heard(self, event: Event, workflow: str) -> bool:
+        """Whether that was the end."""
+        match event.happening:
+            case TaskMoved(workflow=name) as moved if name == workflow:
+                self._moved(moved)
+            case TaskProgressed(workflow=name) as told if name == workflow:
+                self._tell(Progressed(self._at_s(), told.name, told.host, told.permille))
+            case WorkflowEnded(workflow=name) if name == workflow:
+                return True
+            case _:
+                pass
+        return False
+
+    def _moved(self, moved: TaskMoved) -> None:
+        at_s, name = self._at_s(), moved.name
+        self._running.pop(name, None)
+        if moved.after is TaskState.RUNNING:
+            self._running[name] = (moved.host, at_s)
+        elif moved.after is TaskState.TERMINATED:
+            self._finished[name] = None
+        self._tell(Moved(at_s, name, moved.after.value, moved.host, moved.cause))
+        if name in self._lost and name in self._running and moved.host != self._killed_name():
+            del self._lost[name]
+            self._tell(Recovered(at_s, name, moved.host, round(at_s - self._killed_s, 3)))
+
+    async def _kill_in_the_middle(self) -> None:
+        while True:
+            victim = self._victim()
+            if victim is not None:
+                break
+            await asyncio.sleep(0.02)
+        tasks = tuple(name for name, (host, _) in self._running.items() if host == victim.name)
+        process = victim.process
+        self._machines.kill(victim)
+        self._killed_s = self._at_s()
+        self._lost.update(dict.fromkeys(tasks))
+        self._tell(Killed(self._killed_s, victim.name, process, tasks))
+
+    def _victim(self) -> Machine | None:
+        if len(self._finished) < KILL_AFTER_SHARE * self._tasks:
+            return None
+        for name, (host, since_s) in self._running.items():
+            machine = self._machines.named(host)
+            long_task = name.partition(".")[0] in LONG_TASKS
+            begun = self._at_s() - since_s >= INTO_THE_TASK_S
+            if long_task and begun and machine not in (None, self._machines.first):
+                return machine
+        return None
+
+    # -- what came of it ---------------------------------------------------------------------
+
+    async def _check(self, workflow: str) -> bool:
+        tasks = {task.name: task for task in await self._all_tasks(workflow)}
+        done = sum(task.state is TaskState.TERMINATED for task in tasks.values())
+        self._judge("every task has finished", done == len(tasks), f"{done} of {len(tasks)}")
+        killed = self._killed_name()
+        self._judge("an agent was killed", bool(killed), killed or "none: the work was too quick")
+        again = sum(task.attempt > 1 for task in tasks.values())
+        self._judge("its work went on elsewhere", not self._lost, f"{again} tasks begun again")
+        results = await self._results(tasks)
+        table = results.get("points_of_interest.csv", b"").decode("utf-8", "replace")
+        plants, strangers = self._inspection.compare(table)
+        hits = sum(map(right, plants))
+        self._judge("all plants too near to a wire were found", hits == len(plants), f"{hits}")
+        self._judge("and nothing else was", not strangers, f"{strangers} others")
+        report = results.get("report.md", b"").decode("utf-8", "replace")
+        told = report.count("| section") == len(plants)
+        self._judge("the report tells of each", told, f"{len(report.splitlines())} lines")
+        by_machine: dict[str, int] = {}
+        for task in tasks.values():
+            by_machine[task.host] = by_machine.get(task.host, 0) + 1
+        kept = self._kept(results)
+        self._tell(Ended(self._at_s(), self._right, by_machine, tuple(plants), report, kept))
+        return self._right
+
+    async def _results(self, tasks: dict[str, TaskView]) -> dict[str, bytes]:
+        """By name; each is what its identifier says, byte for byte."""
+        found: dict[str, bytes] = {}
+        same = True
+        wanted = ((TABLE, ("points_of_interest.csv",)), (REPORT, ("report.html", "report.md")))
+        for name, files in wanted:
+            outputs = tasks[name].outputs if name in tasks else ()
+            for file, output in zip(files, outputs, strict=False):
+                found[file] = await self._fetched(output)
+                same = (
+                    same and output.dataset == "sha256:" + hashlib.sha256(found[file]).hexdigest()
+                )
+        whole = len(found) == sum(len(files) for _, files in wanted)
+        self._judge(
+            "the results are those that were recorded", same and whole, f"{len(found)} files"
+        )
+        return found
+
+    async def _fetched(self, output: Dataset) -> bytes:
+        client, data = self._machines.first.client, b""
+        async with asyncio.timeout(FETCH_S_MAX):
+            while True:
+                asked = ReadDataset(output.dataset, "", len(data), CHUNK_BYTES_MAX)
+                piece = await client.call(READ_DATASET, asked)
+                data += piece.data
+                if not piece.data or len(data) >= piece.size_bytes:
+                    return data
+
+    async def _all_tasks(self, workflow: str) -> tuple[TaskView, ...]:
+        return (await self._machines.first.client.call(SHOW, Show(workflow, limit=1_000))).tasks
+
+    def _kept(self, results: dict[str, bytes]) -> str:
+        if self._keep is None:
+            return ""
+        folder = self._keep.absolute()
+        folder.mkdir(parents=True)
+        for name, data in results.items():
+            (folder / name).write_bytes(data)
+        keep_logs(self._machines.all, folder / "logs")
+        return str(folder)
+
+    def _judge(self, check: str, holds: bool, found: str) -> None:
+        self._right = self._right and holds
+        self._tell(Checked(self._at_s(), check, holds, found))
+
+    def _joined(self, machine: Machine) -> None:
+        self._tell(Joined(self._at_s(), machine.name, machine.process))
+
+    def _killed_name(self) -> str:
+        return "" if self._machines.killed is None else self._machines.killed.name
+
+    def _at_s(self) -> float:
+        return round(asyncio.get_running_loop().time() - self._began_s, 3)
