@@ -121,7 +121,8 @@ class DatasetOffice:
         elif moved.after is TaskState.TERMINATED:
             self._caretaker.look_if_elsewhere()
             lineage = lineage_of_task(self._node.table, moved.task)
-            self._loop.run_in_executor(None, self._note, lineage)
+            if lineage:
+                self._loop.run_in_executor(None, self._note, lineage)
 
     def peers_changed(self) -> None:
         """Somebody came or went."""
@@ -220,6 +221,7 @@ class DatasetOffice:
             removed = tuple(each for each in removed if each not in there)
         with suppress(RuntimeError):  # the loop has ended, and the node with it
             self._loop.call_soon_threadsafe(self._tell, DatasetsChanged(added, removed))
+            self._loop.call_soon_threadsafe(self._caretaker.look)
 
     def _wanted(self) -> Wanted:
         """From a thread: the table is the loop's."""

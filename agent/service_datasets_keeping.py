@@ -119,6 +119,7 @@ def lineage_of_task(table: Table, task: TaskId) -> list[Lineage]:
             run.stamp[0] / 1000,
         )
         for number, output in enumerate(run.phase.outputs)
+        if not output.external
     ]
 
 
@@ -137,6 +138,7 @@ class Caretaker:
         self._me, self._node, self._store, self._transfers = me, node, store, transfers
         self._copies, self._others = copies, others
         self._added: dict[DatasetId, float] = {}
+        self._changes = -1
         self._refused: dict[tuple[NodeId, DatasetId], float] = {}
         self._soon = asyncio.Event()
         self.look_elsewhere: Callable[[frozenset[DatasetId]], Awaitable[None]] | None = None
@@ -164,15 +166,26 @@ class Caretaker:
     async def run(self) -> None:
         """Until cancelled."""
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_EVERY_S):
-                    await self._soon.wait()
-            self._soon.clear()
+            await self._something_to_do()
             try:
                 await self._spread()
                 await self._collect()
             except OSError as error:
                 log.warning("the datasets here could not be looked after: %s", error)
+
+    async def _something_to_do(self) -> None:
+        """Until the table, the peers or the store have changed; an idle node does nothing."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self._soon.wait()
+            changes = self._node.table.changes
+            now_s = time.monotonic()
+            due = now_s - self._collected_s >= COLLECT_EVERY_S
+            if self._soon.is_set() or changes != self._changes or self._refused or due:
+                self._soon.clear()
+                self._changes = changes
+                return
 
     async def _spread(self) -> None:
         now_s = time.monotonic()

@@ -7,24 +7,31 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 ACCOUNTS = ("postgres", "nobody")
 LIMIT_S = 60.0
 
 
+class Account(NamedTuple):
+    """Somebody else than root."""
+
+    user: int
+    group: int
+
+
 def why_no_server() -> str:
     """Empty where a server can be started."""
     if not INSTALLED and shutil.which("initdb") is None:
         return "no PostgreSQL server is installed here"
-    if os.geteuid() == 0 and (shutil.which("setpriv") is None or _account() is None):
+    if _is_root() and (shutil.which("setpriv") is None or _account() is None):
         return "the server refuses root, and there is no other account to hand it to"
     return ""
 
@@ -33,10 +40,10 @@ def why_no_server() -> str:
 def server() -> Iterator[str]:
     """Its URL; it runs until the end of the block."""
     folder = Path(tempfile.mkdtemp(prefix="wingbeat-database-"))
-    account = _account() if os.geteuid() == 0 else None
+    account = _account() if _is_root() else None
     try:
         if account is not None:
-            os.chown(folder, account.pw_uid, account.pw_gid)
+            os.chown(folder, account.user, account.group)
         data = folder / "data"
         _run(account, folder, "initdb", "-D", data, "-U", "wingbeat", "-A", "trust", "-E", "UTF8")
         options = f"-c listen_addresses='' -c unix_socket_directories={folder}"
@@ -61,18 +68,25 @@ def server() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _account() -> pwd.struct_passwd | None:
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _account() -> Account | None:
+    import pwd  # not on Windows, where nobody is root
+
     for name in ACCOUNTS:
         with contextlib.suppress(KeyError):
-            return pwd.getpwnam(name)
+            found = pwd.getpwnam(name)
+            return Account(found.pw_uid, found.pw_gid)
     return None
 
 
-def _run(account: pwd.struct_passwd | None, folder: Path, program: str, *words: object) -> None:
+def _run(account: Account | None, folder: Path, program: str, *words: object) -> None:
     found = str(INSTALLED[0] / program) if INSTALLED else program
     command = [found, *map(str, words)]
     if account is not None:
-        ids = [f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+        ids = [f"--reuid={account.user}", f"--regid={account.group}", "--clear-groups"]
         command = ["setpriv", *ids, *command]
     with (folder / "said").open("wb") as said:
         subprocess.run(command, check=True, stdout=said, stderr=said, cwd=folder, timeout=LIMIT_S)

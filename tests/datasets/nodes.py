@@ -32,7 +32,7 @@ text = path.read_text() if path and path.is_file() else "nothing"
 if path and path.is_dir():
     text = ",".join(sorted(each.name for each in path.iterdir()))
 with open("loud.txt", "w") as file:
-    file.write(text.upper())
+    file.write(text.upper() + "!")
 with open(words["-x"], "a") as file:
     file.write(os.environ["WINGBEAT_TASK"] + "\\n")
 """

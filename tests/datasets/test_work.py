@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.events import MarkGate
-from agent.protocol.records import Evicted, InputRef, TaskSpec
+from agent.protocol.records import Evicted, InputRef, TaskSpec, Terminated
 from agent.protocol.states import TaskState
 from agent.service import Service
+from agent.service_datasets_keeping import wanted_of
 from tests.datasets.nodes import (
     MEGABYTE,
     a_file,
@@ -62,7 +63,7 @@ def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
             second = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
             await submit(ant, "w", shout("a", notes, raw=raw(given)), second)
             await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
-            for task in ("a", "b"):
+            for task, said in (("a", b"A QUIET WORD!"), ("b", b"A QUIET WORD!!")):
                 (output,) = reading(ant, task).outputs
                 assert not output.external
                 await until(lambda output=output: here(ant, output.dataset))  # type: ignore[misc]
@@ -70,12 +71,13 @@ def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
                 outcome = reading(ant, task).outcome
                 assert outcome is not None
                 assert set(outcome.phase.holders) == {ant.node_id, bee.node_id}  # type: ignore[union-attr]
-                assert await ant.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD"
+                assert await ant.datasets.read(output.dataset, "", 0, 99) == said
             made = {
-                fact.kept.name: [each.task for each in fact.lineage]
+                each.task: fact.kept.name
                 for fact in await bee.datasets.listing()
+                for each in fact.lineage
             }
-            assert sorted(made["loud.txt"]) == ["a", "b"]
+            assert made == {"a": "loud.txt", "b": "loud.txt"}
 
     asyncio.run(scenario())
 
@@ -154,5 +156,56 @@ def test_a_node_without_room_gives_the_task_back_in_words(tmp_path: Path) -> Non
             assert reading(ant, "a").state is TaskState.READY
             assert not here(bee, dataset)
             assert runs(notes) == []
+
+    asyncio.run(scenario())
+
+
+def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_failed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        with_shout(tmp_path, "bee")
+        async with (
+            services(tmp_path, "ant", volunteer="paused") as (ant,),
+            services_of_homes(tmp_path, "bee") as (bee,),
+        ):
+            await flock_of(ant, bee)
+            path = tmp_path / "quiet.txt"
+            path.write_text("a quiet word")
+            given = await ant.datasets.add(path)
+            await until(lambda: here(bee, given.dataset))
+            place = bee.datasets.store.sound(given.dataset.partition(":")[2])
+            place.chmod(0o600)
+            place.write_text("A LOUDER ONE")
+            await submit(ant, "w", shout("a", notes, raw=raw(given)))
+            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+            ends = [type(run.phase) for run in ant.table.life("a").runs]
+            assert ends == [Evicted, Terminated]
+            (output,) = reading(ant, "a").outputs
+            assert await bee.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD!"
+
+    asyncio.run(scenario())
+
+
+def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leaves(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        with_shout(tmp_path, "ant")
+        async with services_of_homes(tmp_path, "ant") as (ant,):
+            path = tmp_path / "quiet.txt"
+            path.write_text("a quiet word")
+            given = await ant.datasets.add(path)
+            last = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
+            await submit(ant, "w", shout("a", notes, raw=raw(given)), gate("g", "b"), last)
+            await until(lambda: in_state([ant], "b", TaskState.TERMINATED))
+            (middle,), (end,) = reading(ant, "a").outputs, reading(ant, "b").outputs
+            everything = {given.dataset, middle.dataset, end.dataset}
+            assert wanted_of(ant.table).needed == everything
+            await open_gate(ant, "g")
+            await until(lambda: in_state([ant], "g", TaskState.TERMINATED))
+            wanted = wanted_of(ant.table)
+            assert wanted.needed == frozenset()
+            assert wanted.results == {end.dataset}
 
     asyncio.run(scenario())

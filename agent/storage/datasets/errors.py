@@ -1,8 +1,8 @@
 """Why the store could not do it, in the type. Each message is one sentence for a person.
 
 All are ``OSError``, because whoever waits for data expects a disk's troubles anyway: a full store
-says ``ENOSPC`` as a full disk does, and a program that cannot be started for it is given back to
-the flock instead of having failed.
+says ``ENOSPC`` as a full disk does, and what is damaged or gone ``EAGAIN``, so that a program which
+cannot be started for it is given back to the flock instead of having failed.
 """
 # ruff: noqa: N818 - the names say what happened
 
@@ -25,15 +25,15 @@ class DatasetError(OSError):
 
 
 class DatasetMissing(DatasetError):
-    """It is not on this disk."""
+    """It is not on this disk, just now: it may be fetched again."""
 
-    number = errno.ENOENT
+    number = errno.EAGAIN
 
 
 class DatasetDamaged(DatasetError):
-    """What is on this disk is not what it was; it was removed."""
+    """What is on this disk is not what it was; it was removed, and may be fetched again."""
 
-    number = errno.EIO
+    number = errno.EAGAIN
 
 
 class StoreFull(DatasetError):
