@@ -229,6 +229,7 @@ class Children:
         self._catch_up(run, child)
         self._tell_started(run, effect)
         ending, found = await child.run()
+        ending = self._whose_fault(ending)
         await saving.finish()
         return await self._event(effect, program, ending, found, output, scratch)
 
@@ -259,6 +260,15 @@ class Children:
             return limits
         share_mb = int(DISK_SHARE * (free - FREE_BYTES_MIN)) // MEGABYTE
         return replace(limits, disk_mb=max(1, share_mb))
+
+    def _whose_fault(self, ending: Ending) -> Ending:
+        """A program that fails while the disk is full has probably met that."""
+        if isinstance(ending, Broken):
+            free = shutil.disk_usage(self._scratch).free
+            if free < FREE_BYTES_MIN:
+                left = f"while the disk has only {megabytes(free)} left"
+                return Deprived(f"{ending.error}, {left}")
+        return ending
 
     def _catch_up(self, run: Run, child: Child) -> None:
         """What was asked while the process was being made."""

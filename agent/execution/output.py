@@ -23,11 +23,14 @@ from agent.execution.words import (
     ProgressWord,
     TerminatedWord,
     Word,
+    may_be_word,
     may_have_words,
     read_word,
 )
 
 TAIL_BYTES = 8 * 1024
+FLOOD_BYTES = 32 * 1024
+"""A piece larger than this is not taken apart unless a word stands at the beginning of a line."""
 FOLDER_MODE = 0o700
 _PROGRESS_LINES = re.compile(rb"^PROGRESS [^\n]*\n", re.MULTILINE)
 
@@ -117,15 +120,15 @@ class Output:
 
     def _hear_lines(self, data: bytes) -> None:
         """Of a piece, only the last progress and the last checkpoint are news."""
-        if not may_have_words(data):
-            self._log.write(data)
-            return
         kept: list[bytes] = []
         news: dict[type, Word] = {}
-        if len(data) > LINE_BYTES_MAX // 2:
+        if len(data) > FLOOD_BYTES:
+            if not may_have_words(data):
+                self._log.write(data)
+                return
             data = _without_all_but_the_last(data)
         for line in data.splitlines(keepends=True):
-            word = None if self._over or not may_have_words(line) else read_word(line)
+            word = None if self._over or not may_be_word(line) else read_word(line)
             match word:
                 case None:
                     kept.append(line)

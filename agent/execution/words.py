@@ -14,6 +14,12 @@ from dataclasses import dataclass
 CANCEL = b"CANCEL\n"
 LINE_BYTES_MAX = 64 * 1024
 OUTPUTS_MAX = 10_000
+FIRST_BYTES = 16
+"""Of a piece of output, enough to see whether it begins with a word."""
+_STARTS = (
+    *(b"\nPROGRESS ", b"\nCHECKPOINT ", b"\nTERMINATED ", b"\nTERMINATED\n", b"\nTERMINATED\r"),
+    *(b"\nCANCELLED\n", b"\nCANCELLED\r", b"\nERROR ", b"\nERROR\n", b"\nERROR\r"),
+)
 VERBS = (b"PROGRESS", b"TERMINATED", b"CANCELLED", b"ERROR", b"CHECKPOINT")
 
 
@@ -74,9 +80,15 @@ def read_word(line: bytes) -> Word | None:
             return None
 
 
+def may_be_word(line: bytes) -> bool:
+    """Quickly: False only when it is none."""
+    return line.lstrip().startswith(VERBS)
+
+
 def may_have_words(data: bytes) -> bool:
-    """Quickly, for a great deal of output: False only when there is none."""
-    return any(verb in data for verb in VERBS)
+    """The same for a great deal of output; what stands at the beginning of a line counts."""
+    first = b"\n" + data[:FIRST_BYTES]
+    return any(start in data or start in first for start in _STARTS)
 
 
 def arguments(raw: list[str], inputs: list[str], parameters: str) -> list[str]:

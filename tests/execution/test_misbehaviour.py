@@ -215,3 +215,22 @@ def test_a_guardian_that_is_killed_is_replaced(tmp_path: Path) -> None:
             assert isinstance(await here.end("t"), ChildSucceeded)
 
     in_loop(test)
+
+
+def test_one_that_fails_on_a_full_disk_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"wait {tmp_path}/pids {tmp_path}/go; exit 1")
+            (pid, _) = await here.running()
+            monkeypatch.setattr(children_module, "FREE_BYTES_MIN", 2**60)
+            os.kill(pid, 15)
+            ended = await here.end()
+            assert isinstance(ended, ChildNotStarted)
+            assert re.fullmatch(
+                r"tell was ended by signal 15, while the disk has only [0-9,]+ MB left",
+                ended.reason,
+            )
+
+    in_loop(test)
