@@ -156,7 +156,8 @@ class Core:
         self._own_lives: list[TaskLife] = []
         self._own_workflows: list[Workflow] = []
         self._own_prunings: list[Pruning] = []
-        self._stories: dict[TaskId, deque[tuple[int, str, str]]] = {}
+        self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}
+        """Lists, for most are short: an empty deque alone is as large as six entries."""
         self.table.join(setup.workflows, setup.lives, setup.prunings)
 
     # -- time and counting ---------------------------------------------------------------
@@ -395,8 +396,10 @@ class Core:
         if story is None:
             while len(self._stories) >= STORY_TASKS_MAX:
                 del self._stories[next(iter(self._stories))]
-            story = self._stories[task] = deque(maxlen=self.settings.story_entries_max)
+            story = self._stories[task] = []
         story.append((self.wall_ms, self.cause, what))
+        if len(story) > self.settings.story_entries_max:
+            del story[0]
 
     def story(self, task: TaskId) -> list[str]:
         """What happened to the task, as this node saw it, each line with its cause."""
