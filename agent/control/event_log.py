@@ -27,7 +27,8 @@ class EventLog:
         self._limits = limits
         self._wall = wall
         self._name = secrets.token_hex(8)
-        self._lines: deque[tuple[int, bytes]] = deque()
+        self._lines: deque[bytes] = deque()
+        self._times: deque[int] = deque()
         self._bytes = 0
         self._last = 0
         self._news = asyncio.Event()
@@ -42,18 +43,21 @@ class EventLog:
         self._last += 1
         at_ms = int(self._wall() * 1000)
         line = event_line(Event(self._last, at_ms, happening))
-        self._lines.append((at_ms, line))
+        # Beside the lines, and one value for all of a moment: there may be 100,000 of them.
+        same = bool(self._times) and self._times[-1] == at_ms
+        self._times.append(self._times[-1] if same else at_ms)
+        self._lines.append(line)
         self._bytes += len(line)
         self._forget(at_ms - self._limits.events_recent_s * 1000)
         self._news.set()
 
     def _forget(self, recent_ms: float) -> None:
-        lines, limits = self._lines, self._limits
+        lines, times, limits = self._lines, self._times, self._limits
         while self._bytes > limits.events_bytes_max or (
-            len(lines) > limits.events_max and lines[0][0] <= recent_ms
+            len(lines) > limits.events_max and times[0] <= recent_ms
         ):
-            _, line = lines.popleft()
-            self._bytes -= len(line)
+            times.popleft()
+            self._bytes -= len(lines.popleft())
 
     def check(self, position: Position) -> None:
         """Refuse a place from which the events cannot be told without a gap."""
@@ -77,7 +81,7 @@ class EventLog:
         self.check(Position(self._name, sequence))
         start = sequence - self._first + 1
         end = min(len(self._lines), start + self._limits.events_per_turn_max)
-        return [self._lines[place][1] for place in range(start, end)]
+        return [self._lines[place] for place in range(start, end)]
 
     async def wait_after(self, sequence: int) -> None:
         """Until there is an event after this one."""

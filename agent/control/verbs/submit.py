@@ -5,10 +5,11 @@ the node checks the rest, and keeps it.
 """
 
 from math import ceil
+from sys import intern
 
 from agent.api.methods import SUBMIT
 from agent.api.rpc import ErrorCode
-from agent.api.values import PRIORITY_NAMES, NamedPriority
+from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
 from agent.api.work import Submit, Submitted, Task
 from agent.control.call import Call, verb
 from agent.control.naming import task_id
@@ -45,8 +46,51 @@ def priority_value(priority: NamedPriority) -> int:
 
 
 def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
-    """The tasks as the flock keeps them."""
-    return tuple(_spec(params.name, task) for task in params.tasks)
+    """The tasks as the flock keeps them; what many have in common is there once."""
+    shared = _Shared(params.name)
+    return tuple(_spec(shared, task) for task in params.tasks)
+
+
+class _Shared:
+    """Values that tasks of one submission share: kept once, a large workflow is half as large."""
+
+    def __init__(self, workflow: str) -> None:
+        self._workflow = workflow
+        self._ids: dict[tuple[str, str], str] = {}
+        self._needs: dict[Requirements, records.Requirements] = {}
+        self._limits: dict[Limits, records.Limits] = {}
+
+    def id(self, name: str, workflow: str = "") -> str:
+        """The id of a task, of this workflow if no other is named."""
+        key = (workflow or self._workflow, name)
+        found = self._ids.get(key)
+        if found is None:
+            found = self._ids[key] = task_id(*key)
+        return found
+
+    def needs(self, told: Requirements) -> records.Requirements:
+        """What a machine must have."""
+        if told not in self._needs:
+            self._needs[told] = records.Requirements(
+                told.system,
+                told.architecture,
+                told.memory_mb,
+                told.disk_mb,
+                told.cores,
+                told.tags,
+            )
+        return self._needs[told]
+
+    def limits(self, told: Limits) -> records.Limits:
+        """What a run may take."""
+        if told not in self._limits:
+            self._limits[told] = records.Limits(
+                memory_mb=told.memory_mb,
+                disk_mb=told.disk_mb,
+                wall_s=ceil(told.wall_s),
+                silent_s=ceil(told.silent_s),
+            )
+        return self._limits[told]
 
 
 def fault_in(params: Submit, table: Table) -> str:
@@ -77,37 +121,24 @@ def _task_fault(task: Task, workflow: str, own: dict[str, Task], table: Table) -
     return ""
 
 
-def _spec(workflow: str, task: Task) -> records.TaskSpec:
-    needs = task.requirements
+def _spec(shared: _Shared, task: Task) -> records.TaskSpec:
     return records.TaskSpec(
-        task_id(workflow, task.id),
+        shared.id(task.id),
         task.id,
-        task.program,
+        intern(task.program),
         tuple(
-            records.InputRef(task_id(each.workflow or workflow, each.task), each.output)
+            records.InputRef(shared.id(each.task, each.workflow), each.output)
             for each in task.inputs
         ),
         tuple(records.Dataset(each.dataset, each.size_bytes, each.external) for each in task.raw),
-        tuple(task_id(workflow, name) for name in task.after),
+        tuple(shared.id(name) for name in task.after),
         task.parameters,
-        records.Requirements(
-            needs.system,
-            needs.architecture,
-            needs.memory_mb,
-            needs.disk_mb,
-            needs.cores,
-            needs.tags,
-        ),
+        shared.needs(task.requirements),
         round(task.expected_s * 1000),
         task.failures_max,
         task.gate,
         task.asks,
-        limits=records.Limits(
-            memory_mb=task.limits.memory_mb,
-            disk_mb=task.limits.disk_mb,
-            wall_s=ceil(task.limits.wall_s),
-            silent_s=ceil(task.limits.silent_s),
-        ),
+        limits=shared.limits(task.limits),
         published=_published(task),
     )
 
