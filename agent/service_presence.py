@@ -30,7 +30,7 @@ from agent.presence.looking import Looker, Sources
 from agent.presence.readings import Kind, Readings, Unseen
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.sources.native import native_sources
-from agent.presence.verdict import effective, needed, verdict
+from agent.presence.verdict import LOOK_WHILE_RUNNING_S, effective, needed, verdict
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 from agent.protocol.events import PresenceChanged
 from agent.protocol.records import short_text
@@ -236,8 +236,9 @@ class ServicePresence:
         return self.state()
 
     def work_began(self) -> None:
-        """Something runs now: from here on every moment counts."""
-        if self._verdict.look_again_s > 0.25:
+        """Something runs now: where somebody may come back, every moment counts from here on."""
+        found = self._verdict
+        if found.cause is Cause.IDLE and found.look_again_s > LOOK_WHILE_RUNNING_S:
             with self._changed:
                 self._wake()
 

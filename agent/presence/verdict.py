@@ -186,7 +186,10 @@ def _pace_s(rules: Rules, readings: Readings, memory: Memory) -> float:
     watched = rules.mode is not Mode.ALWAYS and rules.idle_s > 0
     if watched and (readings.running or memory.touch.bump_s is not None):
         return LOOK_WHILE_RUNNING_S
-    return LOOK_WHILE_HELPING_S
+    if not watched:
+        return LOOK_WHILE_HELPING_S
+    # No input may come and be over between two looks.
+    return min(LOOK_WHILE_HELPING_S, max(LOOK_WHILE_RUNNING_S, rules.idle_s / 2))
 
 
 def _hours_left_s(rules: Rules, now: Now) -> float | None:

@@ -21,9 +21,9 @@ from agent.protocol.events import PresenceChanged
 from agent.service_facts import ServiceError
 from agent.service_presence import ServicePresence
 from agent.service_settings import read_settings
+from tests.presence.eventually import eventually
 
 T = TypeVar("T")
-LIMIT_S = 30.0
 WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
 
 
@@ -105,12 +105,6 @@ async def presence(
         yield found
     finally:
         await found.stop()
-
-
-async def eventually(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(LIMIT_S):
-        while not condition():  # noqa: ASYNC110 - there is nothing to be told by
-            await asyncio.sleep(0.01)
 
 
 def in_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> None:

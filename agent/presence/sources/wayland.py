@@ -85,9 +85,16 @@ class WaylandIdle:
 
     def _connected(self) -> WaylandConnection:
         connection = WaylandConnection.connect(self._environment)
+        try:
+            self._ask_to_be_told(connection)
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def _ask_to_be_told(self, connection: WaylandConnection) -> None:
         notifiers, seats = connection.find(NOTIFIER), connection.find(SEAT)
         if not notifiers or not seats:
-            connection.close()
             raise WaylandError(f"this compositor does not offer {NOTIFIER if seats else SEAT}")
         version = min(notifiers[0].version, INPUT_IDLE_SINCE_VERSION)
         notifier = connection.bind(notifiers[0], version)
@@ -98,7 +105,6 @@ class WaylandIdle:
                 self._notify(connection, self._awake, notifier, GET_IDLE, seat)
             else:
                 self._notify(connection, self._input, notifier, GET_IDLE, seat)
-        return connection
 
     @staticmethod
     def _notify(

@@ -1,0 +1,87 @@
+"""A live node on a real X display: whoever touches it is given way, in the node itself."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.paths import Home
+from agent.service import Options, Service
+from agent.service_facts import Notice, VolunteeringMoved
+from tests.presence.displays import display
+from tests.presence.eventually import eventually
+
+SETTINGS = """
+volunteer = "when idle"
+[presence]
+idle_s = 1
+others_cpu_percent = 100
+free_memory_mb = 0
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    with display(tmp_path) as number:
+        monkeypatch.setenv("DISPLAY", number)
+        monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+        found = Home.at(tmp_path / "home")
+        found.prepare()
+        found.settings_file.write_text(SETTINGS)
+        yield found
+
+
+async def touch() -> None:
+    process = await asyncio.create_subprocess_exec("xdotool", "key", "a")
+    assert await process.wait() == 0
+
+
+def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Home) -> None:
+    async def test() -> None:
+        service = await Service.start(home, Options(discovery=False, log_to_files=False))
+        told: list[Notice] = []
+        service.subscribe(told.append)
+        try:
+            await eventually(lambda: service.live.presence.volunteering)
+            assert service.facts().presence_reason.startswith("Helping: no input for")
+            await touch()
+            await eventually(lambda: service.live.presence.owner_present)
+            assert service.facts().presence_reason.startswith("Paused: you used the keyboard")
+            await eventually(lambda: service.live.presence.volunteering)
+            service.presence.pause(time.time() + 3_600)
+            assert service.live.presence.owner_present
+            assert [each for each in told if isinstance(each, VolunteeringMoved)][-1].paused
+        finally:
+            await service.stop()
+
+    asyncio.run(test())
+
+
+def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command = ["Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert server.stdout is not None
+    monkeypatch.setenv("DISPLAY", f":{server.stdout.readline().strip()}")
+
+    async def test() -> None:
+        service = await Service.start(home, Options(discovery=False, log_to_files=False))
+        try:
+            await eventually(lambda: service.live.presence.volunteering)
+            server.kill()
+            await eventually(lambda: service.live.presence.owner_present)
+            assert "cannot see keyboard and mouse" in service.facts().presence_reason
+        finally:
+            await service.stop()
+
+    try:
+        asyncio.run(test())
+    finally:
+        server.kill()
+        server.communicate()
