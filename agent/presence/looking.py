@@ -93,6 +93,7 @@ class Looker:
         self._sources, self._clock = sources, clock
         self._read: dict[Kind, tuple[Reading[Any], ...]] = {}
         self._read_s: dict[Kind, float] = {}
+        self._faulty: set[int] = set()
 
     def look(self, kinds: Collection[Kind], *, brisk: bool, now: bool = False) -> None:
         """Read the sources of these kinds that are due; forget the others.
@@ -108,7 +109,7 @@ class Looker:
                 pace_s[kind] - EARLY_S
             ):
                 self._read_s[kind] = self._clock()
-                self._read[kind] = tuple(_read(each) for each in self._sources.of(kind))
+                self._read[kind] = tuple(map(self._see, self._sources.of(kind)))
 
     def readings(self, running: int) -> Readings:
         """Everything as it was seen last."""
@@ -127,6 +128,18 @@ class Looker:
     def read_s(self, kind: Kind) -> float | None:
         """When sources of this kind were read last, on the clock of this looker."""
         return self._read_s.get(kind)
+
+    def _see(self, source: Source[Any]) -> Reading[Any]:
+        """What a source sees. One that breaks is told of in the log once, not at every look."""
+        try:
+            reading = source.read()
+        except Exception as error:
+            if id(source) not in self._faulty:
+                log.exception("a source of presence is at fault")
+            self._faulty.add(id(source))
+            return Unseen(f"its source failed: {error!r}")
+        self._faulty.discard(id(source))
+        return reading
 
     def _one(self, kind: Kind) -> Reading[Any]:
         return self._read.get(kind, (NOT_READ,))[0]
@@ -148,11 +161,3 @@ def last_of(
     if isinstance(terminal, Unseen):
         return screen
     return screen if screen.value.at_s >= terminal.value.at_s else terminal
-
-
-def _read(source: Source[Any]) -> Reading[Any]:
-    try:
-        return source.read()
-    except Exception as error:
-        log.exception("a source of presence is at fault")
-        return Unseen(f"its source failed: {error!r}")

@@ -13,6 +13,7 @@ whoever watches a film counts as somebody who touches the machine, which is righ
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Callable, Mapping
 
 from agent.presence.readings import LastInput, Reading, Seen, Unseen
@@ -48,7 +49,7 @@ class WaylandIdle:
         except WaylandError as error:
             self.close()
             return str(error)
-        except OSError as error:
+        except (OSError, struct.error) as error:
             self.close()
             return f"the compositor cannot be asked ({error})"
         return ""
