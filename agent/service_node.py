@@ -39,7 +39,7 @@ from agent.service_datasets_transfers import Reach
 from agent.service_facts import AlreadyRunningError, ServiceError
 from agent.service_programs import ProgramReader
 from agent.service_publishing import PublishedPrograms
-from agent.service_settings import NodeSettings
+from agent.service_settings import SPARE, NodeSettings
 from agent.storage.datasets.room import GIGABYTE
 from agent.storage.errors import JournalError, JournalInUse
 from agent.storage.journal import Journal
@@ -113,7 +113,8 @@ class LiveNode:
             self.hand,
             grace_s=options.grace_s,
             store=datasets,
-            limits=node_limits(machine.memory_mb, settings.slots),
+            limits=node_limits(machine.memory_mb, settings.slots, settings.memory_gb),
+            spare=settings.processor == SPARE,
         )
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged

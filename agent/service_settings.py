@@ -12,6 +12,11 @@ key             what                                     default
 ``listen``      addresses to listen on                   all
 ``addresses``   of other nodes, where multicast fails    none
 ``slots``       programs at a time                       1
+``processor``   ``spare``: programs get what nobody      ``spare``
+                else wants of it; ``share``: at a low
+                priority, a little in any case
+``memory_gb``   what one program may take; 0 is the      a part of what
+                default                                  the machine has
 ``volunteer``   ``always``, ``when idle``,               ``always``
                 ``by schedule`` or ``paused``
 ``presence``    a table: ``agent.presence.rules``        see there
@@ -51,6 +56,9 @@ ASK = "ask"
 TAKES = ("always", ASK, "never")
 """What becomes of programs that others publish."""
 
+SPARE = "spare"
+PROCESSOR = (SPARE, "share")
+
 _Value = TypeVar("_Value")
 
 
@@ -73,6 +81,8 @@ class NodeSettings:
     listen: tuple[str, ...] = ()
     addresses: tuple[Address, ...] = ()
     slots: int = 1
+    processor: str = SPARE
+    memory_gb: float = 0.0
     volunteer: str = Mode.ALWAYS.value
     presence: Rules = field(default_factory=Rules)
     datasets: str = ""
@@ -113,6 +123,8 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
         "listen": _list_of(_host),
         "addresses": _list_of(_address),
         "slots": _number(1, SLOTS_MAX, f"a number from 1 to {SLOTS_MAX}"),
+        "processor": _processor,
+        "memory_gb": _gigabytes,
         "volunteer": _mode,
         "presence": read_rules,
         "datasets": _url,
@@ -174,6 +186,12 @@ def _url(value: object) -> str:
 def _taking(value: object) -> str:
     if value not in TAKES or not isinstance(value, str):
         raise ValueError(f"is {value!r}: choose {', '.join(TAKES[:-1])} or {TAKES[-1]}.")
+    return value
+
+
+def _processor(value: object) -> str:
+    if value not in PROCESSOR or not isinstance(value, str):
+        raise ValueError(f"is {value!r}: it has to be 'spare' or 'share'.")
     return value
 
 

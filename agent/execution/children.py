@@ -90,11 +90,12 @@ class Children:
         grace_s: float = GRACE_S,
         store: Store | None = None,
         limits: Limits = NODE_LIMITS,
+        spare: bool = True,
     ) -> None:
         self._me, self._programs, self._tell = me, programs, tell
         self._scratch, self._logs, self._grace_s = scratch, logs, grace_s
         self._groups = groups or native_groups()
-        self._store, self._limits = store, limits
+        self._store, self._limits, self._spare = store, limits, spare
         self._runs: dict[Key, Run] = {}
         self._numbers = itertools.count(1)
 
@@ -242,7 +243,7 @@ class Children:
             command=(*command, *await scratch.arguments(effect)),
             folder=scratch.folder,
             environment=await scratch.environment(effect, os.environ),
-            interactive=effect.interactive,
+            spare=self._spare and not effect.interactive,
             memory_bytes=limits.memory_mb * MEGABYTE,
             disk_bytes=limits.disk_mb * MEGABYTE,
             free_bytes_min=FREE_BYTES_MIN,

@@ -26,8 +26,8 @@ class Launch:
     command: tuple[str, ...]
     folder: Path
     environment: Mapping[str, str]
-    interactive: bool = False
-    """Somebody waits for it in front of the screen: it is only made nicer."""
+    spare: bool = True
+    """It gets only what nobody else wants of the processor; else a small share in any case."""
     memory_bytes: int = 0
     disk_bytes: int = 0
     free_bytes_min: int = 0

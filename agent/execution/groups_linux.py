@@ -339,7 +339,7 @@ def _request(launch: Launch) -> bytes:
             "command": list(launch.command),
             "folder": str(launch.folder),
             "environment": dict(launch.environment),
-            "interactive": launch.interactive,
+            "spare": launch.spare,
             "memory": launch.memory_bytes,
             "disk": launch.disk_bytes,
             "free": launch.free_bytes_min,

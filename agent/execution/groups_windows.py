@@ -53,10 +53,10 @@ class JobUse:
 class JobApi(Protocol):
     """What is needed of Windows. All may raise ``OSError``."""
 
-    def new_job(self, memory_bytes: int, *, interactive: bool) -> int:
+    def new_job(self, memory_bytes: int, *, spare: bool) -> int:
         """A job whose processes end with its handle, at the priority that they are to have."""
 
-    def adopt(self, job: int, process: int, *, interactive: bool) -> None:
+    def adopt(self, job: int, process: int, *, spare: bool) -> None:
         """Put a process into a job."""
 
     def processes(self, job: int) -> list[int]:
@@ -215,7 +215,7 @@ class WindowsGroups:
 
     async def start(self, launch: Launch, hear: Hear) -> WindowsGroup:
         api = self._api
-        job = api.new_job(launch.memory_bytes, interactive=launch.interactive)
+        job = api.new_job(launch.memory_bytes, spare=launch.spare)
         group = WindowsGroup(api, job, launch, hear)
         try:
             transport = await self._spawn(lambda: group, launch)
@@ -223,7 +223,7 @@ class WindowsGroups:
             api.close(job)
             raise
         try:
-            api.adopt(job, transport.get_pid(), interactive=launch.interactive)
+            api.adopt(job, transport.get_pid(), spare=launch.spare)
             group.begin()
         except BaseException:
             transport.kill()

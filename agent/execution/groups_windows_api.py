@@ -118,16 +118,14 @@ _ntdll.NtSetInformationProcess.argtypes = (
 class CtypesApi:
     """See ``groups_windows.JobApi``."""
 
-    def new_job(self, memory_bytes: int, *, interactive: bool) -> int:
+    def new_job(self, memory_bytes: int, *, spare: bool) -> int:
         job = _kernel32.CreateJobObjectW(None, None)
         if not job:
             raise ctypes.WinError(ctypes.get_last_error())
         limits = _ExtendedLimits(job_memory=memory_bytes)
         limits.basic.flags = LIMIT_KILL_ON_JOB_CLOSE | LIMIT_DIE_ON_UNHANDLED_EXCEPTION
         limits.basic.flags |= LIMIT_PRIORITY_CLASS | (LIMIT_JOB_MEMORY if memory_bytes else 0)
-        limits.basic.priority_class = (
-            BELOW_NORMAL_PRIORITY_CLASS if interactive else IDLE_PRIORITY_CLASS
-        )
+        limits.basic.priority_class = IDLE_PRIORITY_CLASS if spare else BELOW_NORMAL_PRIORITY_CLASS
         try:
             _check(
                 _kernel32.SetInformationJobObject(
@@ -139,11 +137,11 @@ class CtypesApi:
             raise
         return int(job)
 
-    def adopt(self, job: int, process: int, *, interactive: bool) -> None:
+    def adopt(self, job: int, process: int, *, spare: bool) -> None:
         access = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION
         with _opened(process, access) as handle:
             _check(_kernel32.AssignProcessToJobObject(job, handle))
-            level = wintypes.ULONG(IO_LOW if interactive else IO_VERY_LOW)
+            level = wintypes.ULONG(IO_VERY_LOW if spare else IO_LOW)
             _ntdll.NtSetInformationProcess(
                 handle, IO_PRIORITY, ctypes.byref(level), ctypes.sizeof(level)
             )

@@ -8,7 +8,7 @@ keeper is free for another program.
 It runs at the usual priority, because suspending must be quick on a machine that is busy. What it
 starts runs only when nobody else wants the processor (``SCHED_IDLE``), in its own scheduling group
 at the lowest weight, with the disk to itself only when nobody else reads, and as the first to be
-ended when the machine's memory is used up. A program that somebody waits for in front of the screen
+ended when the machine's memory is used up. A program that is to have more than what others leave
 is only made nicer.
 
 The agent sends a request for each program and single letters about it; the keeper answers in lines.
@@ -57,8 +57,8 @@ IOPRIO_SET = {
     "ppc64le": 273,
     "riscv64": 30,
 }
-IDLE_IO = 3 << 13
-NICE_IDLE, NICE_INTERACTIVE = 19, 10
+IDLE_IO, LOW_IO = 3 << 13, (2 << 13) | 7
+NICE_SPARE, NICE_LOW = 19, 10
 LOOK_S_MIN, LOOK_S_MAX = 0.05, 0.5
 WALK_SHARE = 20
 """How many times longer than a walk through the working folder the pause after it is."""
@@ -244,15 +244,13 @@ def _own_bytes(process: int) -> int:
 def start(request: dict[str, Any], files: list[int]) -> int:
     """Start the program; its process. Raises ``OSError``.
 
-    What a child inherits is set here for the moment of the start, because a process that is made
-    for nothing else (``vfork``) costs a fraction of one that first runs Python; the rest is set
-    from outside right after.
+    A process that is made for nothing else (``vfork``) costs a fraction of one that first runs
+    Python, so what it is to have is set from outside right after; of what it has started in that
+    moment too.
     """
-    interactive = request["interactive"]
     command = request["command"]
     actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
     os.chdir(request["folder"])
-    _set_own(interactive, back=True)
     try:
         program = os.posix_spawn(
             command[0],
@@ -263,25 +261,26 @@ def start(request: dict[str, Any], files: list[int]) -> int:
             setsigdef=DEFAULT_SIGNALS,
         )
     finally:
-        _set_own(interactive, back=False)
         os.chdir("/")
-    nice = NICE_INTERACTIVE if interactive else NICE_IDLE
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, program, nice)
-    _write(f"/proc/{program}/autogroup", str(nice))
+    _step_back(program, spare=request["spare"])
+    for each in descendants(program):
+        _step_back(each, spare=request["spare"])
     return program
 
 
-def _set_own(interactive: bool, *, back: bool) -> None:
-    """Step back behind everybody else, or to where a keeper is. What is refused is done without."""
-    _write("/proc/self/oom_score_adj", FIRST_TO_END if back else "0")
-    if interactive:
-        return
+def _step_back(process: int, *, spare: bool) -> None:
+    """Behind everybody else. What a system refuses is done without."""
+    nice = NICE_SPARE if spare else NICE_LOW
     with suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_IDLE if back else os.SCHED_OTHER, os.sched_param(0))
+        os.setpriority(os.PRIO_PROCESS, process, nice)
+    if spare:
+        with suppress(OSError):
+            os.sched_setscheduler(process, os.SCHED_IDLE, os.sched_param(0))
+    _write(f"/proc/{process}/autogroup", str(nice))
+    _write(f"/proc/{process}/oom_score_adj", FIRST_TO_END)
     number = IOPRIO_SET.get(os.uname().machine)
     if number is not None:
-        _libc.syscall(number, 1, 0, IDLE_IO if back else 0)
+        _libc.syscall(number, 1, process, IDLE_IO if spare else LOW_IO)
 
 
 def _write(path: str, text: str) -> None:

@@ -40,9 +40,10 @@ NO_LIMITS = Limits()
 NODE_LIMITS = Limits(wall_s=WALL_S, log_mb=LOG_MB)
 
 
-def node_limits(memory_mb: int, slots: int) -> Limits:
-    """Of a machine with that much memory; 0: it does not say."""
-    return replace(NODE_LIMITS, memory_mb=int(MEMORY_SHARE * memory_mb) // slots)
+def node_limits(memory_mb: int, slots: int, each_gb: float = 0.0) -> Limits:
+    """Of a machine with that much memory (0: it does not say), or as its owner has set it."""
+    share_mb = int(MEMORY_SHARE * memory_mb) // slots
+    return replace(NODE_LIMITS, memory_mb=int(1_000 * each_gb) or share_mb)
 
 
 def limits_of(spec: records.TaskSpec, program: Limits, node: Limits) -> Limits:

@@ -83,7 +83,8 @@ def _install(host: Host) -> None:
     (folder / "spin.py").write_text("while True: pass\n")
     (folder / "program.yaml").write_text('command: ["{python}", -I, -S, spin.py]\n')
     settings = host.home.settings_file
-    settings.write_text(f"slots = {CORES}\n{settings.read_text()}")
+    told = settings.read_text().replace('processor = "share"', 'processor = "spare"')
+    settings.write_text(f"slots = {CORES}\n{told}")
 
 
 def _compute(host: Host, name: str) -> None:

@@ -55,7 +55,12 @@ case "$1" in
     environment)
         env | grep ^WINGBEAT_ | sort
         [ -z "$WINGBEAT_CHECKPOINT" ] || cat "$WINGBEAT_CHECKPOINT" ;;
-    where) pwd; while [ "$(nice)" -lt 10 ]; do sleep 0.01; done; nice; echo TERMINATED "$(pwd)" ;;
+    where)
+        pwd
+        while [ "$(nice)" -lt 10 ]; do sleep 0.01; done
+        nice
+        grep -q '^policy *: *5' /proc/self/sched && echo idle || echo other
+        echo TERMINATED "$(pwd)" ;;
 esac
 """
 

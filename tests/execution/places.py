@@ -102,6 +102,7 @@ async def place(
     grace_s: float = 5.0,
     limits: Limits = NODE_LIMITS,
     store: bool = False,
+    spare: bool = False,
 ) -> AsyncIterator[Place]:
     install(folder / "programs", outputs=outputs)
     for name in ("scratch", "logs"):
@@ -119,6 +120,7 @@ async def place(
         grace_s=grace_s,
         limits=limits,
         store=kept if store else None,
+        spare=spare,
     )
     try:
         yield Place(folder, children, kept, told)

@@ -92,16 +92,20 @@ def test_what_cannot_be_started_fails_in_a_sentence(tmp_path: Path) -> None:
     in_loop(test)
 
 
-def test_it_works_in_a_folder_of_its_own_with_low_priority(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("spare", "niceness"), [(True, 19), (False, 10)])
+def test_it_works_in_a_folder_of_its_own_with_low_priority(
+    tmp_path: Path, spare: bool, niceness: int
+) -> None:
     async def test() -> None:
-        async with place(tmp_path) as here:
+        async with place(tmp_path, spare=spare) as here:
             here.start("where")
             ended = await here.end()
             assert isinstance(ended, ChildSucceeded)
             folder = Path(ended.outputs[0].dataset)
             assert folder.parent == tmp_path / "scratch"
         lines = (tmp_path / "logs" / "task-t" / "1.1.log").read_text().split()
-        assert int(lines[1]) >= 10, "lowered a moment after the process is made"
+        assert int(lines[1]) == niceness, "lowered a moment after the process is made"
+        assert (lines[2] == "idle") == spare
 
     in_loop(test)
 

@@ -36,14 +36,14 @@ class FakeJobs:
     process: int = 0
     transport: asyncio.SubprocessTransport | None = None
 
-    def new_job(self, memory_bytes: int, *, interactive: bool) -> int:
-        self.calls.append(("new", memory_bytes, interactive))
+    def new_job(self, memory_bytes: int, *, spare: bool) -> int:
+        self.calls.append(("new", memory_bytes, spare))
         return JOB
 
-    def adopt(self, job: int, process: int, *, interactive: bool) -> None:
+    def adopt(self, job: int, process: int, *, spare: bool) -> None:
         if self.refuses:
             raise PermissionError(5, "Access is denied")
-        self.calls.append(("adopt", job, interactive))
+        self.calls.append(("adopt", job, spare))
         self.process = process
 
     def processes(self, job: int) -> list[int]:
@@ -93,7 +93,7 @@ async def started(
 
 
 def limited(memory: int = 0, disk: int = 0, free: int = 0) -> Launch:
-    return Launch((), Path(), {}, False, memory, disk, free)
+    return Launch((), Path(), {}, True, memory, disk, free)
 
 
 def test_a_program_is_in_its_job_before_it_runs(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ def test_a_program_is_in_its_job_before_it_runs(tmp_path: Path) -> None:
         group = await started(jobs, tmp_path, "read word", limited(memory=5_000))
         process = jobs.process
         assert jobs.calls == [
-            ("new", 5_000, False),
+            ("new", 5_000, True),
             ("spawn",),
-            ("adopt", JOB, False),
+            ("adopt", JOB, True),
             ("resume", process),
         ]
         group.say(b"CANCEL\n")

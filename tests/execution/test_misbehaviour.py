@@ -154,7 +154,9 @@ def test_suspended_time_counts_for_no_limit(tmp_path: Path) -> None:
         async with place(tmp_path) as here:
             here.start(f"wait {tmp_path}/pids {tmp_path}/go", limits=records.Limits(wall_s=3600))
             await here.running()
-            child = here.children._runs["t", RUN].child
+            run = here.children._runs["t", RUN]
+            await eventually(lambda: run.child is not None)
+            child = run.child
             assert child is not None
             here.children.suspend("t", RUN)
             ran_s = child.ran_s

@@ -237,7 +237,8 @@ class Host:
         return [*self.inside(), sys.executable, "-m", "agent", "agent"]
 
     def _write_settings(self) -> None:
-        lines = [f'name = "{self.name}"']
+        # Hosts share a machine with others: what nobody else wants of it may be nothing at all.
+        lines = [f'name = "{self.name}"', 'processor = "share"']
         if self.spot.namespace is None:
             lines.append(f"listen = {json.dumps([self.spot.address])}")
             lines.append(f"addresses = {json.dumps(list(self.spot.others))}")
