@@ -346,7 +346,7 @@ class Service(DataSurface):
     def notify(self, notice: Notice) -> None:
         """Tell everybody who subscribed."""
         if isinstance(notice, PeersChanged):
-            self._live.datasets.peers_changed()
+            self._live.datasets.peer_seen(notice.peer, linked=notice.linked)
         for watcher in list(self._watchers):
             try:
                 watcher(notice)

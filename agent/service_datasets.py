@@ -68,6 +68,7 @@ class DatasetOffice:
         self._caretaker: Caretaker
         self._caring: asyncio.Task[None] | None = None
         self._results: SharedResults | None = None
+        self._linked: set[NodeId] = set()
 
     @classmethod
     async def open(
@@ -124,9 +125,10 @@ class DatasetOffice:
             if lineage:
                 self._loop.run_in_executor(None, self._note, lineage)
 
-    def peers_changed(self) -> None:
-        """Somebody came or went."""
-        if self._caring is not None:
+    def peer_seen(self, peer: NodeId, *, linked: bool) -> None:
+        """A peer tells of itself, or is gone; only coming and going counts here."""
+        if self._caring is not None and (peer in self._linked) != linked:
+            self._linked ^= {peer}
             self._caretaker.look()
 
     # -- for clients -----------------------------------------------------------------------

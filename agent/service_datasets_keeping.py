@@ -36,6 +36,8 @@ from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 
 LOOK_EVERY_S = 10.0
+REST_S = 0.5
+"""Between two looks, however much happens."""
 COLLECT_EVERY_S = 3_600.0
 ADDED_KEPT_S = 3_600.0
 """What a client has brought is copied for this long, until a workflow names it."""
@@ -151,7 +153,7 @@ class Caretaker:
         self._soon.set()
 
     def look(self) -> None:
-        """Peers came or went, or work has moved."""
+        """Datasets or peers came or went."""
         self._soon.set()
 
     def look_if_elsewhere(self) -> None:
@@ -172,6 +174,7 @@ class Caretaker:
                 await self._collect()
             except OSError as error:
                 log.warning("the datasets here could not be looked after: %s", error)
+            await asyncio.sleep(REST_S)
 
     async def _something_to_do(self) -> None:
         """Until the table, the peers or the store have changed; an idle node does nothing."""
@@ -219,7 +222,8 @@ class Caretaker:
         wanting = self._copies - 1 - len(holders)
         keepers = await self._transfers.spread([dataset], peers, wanting)
         if len(keepers) < wanting:
-            for peer in set(peers) - set(keepers):
+            # Who broke off because it is gone may take one as soon as it is back.
+            for peer in (set(peers) - set(keepers)).intersection(self._node.reachable()):
                 self._refused[(peer, dataset)] = now_s + REFUSED_REST_S
 
     async def _collect(self) -> None:
