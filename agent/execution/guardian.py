@@ -30,6 +30,7 @@ from contextlib import suppress
 
 from agent.execution.keeper import become_subreaper, keep
 from agent.execution.process_tree import children_of, end_tree
+from agent.execution.processor_group import ProcessorGroup
 
 assert sys.platform != "win32"
 
@@ -54,6 +55,7 @@ class Guardian:
     def __init__(self, agent: socket.socket) -> None:
         self._agent = agent
         self._keepers: set[int] = set()
+        self._group = ProcessorGroup()
         self._woken, wakes = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wakes, False)
@@ -70,6 +72,7 @@ class Guardian:
                 self._reap()
             if self._agent.fileno() in ready and not self._serve():
                 end_tree(os.getpid())
+                self._group.close()
                 return
 
     def _serve(self) -> bool:
@@ -98,7 +101,7 @@ class Guardian:
         code = 1
         try:
             self._agent.close()
-            keep(file)
+            keep(file, self._group.members)
             code = 0
         finally:
             os._exit(code)

@@ -75,11 +75,12 @@ def become_subreaper() -> None:
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def keep(agent: int) -> None:
-    """Run programs one after the other, until the agent closes its end."""
+def keep(agent: int, group: str) -> None:
+    """Run programs one after the other, until the agent closes its end. ``group`` is the file that
+    takes those that give way to all others; empty where there is none."""
     become_subreaper()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    keeper = Keeper(socket.socket(fileno=agent))
+    keeper = Keeper(socket.socket(fileno=agent), group)
     try:
         while keeper.serve():
             pass
@@ -90,8 +91,8 @@ def keep(agent: int) -> None:
 class Keeper:
     """One program at a time."""
 
-    def __init__(self, agent: socket.socket) -> None:
-        self._agent = agent
+    def __init__(self, agent: socket.socket, group: str) -> None:
+        self._agent, self._group = agent, group
         self._woken, wakes = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wakes, False)
@@ -110,7 +111,7 @@ class Keeper:
         request = _read_request(self._agent)
         self._code, self._cpu_s, self._memory_kb = 0, 0.0, 0
         try:
-            self._program = start(request, files)
+            self._program = start(request, files, self._group)
         except OSError as error:
             self._say(f"failed {error.errno or errno.EINVAL}")
             return True
@@ -241,7 +242,7 @@ def _own_bytes(process: int) -> int:
     return sum(1024 * int(words[1]) for words in lines if words and words[0] in wanted)
 
 
-def start(request: dict[str, Any], files: list[int]) -> int:
+def start(request: dict[str, Any], files: list[int], group: str) -> int:
     """Start the program; its process. Raises ``OSError``.
 
     A process that is made for nothing else (``vfork``) costs a fraction of one that first runs
@@ -262,13 +263,14 @@ def start(request: dict[str, Any], files: list[int]) -> int:
         )
     finally:
         os.chdir("/")
-    _step_back(program, spare=request["spare"])
+    spare = request["spare"]
+    _step_back(program, spare=spare, group=group)
     for each in descendants(program):
-        _step_back(each, spare=request["spare"])
+        _step_back(each, spare=spare, group=group)
     return program
 
 
-def _step_back(process: int, *, spare: bool) -> None:
+def _step_back(process: int, *, spare: bool, group: str) -> None:
     """Behind everybody else. What a system refuses is done without."""
     nice = NICE_SPARE if spare else NICE_LOW
     with suppress(OSError):
@@ -276,6 +278,8 @@ def _step_back(process: int, *, spare: bool) -> None:
     if spare:
         with suppress(OSError):
             os.sched_setscheduler(process, os.SCHED_IDLE, os.sched_param(0))
+        if group:
+            _write(group, str(process))
     _write(f"/proc/{process}/autogroup", str(nice))
     _write(f"/proc/{process}/oom_score_adj", FIRST_TO_END)
     number = IOPRIO_SET.get(os.uname().machine)
