@@ -29,7 +29,7 @@ PROGRAMS = (
     *("aggregation", "report"),
 )
 GENERATOR = "tasks.inspection.survey"
-SECTIONS, DENSITY, SURVEY_S_MAX = 5, 9.0, 120.0
+SECTIONS, DENSITY, SURVEY_S_MAX = 4, 5.0, 120.0
 OFF_M_MAX, DISTANCE_M_MAX = 1.0, 0.15
 CACHES = shutil.ignore_patterns("__pycache__")
 

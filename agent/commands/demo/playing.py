@@ -34,10 +34,12 @@ from agent.commands.demo.inspection import SECTIONS, WORKFLOW, Inspection, right
 from agent.commands.demo.machines import DemoError, Machine, Machines, keep_logs
 from agent.workflow.submission import Wanted, submit_file
 
-WORK_S_MAX = 100.0
+WORK_S_MAX = 150.0
 KILL_AFTER_SHARE = 0.3
 LONG_TASKS = ("segmentation", "georeferencing", "detection")
-INTO_THE_TASK_S = 0.4
+INTO_THE_TASK_S = 0.2
+LATE_SHARE = 0.6
+"""From here on any task will do, so that a quick machine is not too quick."""
 FETCH_S_MAX = 20.0
 REPORT, TABLE = "report", "aggregation"
 
@@ -143,13 +145,14 @@ class Playing:
         self._tell(Killed(self._killed_s, victim.name, process, tasks))
 
     def _victim(self) -> Machine | None:
-        if len(self._finished) < KILL_AFTER_SHARE * self._tasks:
+        share = len(self._finished) / max(self._tasks, 1)
+        if share < KILL_AFTER_SHARE:
             return None
         for name, (host, since_s) in self._running.items():
             machine = self._machines.named(host)
-            long_task = name.partition(".")[0] in LONG_TASKS
             begun = self._at_s() - since_s >= INTO_THE_TASK_S
-            if long_task and begun and machine not in (None, self._machines.first):
+            in_the_middle = begun and name.partition(".")[0] in LONG_TASKS
+            if (in_the_middle or share >= LATE_SHARE) and machine is not self._machines.first:
                 return machine
         return None
 

@@ -5,6 +5,7 @@ Redrawn calmly, and narrow enough for eighty columns. The end stays on the scree
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -53,12 +54,11 @@ class Picture:
         self.notes: deque[str] = deque(maxlen=NOTES)
         self.checks: list[Checked] = []
         self.tasks = self.finished = 0
-        self.at_s = 0.0
+        self.began_s = time.monotonic()
         self.ended: Ended | None = None
 
     def take(self, happening: Happening) -> None:
         """One more."""
-        self.at_s = happening.at_s
         self._note(happening)
         match happening:
             case Starting(machines=machines):
@@ -114,7 +114,7 @@ class Picture:
         table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column("MACHINE", no_wrap=True, min_width=NAME_CELLS)
         table.add_column("RUNS", no_wrap=True, overflow="ellipsis", min_width=TASK_CELLS)
-        table.add_column("", no_wrap=True, min_width=BAR_CELLS)
+        table.add_column("", no_wrap=True, min_width=BAR_CELLS + 4)
         table.add_column("FINISHED", justify="right", no_wrap=True)
         for name, row in self.rows.items():
             table.add_row(Text(name), *self._cells(row), str(row.finished))
@@ -124,14 +124,15 @@ class Picture:
         if row.state == "killed":
             return Text("killed", "bold red"), Text()
         for task, permille in row.tasks.items():
-            return Text(plain(task), "green"), bar(permille, BAR_CELLS)
+            return Text(plain(task), "green"), bar(permille, BAR_CELLS) + f" {permille // 10:2}%"
         return Text(row.state, "dim"), Text()
 
     def _whole(self) -> Table:
         line = Table.grid(padding=(0, 2))
         permille = round(1_000 * self.finished / self.tasks) if self.tasks else 0
         told = f"{self.finished}/{self.tasks} tasks" if self.tasks else ""
-        line.add_row(f"{self.at_s:5.1f} s", bar(permille), told)
+        at_s = time.monotonic() - self.began_s if self.ended is None else self.ended.at_s
+        line.add_row(f"{at_s:5.1f} s", bar(permille), told)
         return line
 
     def _checked(self) -> Table:

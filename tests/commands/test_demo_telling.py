@@ -1,0 +1,196 @@
+"""What the demo says of what happens, on a screen and in lines, and how it judges."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from agent.commands import demo, exits
+from agent.commands.demo import lines, machines
+from agent.commands.demo.happenings import (
+    Checked,
+    Ended,
+    Found,
+    Happening,
+    Joined,
+    Killed,
+    Moved,
+    Progressed,
+    Recovered,
+    Starting,
+    Submitted,
+)
+from agent.commands.demo.inspection import Inspection, right
+from agent.commands.demo.screen import Picture
+
+HEADER = "section,east_m,north_m,height_m,distance_m,clearance_m,points\n"
+PLANTED: dict[str, object] = {
+    "section": "section1",
+    "east_m": 30.0,
+    "north_m": 4.0,
+    "height_m": 112.0,
+    "distance_m": 2.5,
+}
+PLANT = Found("section1", 30.0, 4.0, 2.5, 2.51, 0.1)
+PLAY: list[Happening] = [
+    Starting(0.0, ("heron", "merlin"), 4, "/tmp/x"),
+    Joined(2.0, "heron", 11),
+    Joined(2.1, "merlin", 12),
+    Submitted(3.0, "inspection", 18, 8, "heron"),
+    Moved(3.1, "import.section1", "Ready", "", ""),
+    Moved(3.2, "import.section1", "Running", "heron", ""),
+    Progressed(3.5, "import.section1", "heron", 400),
+    Moved(4.0, "import.section1", "Terminated", "heron", ""),
+    Moved(4.1, "segmentation.section1", "Running", "merlin", ""),
+    Progressed(4.2, "segmentation.section1", "merlin", 250),
+    Killed(5.0, "merlin", 12, ("segmentation.section1",)),
+    Moved(5.1, "segmentation.section1", "Running", "heron", ""),
+    Recovered(5.1, "segmentation.section1", "heron", 0.1),
+]
+END: list[Happening] = [
+    Checked(9.0, "all plants too near to a wire were found", True, "8"),
+    Checked(9.0, "and nothing else was", False, "1 others"),
+    Ended(9.5, False, {"heron": 15, "merlin": 3}, (PLANT,), "# Line\n", ""),
+]
+
+
+def drawn(picture: Picture, width: int) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, record=True)
+    console.print(picture.drawn())
+    return console.export_text().splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_screen_shows_who_does_what(width: int) -> None:
+    picture = Picture()
+    for each in PLAY[:10]:
+        picture.take(each)
+    shown = "\n".join(drawn(picture, width))
+    assert max(map(len, shown.splitlines())) <= width
+    assert "segmentation.section1" in shown
+    assert "25%" in shown
+    assert "1/18 tasks" in shown
+    for each in [*PLAY[10:], *END]:
+        picture.take(each)
+    text = drawn(picture, width)
+    assert any(line.startswith("merlin") and "killed" in line for line in text)
+    assert any(line.startswith("heron") and "segmentation.section1" in line for line in text)
+    assert any("WRONG  and nothing else was" in line for line in text)
+    assert any(line.split() == ["section1", "30.0", "4.0", "2.50", "2.51"] for line in text)
+
+
+def test_lines_tell_what_matters_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for each in [*PLAY, *END]:
+        lines.told_as_lines(each)
+    said = capsys.readouterr().out
+    assert "   5.0 s  KILLED merlin while it ran segmentation.section1 (kill -9)\n" in said
+    assert (
+        "   5.1 s  RECOVERED segmentation.section1: heron runs it, 0.10 s after the kill\n" in said
+    )
+    assert "   9.0 s  WRONG: and nothing else was (1 others)\n" in said
+    assert "section1 at east 30.0, north 4.0: set 2.50 m from a wire, found 2.51 m from it" in said
+    assert said.endswith(
+        "NOT everything is right after 9.5 s; nothing is left behind; --keep FOLDER keeps the "
+        "report and the logs\n"
+    )
+    assert "Ready" not in said
+
+
+def test_scripts_are_told_everything_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    for each in [*PLAY, *END]:
+        lines.told_as_json(each)
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["what"] for each in told][:4] == ["starting", "joined", "joined", "submitted"]
+    assert told[-1] | {"at_s": 0} == {
+        "what": "ended",
+        "at_s": 0,
+        "right": False,
+        "tasks_by_machine": {"heron": 15, "merlin": 3},
+        "plants": [
+            {
+                "section": "section1",
+                "east_m": 30.0,
+                "north_m": 4.0,
+                "planted_m": 2.5,
+                "found_m": 2.51,
+                "off_m": 0.1,
+            }
+        ],
+        "report": "# Line\n",
+        "kept": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "found", "strangers"),
+    [
+        ("s,30.2,4.1,112,2.52,5,40\n", [True], 0),
+        ("s,30.2,4.1,112,2.80,5,40\n", [False], 0),
+        ("s,33.0,4.1,112,2.52,5,40\n", [False], 1),
+        ("", [False], 0),
+        ("s,30.2,4.1,112,2.52,5,40\ns,80,0,112,4.5,5,9\n", [True], 1),
+    ],
+    ids=["found", "wrong distance", "wrong place", "nothing", "one too many"],
+)
+def test_findings_are_compared_with_what_was_planted(
+    rows: str, found: list[bool], strangers: int, tmp_path: Path
+) -> None:
+    inspection = Inspection(tmp_path, 1)
+    inspection.planted = [PLANTED]
+    compared, others = inspection.compare(HEADER + rows)
+    assert [right(each) for each in compared] == found
+    assert others == strangers
+
+
+def test_one_finding_is_not_two_plants(tmp_path: Path) -> None:
+    inspection = Inspection(tmp_path, 1)
+    inspection.planted = [PLANTED, {**PLANTED, "east_m": 30.4}]
+    compared, others = inspection.compare(HEADER + "s,30.2,4.1,112,2.52,5,40\n")
+    assert [right(each) for each in compared] == [True, False]
+    assert others == 0
+
+
+def test_the_programs_carry_their_library_along(tmp_path: Path) -> None:
+    Inspection(tmp_path, 1).install(tmp_path / "programs")
+    for name in ("import", "report"):
+        assert (tmp_path / "programs" / name / "program.yaml").is_file()
+        library = tmp_path / "programs" / name / "tasks" / "inspection"
+        assert (library / "conversation.py").is_file()
+
+
+def test_a_folder_that_nobody_may_write_to_is_removed_too(tmp_path: Path) -> None:
+    inner = tmp_path / "top" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "file").write_text("x")
+    (inner / "file").chmod(0o400)
+    inner.chmod(0o500)
+    machines.remove(tmp_path / "top")
+    assert not (tmp_path / "top").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--machines", "2"], "'2' is no number from 3 to 9"),
+        (["--seed", "x"], "'x' is no number from 0 to 1000000000"),
+        (["--loud"], "unrecognized arguments: --loud"),
+    ],
+)
+def test_a_mistake_is_answered_with_a_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        demo.run(words)
+    assert stopped.value.code == exits.MISUSED
+    assert sentence in capsys.readouterr().err
+
+
+def test_results_are_kept_in_a_new_folder_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert demo.run(["--keep", str(tmp_path)]) == exits.FAILED
+    assert f"{tmp_path} is there already" in capsys.readouterr().err

@@ -1,0 +1,133 @@
+"""The demo as people run it: real agents, one killed, everything compared; and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.commands import demo, exits
+from tests.hosts.waiting import wait_for
+
+REPOSITORY = Path(demo.__file__).resolve().parents[3]
+PLAY_S_MAX, END_S_MAX = 400.0, 60.0
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="looks at processes as Linux shows them"
+)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """Where the demo makes its folder."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+def start(temporary: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "agent", "demo", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=REPOSITORY,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        start_new_session=True,
+    )
+
+
+def told(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
+    assert process.stdout is not None
+    for line in process.stdout:
+        yield json.loads(line)
+
+
+def of(happenings: list[dict[str, Any]], what: str) -> list[dict[str, Any]]:
+    return [each for each in happenings if each["what"] == what]
+
+
+def living(processes: list[int]) -> list[int]:
+    return [each for each in processes if Path(f"/proc/{each}").exists()]
+
+
+def working_below(folder: Path) -> list[str]:
+    """What still runs with something of this folder in its environment."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            environment = place.read_bytes()
+        except OSError:
+            continue
+        if f"{folder}/wingbeat-demo-".encode() in environment:
+            found.append(place.parent.name)
+    return found
+
+
+def assert_nothing_left(temporary: Path, agents: list[int]) -> None:
+    wait_for(lambda: not living(agents), END_S_MAX, "all agents have ended")
+    wait_for(lambda: not working_below(temporary), END_S_MAX, "nothing of them runs")
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_demo_finds_everything_and_leaves_nothing(temporary: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    with start(temporary, "--json", "--keep", str(kept), "--seed", "5") as process:
+        happenings = list(told(process))
+        assert process.stderr is not None
+        errors = process.stderr.read()
+        assert process.wait(PLAY_S_MAX) == exits.DONE, (happenings[-3:], errors)
+    agents = [each["process"] for each in of(happenings, "joined")]
+    assert len(agents) == 5
+    (killed,) = of(happenings, "killed")
+    assert killed["process"] in agents
+    assert {each["task"] for each in of(happenings, "recovered")} == set(killed["tasks"])
+    assert all(each["machine"] != killed["machine"] for each in of(happenings, "recovered"))
+    assert all(each["right"] for each in of(happenings, "checked"))
+    ended = happenings[-1]
+    assert ended["what"] == "ended"
+    assert ended["right"] is True
+    assert len(ended["plants"]) == of(happenings, "submitted")[0]["planted"]
+    assert sum(ended["tasks_by_machine"].values()) == of(happenings, "submitted")[0]["tasks"]
+    assert (kept / "report.md").read_text() == ended["report"]
+    assert (kept / "report.html").stat().st_size > 500
+    assert {each.name for each in (kept / "logs").iterdir()} == set(happenings[0]["machines"])
+    assert_nothing_left(temporary, agents)
+
+
+@pytest.mark.parametrize(
+    ("number", "when"),
+    [(signal.SIGINT, "submitted"), (signal.SIGTERM, "joined")],
+    ids=["ctrl-c", "terminated"],
+)
+def test_an_interrupted_demo_leaves_nothing(
+    temporary: Path, number: signal.Signals, when: str
+) -> None:
+    with start(temporary, "--json", "--machines", "3") as process:
+        agents: list[int] = []
+        for each in told(process):
+            agents += [each["process"]] if each["what"] == "joined" else []
+            if each["what"] == when:
+                process.send_signal(number)
+                break
+        process.communicate(timeout=END_S_MAX)
+        assert process.returncode == exits.INTERRUPTED
+    assert_nothing_left(temporary, agents)
+
+
+def test_the_interrupted_start_of_a_demo_leaves_nothing(temporary: Path) -> None:
+    with start(temporary, "--machines", "3") as process:
+        assert process.stdout is not None
+        assert "starting 3 agents" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=END_S_MAX)
+        assert process.returncode == exits.INTERRUPTED
+    assert "Traceback" not in errors
+    assert_nothing_left(temporary, [])
