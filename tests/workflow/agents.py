@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from agent.api.datasets import ReadDataset
-from agent.api.methods import READ_DATASET, SHOW, SUBMIT
-from agent.api.work import Show, TaskView
+from agent.api.methods import READ_DATASET, SHOW, STATUS, SUBMIT
+from agent.api.session import WorkflowEnded
+from agent.api.work import Show, Status, TaskView
 from agent.client import Client
 from agent.client.errors import ClientError
 from agent.paths import VARIABLE, Home
@@ -26,6 +27,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 JAVASCRIPT = REPOSITORY / "tasks" / "javascript"
 WITHIN_S = 240.0
 LOOK_EVERY_S = 0.05
+TASKS_MAX = 2_000
 
 needs_node = pytest.mark.skipif(
     shutil.which("node") is None, reason="Node.js is not installed on this machine"
@@ -66,24 +68,18 @@ async def connected(home: Home, process: asyncio.subprocess.Process) -> Client:
 async def run_to_the_end(client: Client, workflow: Workflow) -> Mapping[str, TaskView]:
     """Send it, and wait for all of its tasks; the tasks by their names."""
     submit = await prepare(client, workflow, Wanted(submitter="me"))
-    reply = await client.call(SHOW, Show((await client.call(SUBMIT, submit)).workflow))
-    events = client.events(reply.position)
+    position = (await client.call(STATUS, Status())).position
+    await client.call(SUBMIT, submit)
+    events = client.events(position)
     try:
-        while (ended := await seen(client, submit.name)) is None:
-            await anext(events)
+        async for event in events:
+            happening = event.happening
+            if isinstance(happening, WorkflowEnded) and happening.workflow == submit.name:
+                break
     finally:
         await events.aclose()
-    return ended
-
-
-async def seen(client: Client, name: str) -> Mapping[str, TaskView] | None:
-    """All tasks, when nothing of the workflow goes on any more."""
-    reply = await client.call(SHOW, Show(name))
-    tasks = {task.name: task for task in reply.tasks}
-    if reply.workflow.state in ("finished", "failed", "cancelled"):
-        assert len(tasks) == reply.workflow.tasks
-        return tasks
-    return None
+    tasks = (await client.call(SHOW, Show(submit.name, 0, TASKS_MAX))).tasks
+    return {task.name: task for task in tasks}
 
 
 async def content(client: Client, task: TaskView, output: int = 0) -> bytes:
