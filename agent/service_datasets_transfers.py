@@ -46,6 +46,20 @@ class _GivenPipe:
         """Not here."""
 
 
+class _Source:
+    """The store, for peers that ask what this node has told that it has."""
+
+    def __init__(self, store: DatasetStore, bring: Callable[[DatasetId], None]) -> None:
+        self._store, self._bring = store, bring
+        self.open, self.verify = store.open, store.verify
+
+    def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
+        """Size, name and manifest; it is brought here first where that can be done."""
+        if not self._store.has(dataset):
+            self._bring(dataset)
+        return self._store.described(dataset)
+
+
 class _Bringing:
     """A download, and how many wait for it."""
 
@@ -239,7 +253,13 @@ class DatasetTransfers:
                 raise ConnectionAbortedError("the agent is stopping") from error
             return taking.result(TAKING_S_MAX)
 
-        transfer_serve.serve(pipe, self._store, take)
+        transfer_serve.serve(pipe, _Source(self._store, self._bring_to_give), take)
+
+    def _bring_to_give(self, dataset: DatasetId) -> None:
+        """What only the back end has is given to those that do not use it, in their thread."""
+        if self.elsewhere is not None:
+            work = self.bring(dataset, ())
+            asyncio.run_coroutine_threadsafe(work, self._loop).result(TAKING_S_MAX)
 
     async def _take(self, peer: NodeId, pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
         async def given(_: NodeId) -> Pipe:

@@ -192,3 +192,28 @@ def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, u
             await bee.stop("the test is over")
 
     asyncio.run(scenario())
+
+
+def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+
+    async def scenario() -> None:
+        url = (tmp_path / "shared").as_uri()
+        settings = {"ant": url, "bee": url, "cat": "embedded"}
+        homes = [home_of(tmp_path, name, datasets=each) for name, each in settings.items()]
+        ant, bee, cat = [await Service.start(home, QUIET) for home in homes]
+        try:
+            await flock_of(ant, bee, cat)
+            path, dataset = a_file(tmp_path / "raw", 2 * MEGABYTE)
+            given = await ant.add_dataset(path)
+            await submit(ant, "w", TaskSpec("a", "a", "nothing here", raw=(given,)))
+            await until(lambda: bee.node_id in cat.datasets.holders(dataset))
+            await ant.stop("switched off")
+            assert not here(bee, dataset)
+            await cat.datasets.bring(dataset)
+            assert await cat.datasets.read(dataset, "", 0, 3 * MEGABYTE) == path.read_bytes()
+        finally:
+            for service in (ant, bee, cat):
+                await service.stop("the test is over")
+
+    asyncio.run(scenario())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 from collections.abc import Iterator
@@ -18,6 +19,16 @@ from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import wait_for
 
 LIMIT_S = 120.0
+SAVER = """
+import os, pathlib, sys, time
+saved = os.environ.get("WINGBEAT_CHECKPOINT")
+if saved:
+    pathlib.Path("out.txt").write_text("went on from " + pathlib.Path(saved).read_text())
+    sys.exit()
+pathlib.Path("state").write_text("the middle")
+print("CHECKPOINT state", flush=True)
+sys.stdin.read()
+"""
 LARGE_BYTES = 400 * MEGABYTE
 
 
@@ -125,3 +136,27 @@ def test_kill_in_the_middle_of_a_transfer_and_it_goes_on(hosts: Hosts, tmp_path:
     found = re.search(r"(\d+) of (\d+) pieces of sha256:\S+ were here already", logs)
     assert found is not None
     assert 0 < int(found[1]) < int(found[2])
+
+
+def test_a_saved_state_survives_the_machine_that_made_it(hosts: Hosts) -> None:
+    for host in hosts:
+        folder = host.home.programs / "saver"
+        folder.mkdir()
+        (folder / "saver.py").write_text(SAVER)
+        description = 'command: ["{python}", saver.py]\noutputs: [out.txt]\n'
+        (folder / "program.yaml").write_text(description)
+    hosts.make_flock()
+    hosts[0].submit("w", [work.Task("first", "saver")])
+    saved = f"sha256:{hashlib.sha256(b'the middle').hexdigest()}"
+
+    def holders() -> list[Host]:
+        return [host for host in hosts if holding(host, saved)]
+
+    wait_for(lambda: len(holders()) == 2, LIMIT_S, "two disks have the state")
+    maker = next(host for host in hosts if host.name == view(hosts[0], "first").host)
+    maker.kill()
+    others = [host for host in hosts if host is not maker]
+    wait_for(lambda: finished(others, "first"), LIMIT_S, "it is finished", others[0].last_words)
+    (output,) = view(others[0], "first").outputs
+    made = hashlib.sha256(b"went on from the middle").hexdigest()
+    assert output.dataset == f"sha256:{made}"
