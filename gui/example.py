@@ -27,7 +27,7 @@ import time
 seconds = int(sys.argv[sys.argv.index("-x") + 1])
 for second in range(seconds):
     time.sleep(1)
-    print(f"PROGRESS {(second + 1) / seconds:.2f}", flush=True)
+    print(f"PROGRESS {100 * (second + 1) / seconds:.0f}", flush=True)
 """
 REPORT = """\
 #!/usr/bin/env python3

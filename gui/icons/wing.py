@@ -18,7 +18,8 @@ from gui.model.tray import TrayState
 
 SIZES = (16, 20, 22, 24, 32, 48, 64, 128, 256)
 FILL_STEPS = 16
-_BADGE_SHARE = 0.5
+_BADGE_SHARE, _BADGE_SHARE_SMALL = 0.5, 0.625
+_SMALL = 24
 _LIGHT_INK, _DARK_INK = "#f2f4f7", "#23272d"
 _PLATES = {
     TrayState.RUNNING: "#0068a8",
@@ -84,7 +85,7 @@ def _wing(painter: QPainter, size: int, state: TrayState, step: int, ink: str) -
 def _badge(painter: QPainter, size: int, state: TrayState) -> None:
     if state is TrayState.IDLE:
         return
-    edge = size * _BADGE_SHARE
+    edge = size * (_BADGE_SHARE_SMALL if size <= _SMALL else _BADGE_SHARE)
     plate = QRectF(size - edge, size - edge, edge, edge)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Clear)

@@ -18,8 +18,8 @@ from gui.model.marks import Mark, mark_of_task
 
 FOLD_MIN = 5
 """So many alike are one box; fewer are told apart more easily by eye than by number."""
-BOX_WIDTH, BOX_HEIGHT = 172.0, 56.0
-LAYER_GAP, ROW_GAP = 84.0, 24.0
+BOX_WIDTH, BOX_HEIGHT = 152.0, 54.0
+LAYER_GAP, ROW_GAP = 72.0, 22.0
 CROSSINGS_SWEEPS_MAX = 60
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+from pathlib import Path
 from string import Template
 
 from gui.theme.colours import Colours
@@ -36,7 +38,9 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QTimeEdit, QComboBox, QPlainTextEdit, QText
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QTimeEdit { min-height: 20px; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QTimeEdit:focus, QComboBox:focus,
 QPlainTextEdit:focus, QTextEdit:focus { border: 1px solid $accent; }
-QComboBox::drop-down { border: 0; width: 20px; }
+QComboBox::drop-down { border: 0; width: 24px; }
+QComboBox::down-arrow { image: url($arrow); width: 14px; height: 14px; }
+QAbstractSpinBox QLineEdit { border: 0; padding: 0; min-height: 0; background: transparent; }
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $line; outline: 0; }
 QTableView, QTreeView, QListView { background: $surface; border: 0; outline: 0;
     gridline-color: $line; selection-background-color: $selected; selection-color: $text; }
@@ -63,14 +67,26 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
-QTabBar { background: transparent; }
+QTabBar { background: transparent; qproperty-drawBase: 0; }
 QTabBar::tab { color: $quiet; background: transparent; border: 0;
     border-bottom: 2px solid transparent; padding: 7px 12px; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
 QTabBar::tab:hover { color: $text; }
 QTabBar::tab:focus { color: $accent; }
-QTabWidget::pane { border: 0; border-top: 1px solid $line; }
+QTabWidget::pane { border: 0; }
+QPlainTextEdit#agentLog, QPlainTextEdit#taskLogText { border: 0; border-radius: 0; }
 QCheckBox, QRadioButton { spacing: 8px; padding: 2px; border: 1px solid transparent; }
+QCheckBox::indicator, QRadioButton::indicator { width: 14px; height: 14px;
+    border: 1px solid $quiet; background: $surface; }
+QCheckBox::indicator { border-radius: 4px; }
+QRadioButton::indicator { border-radius: 8px; }
+QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url($tick); }
+QRadioButton::indicator:checked { width: 6px; height: 6px; border: 5px solid $accent;
+    background: $on_accent; }
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { border-color: $line;
+    background: $backdrop; }
+QRadioButton::indicator:checked:disabled { width: 6px; height: 6px; border: 5px solid $line; }
+QCheckBox::indicator:checked:disabled { background: $line; }
 QCheckBox:focus, QRadioButton:focus { border: 1px solid $accent; border-radius: 4px; }
 QProgressBar { background: $track; border: 0; border-radius: 3px; max-height: 6px; }
 QProgressBar::chunk { background: $running; border-radius: 3px; }
@@ -88,4 +104,11 @@ QFrame[line="true"] { background: $line; border: 0; max-height: 1px; min-height:
 def style_sheet(colours: Colours) -> str:
     """The sheet in these colours."""
     names = {name: str(getattr(colours, name)) for name in colours.__slots__ if name != "dark"}
-    return _SHEET.substitute(names)
+    kind = "dark" if colours.dark else "light"
+    pictures = {name: _picture(f"{name}_{kind}.svg") for name in ("tick", "arrow")}
+    return _SHEET.substitute(names, **pictures)
+
+
+def _picture(file: str) -> str:
+    """Style sheets name files, with slashes on every system."""
+    return Path(str(resources.files("gui.icons") / file)).as_posix()

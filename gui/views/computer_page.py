@@ -46,6 +46,7 @@ from gui.words import tr
 
 SEND_PAUSE_MS = 600
 PAGE_WIDTH = 108 * GRID
+READ_WORTH_SAYING_S = 10.0
 
 
 def source_words(source: str) -> str:
@@ -53,11 +54,11 @@ def source_words(source: str) -> str:
     return {
         "last input": tr("Last input"),
         "sessions": tr("Sessions"),
-        "power supply": tr("Power supply"),
+        "mains": tr("Power supply"),
         "full screen": tr("Full screen"),
         "processor": tr("Processor"),
         "memory": tr("Memory"),
-        "exclusive programs": tr("Exclusive programs"),
+        "programs": tr("Exclusive programs"),
     }.get(source.casefold(), source[:1].upper() + source[1:])
 
 
@@ -243,7 +244,8 @@ class ComputerPage(QScrollArea):
         image.setPixmap(mark_pixmap(shown, 16, self.devicePixelRatioF()))
         name.setText(source_words(source.source))
         text.setText(in_our_words(source.text))
-        read.setText(ago(source.read_ms / 1000, time.time()) if source.read_ms else "")
+        old = source.read_ms and time.time() - source.read_ms / 1000 > READ_WORTH_SAYING_S
+        read.setText(ago(source.read_ms / 1000, time.time()) if old else "")
 
     # -- changing ----------------------------------------------------------------------------
 

@@ -75,6 +75,7 @@ class FlockPage(QWidget):
         self._timer.timeout.connect(self._refresh_slow)
         self._timer.start()
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
+        self.setFocusProxy(self.table)
         desk.changed.connect(self.refresh)
 
     def _lay(self) -> None:

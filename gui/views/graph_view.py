@@ -30,7 +30,7 @@ from gui.views.pieces import tool
 from gui.words import tr
 
 ZOOM_STEP, ZOOM_MIN, ZOOM_MAX = 1.2, 0.05, 3.0
-FIT_ZOOM_MAX, FIT_ZOOM_MIN = 1.0, 0.55
+FIT_ZOOM_MAX, FIT_ZOOM_MIN = 1.0, 0.75
 MAP_TASKS_MIN = 50
 MAP_WIDTH, MAP_HEIGHT = 20 * GRID, 12 * GRID
 MARGIN = 2.0 * GRID

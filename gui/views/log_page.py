@@ -83,6 +83,7 @@ class LogPage(QWidget):
         lay.addLayout(head)
         lay.addWidget(self.text, 1)
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
+        self.setFocusProxy(self.text)
         look().changed.connect(self._show_all)
         desk.changed.connect(self._changed)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPixmap
 from PySide6.QtWidgets import (
+    QFormLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -147,6 +148,15 @@ def row(*parts: QWidget, spacing: int = GRID) -> QHBoxLayout:
     for part in parts:
         lay.addWidget(part)
     return lay
+
+
+def form_row(form: QFormLayout, text: str, control: QWidget) -> None:
+    """A line of a form, its label level with its control."""
+    said = QLabel(text)
+    said.setBuddy(control)
+    said.setMinimumHeight(control.sizeHint().height())
+    control.setAccessibleName(text)
+    form.addRow(said, control)
 
 
 def column(*parts: QWidget, spacing: int = GRID, margin: int = 0) -> QVBoxLayout:

@@ -63,6 +63,7 @@ class QueuePage(QWidget):
         self._timer.timeout.connect(self._show)
         self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
         self.log.setEnabled(False)
+        self.setFocusProxy(self.table)
         desk.changed.connect(self._changed)
 
     def _changed(self, changes: Changes) -> None:

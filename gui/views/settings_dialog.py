@@ -28,7 +28,7 @@ from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.desk import Desk
-from gui.views.pieces import button, label, quiet, row
+from gui.views.pieces import button, form_row, label, quiet, row
 from gui.views.shortcuts import ShortcutsList
 from gui.words import tr
 
@@ -78,7 +78,9 @@ class SettingsDialog(QDialog):
         self.language.currentIndexChanged.connect(self._choose_language)
         self.language_note = quiet(wrap=True)
         form = QFormLayout()
-        form.addRow(tr("Language"), self.language)
+        form.setHorizontalSpacing(2 * GRID)
+        self.language.setFixedWidth(28 * GRID)
+        form_row(form, tr("Language"), self.language)
         lay.addWidget(self.at_login)
         lay.addLayout(form)
         lay.addWidget(self.language_note)
@@ -149,8 +151,7 @@ class SettingsDialog(QDialog):
             (tr("Tags"), tags),
             (tr("Addresses of machines that are not found"), addresses),
         ):
-            control.setAccessibleName(text)
-            form.addRow(text, control)
+            form_row(form, text, control)
         lay.addLayout(form)
         self.restart_note = label(tr("Kept in {file}", file=view.file))
         self.restart_note.setProperty("quiet", True)

@@ -61,7 +61,7 @@ class PlaceButton(QAbstractButton):
         self.setObjectName(f"place_{place.value}")
         self.setText(place_words(place))
         self.setToolTip(tr("{place} (Ctrl+{number})", place=self.text(), number=number))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.tell("", False, "")
 
@@ -213,6 +213,7 @@ class SideBar(QFrame):
                 self.pause.setMenu(self.pause_menu)
                 self.pause.setText(" " + tr("Pause"))
                 self.pause.setIcon(icon("pause"))
+        self.pause.setEnabled(any(each.enabled for each in entries))
         self.pause.setAccessibleName(self.pause.text().strip())
 
     def _pause_clicked(self) -> None:

@@ -35,7 +35,7 @@ from gui.model.planning import fits_text, planned_tasks, summary_text
 from gui.theme.look import GRID
 from gui.views.desk import Desk
 from gui.views.graph_view import GraphView
-from gui.views.pieces import button, label, quiet, row, strong
+from gui.views.pieces import button, form_row, label, quiet, row, strong
 from gui.words import tr, tr_n
 
 TYPING_PAUSE_MS = 350
@@ -211,7 +211,7 @@ class SubmitSheet(QDialog):
         while self.form.rowCount():
             self.form.removeRow(0)
         for each in found.variables:
-            self.form.addRow(each.says or each.name, self._field(file, each))
+            form_row(self.form, each.says or each.name, self._field(file, each))
         self.form_holder.setVisible(bool(found.variables))
 
     def _field(self, file: _File, variable: Variable) -> QWidget:

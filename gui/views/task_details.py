@@ -123,7 +123,7 @@ class TaskDetails(QScrollArea):
         facts = [
             (
                 tr("State"),
-                " · ".join(filter(None, (state_words(task.state), task_outlook(task, now_s)))),
+                _state_text(task, now_s),
             ),
             (tr("To do"), task.asks if task.gate else ""),
             (tr("Program"), task.program),
@@ -263,6 +263,13 @@ def outputs_text(task: TaskView) -> list[str]:
         f"{short_dataset(each.dataset)}{f' · {size(each.size_bytes)}' if each.size_bytes else ''}"
         for each in task.outputs
     ]
+
+
+def _state_text(task: TaskView, now_s: float) -> str:
+    said = "" if task.gate else task_outlook(task, now_s)
+    if task.state is TaskState.TERMINATED:
+        return said or state_words(task.state)
+    return " · ".join(filter(None, (state_words(task.state), in_our_words(said))))
 
 
 def _upper(text: str) -> str:

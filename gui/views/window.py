@@ -21,7 +21,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from agent.api.work import TaskView
 from gui.bridge.submitting import workflow_files
@@ -132,6 +132,9 @@ class Window(QWidget):
             self.stack.addWidget(made)
         self.side.go(place)
         self.stack.setCurrentWidget(self.places[place])
+        focus = QApplication.focusWidget()
+        if focus is None or not self.side.isAncestorOf(focus):
+            self.places[place].setFocus()
         self._everything()
 
     @property

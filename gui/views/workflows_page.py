@@ -34,7 +34,7 @@ from gui.views.timeline_view import WorkflowTimeline
 from gui.words import tr, tr_n
 
 WIDE_PX = 1500
-DETAILS_WIDTH = 40 * GRID
+DETAILS_WIDTH = 36 * GRID
 
 
 class WorkflowsPage(QWidget):
@@ -53,6 +53,7 @@ class WorkflowsPage(QWidget):
         self._make_list()
         self._make_detail()
         self._lay()
+        self.setFocusProxy(self.table)
         desk.changed.connect(self.refresh)
 
     # -- parts -------------------------------------------------------------------------------
@@ -194,14 +195,15 @@ class WorkflowsPage(QWidget):
         return self._desk.screen.workflows.get(self._chosen)
 
     def _workflow_chosen(self, view: WorkflowView | None) -> None:
-        if view is None or (view.workflow == self._chosen and self._known()):
-            if view is not None:
-                self._tell_detail()
+        if view is None:
+            return
+        self.timeline.choose(view.workflow)
+        if view.workflow == self._chosen and self._known():
+            self._tell_detail()
             return
         self._chosen, self._tasks_chosen = view.workflow, ()
         if not self._known():
             self._desk.bridge.want(view.workflow)
-        self.timeline.choose(view.workflow)
         self._tell_detail()
 
     def _known(self) -> bool:
