@@ -172,15 +172,16 @@ class Core:
         """A new reading of the hybrid clock."""
         return self.clock.read(self.wall_ms)
 
-    def arm_tick(self) -> None:
-        """The next beat, on a multiple of the period by the wall clock.
+    def arm_tick(self, ticks: int = 1) -> None:
+        """The next tick, on a multiple of the period (or of some) by the wall clock.
 
         Machines whose clocks agree then beat together, and a peer wakes up once for thirty
         heartbeats instead of thirty times: waking up is most of what an idle agent costs.
         """
-        period_ms = int(self.settings.heartbeat_s * 1000)
+        tick_ms = int(self.settings.heartbeat_s * 1000)
+        period_ms = ticks * tick_ms
         wait_ms = period_ms - self.wall_ms % period_ms
-        if wait_ms < period_ms // 4:
+        if wait_ms < tick_ms // 4:
             wait_ms += period_ms
         self.timers.arm(TimerKind.TICK, self.now_s + wait_ms / 1000)
 

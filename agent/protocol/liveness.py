@@ -72,6 +72,8 @@ class Liveness(Part):
         self._changed_s = 0.0
         self._looked_s = 0.0
         self._beaten = -1
+        self.restful = False
+        """Beats are rare and nobody is late with one: there is nothing to watch in between."""
         self.master: NodeId = ""
         self.elected: Stamp = (0, 0)
 
@@ -242,6 +244,7 @@ class Liveness(Part):
     def on_tick(self) -> None:
         core = self.core
         own_beat_s = self._beat_s
+        self.restful = self.ticks_per_beat > 1
         for peer in list(core.peers.values()):
             # An echo is up to a beat of each side old even on a healthy link.
             echoed_s = peer.echoed_s + own_beat_s + peer.beat_s
@@ -257,19 +260,19 @@ class Liveness(Part):
             self.tell_status()
 
     @property
-    def _ticks_per_beat(self) -> int:
+    def ticks_per_beat(self) -> int:
         """By the number of peers, so that a larger flock costs no more words."""
         ticks = -(-len(self.core.peers) // PEERS_PER_TICK_MAX)
         return min(max(ticks, 1), TICKS_PER_BEAT_MAX)
 
     @property
     def _beat_s(self) -> float:
-        return self._ticks_per_beat * self.core.settings.heartbeat_s
+        return self.ticks_per_beat * self.core.settings.heartbeat_s
 
     def _beat_is_due(self) -> bool:
         """On multiples of the beat by the wall clock, as ticks are of theirs (``arm_tick``)."""
         tick_ms = int(self.core.settings.heartbeat_s * 1000)
-        beat_ms = tick_ms * self._ticks_per_beat
+        beat_ms = tick_ms * self.ticks_per_beat
         number = (self.core.wall_ms + tick_ms // 4) // beat_ms * beat_ms
         due = number != self._beaten
         self._beaten = number
@@ -303,6 +306,8 @@ class Liveness(Part):
 
     def _watch(self, peer: Peer, silence_s: float) -> None:
         settings = self.core.settings
+        if silence_s > peer.beat_s + settings.heartbeat_s / 2:
+            self.restful = False
         suspect_s = settings.suspect_after_s + LATE_BEATS * peer.beat_s
         if silence_s >= settings.down_after_s:
             self.core.emit(Unlink(peer.node, f"silent for {silence_s:.1f} s"))

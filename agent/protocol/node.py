@@ -219,6 +219,13 @@ class Node:
         self._core.arm_tick()
         for part in self._parts:
             part.on_tick()
+        if self._liveness.restful and not self._at_work():
+            self._core.arm_tick(self._liveness.ticks_per_beat)
+
+    def _at_work(self) -> bool:
+        """Something goes on that is looked after at every tick."""
+        at_it = self.claims.open or self.promises.by_task or self._runs.mine
+        return bool(at_it) or not self._core.joined
 
     def _persist_failed(self, event: PersistFailed) -> None:
         """New work is not begun; everything else that was to be done is done all the same."""

@@ -244,6 +244,7 @@ START = (
         ("power-on",),
         TWICE,
         300,
+        first_seed=450,
     ),
     Variant(
         "a run that the disk refused is kept",
