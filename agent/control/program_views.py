@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.api.programs import ProgramView
+from agent.api.programs import Decision, ProgramView
+from agent.api.rpc import ErrorCode
+from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
+from agent.control.views import dataset_view
+from agent.protocol.records import Dataset
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_description import ProgramDescription, read_program
 
 FOLDERS_MAX = 1_000
+Published = dict[str, tuple[Dataset, str]]
+DECISIONS: dict[str, Decision] = {
+    "accepted": "accepted",
+    "waiting": "waiting",
+    "refused": "refused",
+}
 Described = dict[str, ProgramDescription]
 
 
@@ -38,21 +48,56 @@ def program_views(surface: Surface, described: Described) -> tuple[ProgramView, 
     for peer in facts.peers:
         for name in peer.capabilities.programs:
             holders.setdefault(name, []).append(peer.name)
+    published = published_programs(surface)
+    for name in published:
+        holders.setdefault(name, [])
     return tuple(
-        _view(name, nodes, described.get(name), here=name in facts.programs)
+        _view(surface, name, nodes, described.get(name), published.get(name))
         for name, nodes in sorted(holders.items())
     )
 
 
+def published_programs(surface: Surface) -> Published:
+    """Those that unfinished work brings along, each with who submitted it."""
+    table, found = surface.table, Published()
+    for workflow in table.unfinished:
+        spec = table.workflows[workflow].spec
+        for task in spec.tasks:
+            if task.published is not None:
+                found.setdefault(task.program, (task.published, spec.submitter))
+    return found
+
+
+def find_published(surface: Surface, reference: str) -> str:
+    """The published program that is meant; what is unknown here is left to those who decide."""
+    known = [*published_programs(surface), *(each.name for each in surface.published.waiting())]
+    found = sorted({name for name in known if name.startswith(reference)})
+    if reference in found or not found:
+        return reference
+    if len(found) > 1:
+        sentence = f'"{reference}" may mean the programs {", ".join(found[:4])}: write more of it'
+        raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
+    return found[0]
+
+
 def _view(
-    name: str, nodes: list[str], described: ProgramDescription | None, *, here: bool
+    surface: Surface,
+    name: str,
+    nodes: list[str],
+    described: ProgramDescription | None,
+    published: tuple[Dataset, str] | None,
 ) -> ProgramView:
+    here: Decision | None = "installed" if described is not None else None
+    if published is not None or "@" in name:
+        here = DECISIONS.get(surface.published.decision(name))
     if described is None:
-        return ProgramView(name, tuple(nodes), "installed" if here else None)
+        dataset, publisher = published or (None, "")
+        folder = None if dataset is None else dataset_view(dataset)
+        return ProgramView(name, tuple(nodes), here, published=folder, publisher=publisher)
     return ProgramView(
         name,
         tuple(nodes),
-        "installed" if here else None,
+        here,
         described.docs,
         tuple(each.name for each in described.inputs),
         described.outputs,

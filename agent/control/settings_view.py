@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.api.settings import SettingsView
+from agent.api.settings import PublishedPrograms, SettingsView
 from agent.control.surface import Surface
 from agent.service_settings import NodeSettings, read_settings
 
+TAKES_NAMES: dict[str, PublishedPrograms] = {"always": "always", "ask": "ask", "never": "never"}
 LIVE = ("volunteer", "presence")
 """Presence minds these itself."""
 
@@ -24,6 +25,7 @@ async def settings_view(surface: Surface) -> SettingsView:
         tuple(str(each) for each in kept.addresses),
         kept.slots,
         kept.tags,
+        published_programs=TAKES_NAMES[kept.published_programs],
         datasets_gb=kept.datasets_gb,
         restart=tuple(_differing(kept, running)),
     )

@@ -10,7 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from agent.control.surface_parts import DatasetsPart, HistoryPart, MembersPart, PresencePart
+from agent.control.surface_parts import (
+    DatasetsPart,
+    HistoryPart,
+    MembersPart,
+    PresencePart,
+    PublishedPart,
+)
 from agent.paths import Home
 from agent.protocol.effects import Answer
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
@@ -70,6 +76,10 @@ class Surface(Protocol):
     @property
     def datasets(self) -> DatasetsPart:
         """What is kept here."""
+
+    @property
+    def published(self) -> PublishedPart:
+        """Programs that come with the work."""
 
     @property
     def history(self) -> HistoryPart:

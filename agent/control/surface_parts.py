@@ -12,6 +12,7 @@ from agent.protocol.records import Dataset, DatasetId, NodeId, TaskId
 from agent.service_datasets import DatasetFacts
 from agent.service_history import Span
 from agent.service_presence import PresenceState
+from agent.service_publishing import WaitingProgram
 from agent.storage.datasets.manifest import Entry
 from agent.storage.datasets.room import Quota
 from agent.storage.datasets.store import Kept
@@ -85,6 +86,25 @@ class DatasetsPart(Protocol):
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Peers that have it."""
+
+
+class PublishedPart(Protocol):
+    """Programs that come with the work; ``agent.service_publishing.PublishedPrograms``."""
+
+    async def publish(self, folder: Path) -> tuple[str, Dataset]:
+        """Its name for tasks, and its folder; raises ``ServiceError``."""
+
+    def waiting(self) -> list[WaitingProgram]:
+        """Those that nobody has decided about here."""
+
+    def decision(self, name: str) -> str:
+        """``accepted``, ``refused`` or ``waiting``."""
+
+    async def accept(self, name: str) -> None:
+        """Run it here; raises ``ServiceError``."""
+
+    async def refuse(self, name: str) -> None:
+        """Never run it here; raises ``ServiceError``."""
 
 
 class HistoryPart(Protocol):

@@ -15,6 +15,7 @@ from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.service_datasets import DatasetFacts
 from agent.service_facts import ServiceError
 from agent.service_presence import PresenceState, SourceState
+from agent.service_publishing import WaitingProgram
 from agent.storage.datasets.errors import DatasetMissing
 from agent.storage.datasets.manifest import Entry
 from agent.storage.datasets.room import Quota
@@ -39,6 +40,41 @@ class FakeMembers:
 
     def serve(self, accept: MemberAcceptor | None) -> None:
         self.accept = accept
+
+
+@dataclass
+class FakePublished:
+    """Satisfies ``PublishedPart``."""
+
+    datasets: FakeDatasets
+    decided: dict[str, str] = field(default_factory=dict)
+
+    async def publish(self, folder: Path) -> tuple[str, Dataset]:
+        dataset = await self.datasets.add(folder)
+        name = f"{folder.name}@{dataset.dataset.partition(':')[2][:12]}"
+        self.decided[name] = "accepted"
+        return name, dataset
+
+    def waiting(self) -> list[WaitingProgram]:
+        return [
+            WaitingProgram(name, Dataset("tree:" + "0" * 64), "survey", "alder", "aldernode")
+            for name, decision in self.decided.items()
+            if decision == "waiting"
+        ]
+
+    def decision(self, name: str) -> str:
+        return self.decided.get(name, "waiting")
+
+    async def accept(self, name: str) -> None:
+        self._decide(name, "accepted")
+
+    async def refuse(self, name: str) -> None:
+        self._decide(name, "refused")
+
+    def _decide(self, name: str, decision: str) -> None:
+        if name not in self.decided:
+            raise ServiceError(f"No published program is called {name}: see which there are.")
+        self.decided[name] = decision
 
 
 class FakePresence:

@@ -60,7 +60,7 @@ from agent.service_facts import (
 )
 from agent.service_history import TaskHistory
 from agent.service_settings import NodeSettings
-from tests.control.parts import FakeDatasets, FakeMembers, FakePresence
+from tests.control.parts import FakeDatasets, FakeMembers, FakePresence, FakePublished
 
 NODE = "birchnode"
 NAME = "birch"
@@ -142,6 +142,7 @@ class FakeNode:
         self.history = TaskHistory(folder, lambda: self.node.table, lambda: NODE, self.name_of)
         self.settings, self.home = NodeSettings(name=NAME), Home.at(folder)
         self.member_clients = FakeMembers()
+        self.published = FakePublished(self.datasets)
         self.held = asyncio.Event()
         self.held.set()
         """Wishes are answered while this is set."""

@@ -2,6 +2,7 @@
 
 from agent.control.call import Verb
 from agent.control.verbs import (
+    accept_program,
     add_dataset,
     agent_log,
     begin_upload,
@@ -26,7 +27,9 @@ from agent.control.verbs import (
     plan,
     priority,
     programs,
+    publish,
     read_dataset,
+    refuse_program,
     resume,
     retry,
     runs,
@@ -72,6 +75,9 @@ VERBS: dict[str, Verb] = {
         settings,
         change_settings,
         programs,
+        publish,
+        accept_program,
+        refuse_program,
         datasets,
         add_dataset,
         begin_upload,
