@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from agent.api.work import TaskView
 from gui.model.marks import Mark, mark_of_task
+from gui.model.times import size
 
 FOLD_MIN = 5
 """So many alike are one box; fewer are told apart more easily by eye than by number."""
@@ -61,13 +62,13 @@ def shape_of(tasks: Iterable[TaskView]) -> tuple[tuple[str, tuple[str, ...]], ..
     return tuple((task.task, task.needs) for task in tasks)
 
 
-def draw(tasks: Sequence[TaskView]) -> Picture:
+def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> Picture:
     """Fold, and lay out."""
     groups = _folded(tasks)
     box_of = {task: key for key, members in groups.items() for task in members}
     by_id = {task.task: task for task in tasks}
     boxes = {key: _box(key, members, by_id) for key, members in groups.items()}
-    edges = _edges(tasks, box_of, by_id)
+    edges = _edges(tasks, box_of, by_id, names or {})
     places, bends = _layout(list(boxes), list(edges))
     placed = tuple(
         Box(each.key, each.tasks, each.title, each.program, each.gate, *places[each.key])
@@ -142,7 +143,10 @@ def _box(key: str, members: list[str], by_id: Mapping[str, TaskView]) -> Box:
 
 
 def _edges(
-    tasks: Sequence[TaskView], box_of: Mapping[str, str], by_id: Mapping[str, TaskView]
+    tasks: Sequence[TaskView],
+    box_of: Mapping[str, str],
+    by_id: Mapping[str, TaskView],
+    names: Mapping[str, str],
 ) -> dict[tuple[str, str], str]:
     edges: dict[tuple[str, str], str] = {}
     for task in tasks:
@@ -151,16 +155,18 @@ def _edges(
                 continue
             pair = box_of[need], box_of[task.task]
             if pair not in edges:
-                edges[pair] = label_of(by_id[need])
+                edges[pair] = label_of(by_id[need], names)
     return edges
 
 
-def label_of(producer: TaskView) -> str:
+def label_of(producer: TaskView, names: Mapping[str, str] | None = None) -> str:
     """What flows out of a task: the dataset's name as far as a person can read it."""
     if not producer.outputs:
         return ""
-    first = producer.outputs[0].dataset
-    said = first if producer.outputs[0].external else short_dataset(first)
+    first = producer.outputs[0]
+    said = (names or {}).get(first.dataset, "")
+    if not said:
+        said = first.dataset if first.external else size(first.size_bytes)
     more = len(producer.outputs) - 1
     return f"{said} +{more}" if more else said
 

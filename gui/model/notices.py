@@ -6,6 +6,7 @@ afterwards, so no lock is needed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -97,6 +98,14 @@ class SettingsRead:
 
 
 @dataclass(frozen=True, slots=True)
+class DatasetsNamed:
+    """What the datasets of a workflow are called."""
+
+    workflow: str
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Happened:
     """Something happened."""
 
@@ -114,5 +123,6 @@ Notice = (
     | VolunteeringRead
     | ProgramsRead
     | SettingsRead
+    | DatasetsNamed
     | Happened
 )

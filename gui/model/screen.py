@@ -68,6 +68,7 @@ class Screen:
         self.volunteering: VolunteeringView | None = None
         self.programs: ProgramsReply | None = None
         self.settings: SettingsView | None = None
+        self.dataset_names: dict[str, str] = {}
         self._read_at: dict[str, int] = {}
         self._folds: dict[type, Callable[[Any, Changes], None]] = {
             notices.Connected: self._connected,
@@ -80,6 +81,7 @@ class Screen:
             notices.VolunteeringRead: self._volunteering,
             notices.ProgramsRead: self._programs,
             notices.SettingsRead: self._settings,
+            notices.DatasetsNamed: self._named,
             notices.Happened: self._happened,
         }
 
@@ -160,6 +162,11 @@ class Screen:
 
     def _settings(self, notice: notices.SettingsRead, changes: Changes) -> None:
         self.settings, changes.settings = notice.view, True
+
+    def _named(self, notice: notices.DatasetsNamed, changes: Changes) -> None:
+        if any(self.dataset_names.get(key) != name for key, name in notice.names.items()):
+            self.dataset_names.update(notice.names)
+            changes.tasks.add(notice.workflow)
 
     def _happened(self, notice: notices.Happened, changes: Changes) -> None:
         event = notice.event

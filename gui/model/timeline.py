@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from agent.api.history import RunView, TaskRuns
 from gui.model.marks import Mark
+from gui.model.screen import Screen
 from gui.model.times import clock, span
 from gui.words import tr
 
 BARS_MAX = 20_000
+RECENT_MAX = 12
 _MARKS = {
     "Scheduled": Mark.READY,
     "Running": Mark.RUNNING,
@@ -58,6 +60,16 @@ class Timeline:
     bars: tuple[Bar, ...] = ()
     begin_s: float = 0.0
     end_s: float = 0.0
+
+
+def recent(screen: Screen) -> list[str]:
+    """The workflows that moved last: those under way, then those that ended, as many as fit."""
+    views = sorted(
+        screen.workflows.values(),
+        key=lambda view: (view.state == "running", view.ended_ms or view.submitted_ms),
+        reverse=True,
+    )
+    return [view.workflow for view in views[:RECENT_MAX]]
 
 
 def timeline_of(tasks: Iterable[TaskRuns], now_s: float) -> Timeline:

@@ -40,7 +40,8 @@ QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QTimeEdit:focus, QComboBo
 QPlainTextEdit:focus, QTextEdit:focus { border: 1px solid $accent; }
 QComboBox::drop-down { border: 0; width: 24px; }
 QComboBox::down-arrow { image: url($arrow); width: 14px; height: 14px; }
-QAbstractSpinBox QLineEdit { border: 0; padding: 0; min-height: 0; background: transparent; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; height: 0; border: 0; }
+QAbstractSpinBox QLineEdit { border: 0; padding: 0 6px; min-height: 0; background: transparent; }
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $line; outline: 0; }
 QTableView, QTreeView, QListView { background: $surface; border: 0; outline: 0;
     gridline-color: $line; selection-background-color: $selected; selection-color: $text; }

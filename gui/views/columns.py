@@ -79,6 +79,7 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
             230,
             sort=lambda view: URGENCY.index(mark_of_workflow(view)),
             tip=lambda view, now_s: f"{next_for(view, now_s)}\n{when_tip(view)}",
+            stretch=True,
         ),
         Column(
             "priority",
@@ -130,6 +131,7 @@ def task_columns() -> tuple[Column, ...]:
             tr("Note"),
             lambda task, now_s: in_our_words(task_outlook(task, now_s)),
             170,
+            stretch=True,
         ),
         Column(
             "took",
@@ -178,7 +180,7 @@ def queue_columns() -> tuple[Column, ...]:
             sort=lambda row: URGENCY.index(mark_of_state(row.task.state)),
         ),
         Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90),
-        Column("why", tr("Why, or how long"), _queue_note, 230, tip=_queue_tip),
+        Column("why", tr("Why, or how long"), _queue_note, 230, tip=_queue_tip, stretch=True),
         Column(
             "priority",
             tr("Priority"),
@@ -220,7 +222,7 @@ def machine_columns() -> tuple[Column, ...]:
             tip=_machine_tip,
         ),
         Column("state", tr("State"), lambda each, now_s: state_text(each), 120),
-        Column("work", tr("Work, or why not"), work_text, 270),
+        Column("work", tr("Work, or why not"), work_text, 270, stretch=True),
         Column(
             "load",
             tr("Load"),

@@ -319,6 +319,5 @@ def _number(name: str, least: int, most: int, unit: str, act: Callable[..., obje
     made.setRange(least, most)
     made.setSuffix(unit)
     made.setFixedWidth(14 * GRID)
-    made.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
     made.valueChanged.connect(act)
     return made

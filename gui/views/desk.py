@@ -6,21 +6,26 @@ the place that shows sentences. So no view knows how a wish is said to an agent.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
-from agent.api.methods import CANCEL, GATE, PAUSE, PRIORITY, RESUME, RETRY, Method
+from agent.api.datasets import Datasets, DatasetsReply
+from agent.api.methods import CANCEL, DATASETS, GATE, PAUSE, PRIORITY, RESUME, RETRY, Method
 from agent.api.values import Dataset, NamedPriority
 from agent.api.volunteering import Pause, Resume, VolunteeringView
 from agent.api.work import Cancel, Gate, Retry, SetPriority, Wished
 from agent.paths import Home
 from gui.bridge.bridge import Bridge
-from gui.model.notices import VolunteeringRead
+from gui.model.notices import DatasetsNamed, VolunteeringRead
 from gui.model.screen import Screen
 from gui.model.tray import Act, Entry
+
+NAMES_MAX = 2_000
+NAMES_PAUSE_S = 4.0
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -42,6 +47,7 @@ class Desk(QObject):
     def __init__(self, home: Home, screen: Screen, bridge: Bridge) -> None:
         super().__init__()
         self.home, self.screen, self.bridge = home, screen, bridge
+        self._named: dict[str, float] = {}
         bridge.bundle.connect(self.take)
 
     def take(self, bundle: Sequence[Any]) -> None:
@@ -57,6 +63,19 @@ class Desk(QObject):
     ) -> None:
         """A wish of a person; what fails is said where sentences are said."""
         self.bridge.ask(method, params, done, self.failed.emit)
+
+    def want_names(self, workflow: str) -> None:
+        """What its datasets are called; asked for at most every few seconds."""
+        now_s = time.monotonic()
+        if not workflow or self._named.get(workflow, 0.0) > now_s - NAMES_PAUSE_S:
+            return
+        self._named[workflow] = now_s
+
+        def told(reply: DatasetsReply) -> None:
+            names = {each.dataset: each.name for each in reply.datasets if each.name}
+            self.take((DatasetsNamed(workflow, names),))
+
+        self.bridge.ask(DATASETS, Datasets(workflow, limit=NAMES_MAX), told)
 
     # -- wishes ------------------------------------------------------------------------------
 

@@ -163,7 +163,6 @@ class InviteDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.uses = QSpinBox()
         self.uses.setRange(1, 1000)
-        self.uses.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.uses.setObjectName("inviteUses")
         self.uses.setAccessibleName(tr("How many machines"))
         self.text = QPlainTextEdit()

@@ -162,8 +162,16 @@ class ArrowItem(QGraphicsPathItem):
         self.setPath(_route(begin, arrow.bends, self._end))
         self._label_at = QPointF(begin.x() + 6, begin.y() - 4)
         self.setZValue(-1)
-        if arrow.label:
-            self.setToolTip(arrow.label)
+        self.producer = source.tasks[0]
+        self.label = arrow.label
+        self.setToolTip(self.label)
+
+    def tell(self, label: str) -> None:
+        """What flows, once it is known."""
+        if label != self.label:
+            self.label = label
+            self.setToolTip(label)
+            self.update()
 
     def boundingRect(self) -> QRectF:
         """With room for the label and the head."""
@@ -189,13 +197,11 @@ class ArrowItem(QGraphicsPathItem):
                 ]
             )
         )
-        if self.arrow.label:
+        if self.label:
             painter.setFont(small_font())
             painter.setPen(QColor(colours.quiet))
             room = round(LAYER_GAP - 18)
-            text = painter.fontMetrics().elidedText(
-                self.arrow.label, Qt.TextElideMode.ElideMiddle, room
-            )
+            text = painter.fontMetrics().elidedText(self.label, Qt.TextElideMode.ElideMiddle, room)
             painter.drawText(self._label_at, text)
 
 

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
 from agent.api.work import TaskView
-from gui.model.graph import Picture, draw, shape_of
+from gui.model.graph import Picture, draw, label_of, shape_of
 from gui.theme.look import GRID, look
 from gui.views.graph_items import ArrowItem, BoxItem
 from gui.views.pieces import tool
@@ -56,7 +56,7 @@ class GraphView(QGraphicsView):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.picture = Picture()
         self.boxes: dict[str, BoxItem] = {}
-        self._fitted = True
+        self.arrows: list[ArrowItem] = []
         self.map = MiniMap(self)
         self._zoomed_by_hand = False
         self._buttons = [
@@ -70,10 +70,12 @@ class GraphView(QGraphicsView):
         look().changed.connect(self._colours)
         self._colours()
 
-    def tell(self, tasks: Mapping[str, TaskView]) -> None:
-        """These tasks, in these states."""
+    def tell(self, tasks: Mapping[str, TaskView], names: Mapping[str, str] | None = None) -> None:
+        """These tasks, in these states; ``names`` of datasets, for the arrows."""
         if shape_of(tasks.values()) != self.picture.shape:
             self._lay(tasks)
+        for arrow in self.arrows:
+            arrow.tell(label_of(tasks[arrow.producer], names) if arrow.producer in tasks else "")
         now_s = time.time()
         for item in self.boxes.values():
             item.tell(tasks, now_s)
@@ -163,10 +165,12 @@ class GraphView(QGraphicsView):
         scene.blockSignals(True)
         scene.clear()
         scene.blockSignals(False)
-        self.boxes = {}
+        self.boxes, self.arrows = {}, []
         boxes = {box.key: box for box in self.picture.boxes}
         for arrow in self.picture.arrows:
-            scene.addItem(ArrowItem(arrow, boxes[arrow.source], boxes[arrow.target]))
+            line = ArrowItem(arrow, boxes[arrow.source], boxes[arrow.target])
+            self.arrows.append(line)
+            scene.addItem(line)
         for box in self.picture.boxes:
             item = self.boxes[box.key] = BoxItem(box)
             scene.addItem(item)

@@ -59,7 +59,8 @@ class Outputs(QWidget):
             self._lay.addWidget(quiet(tr("and {number} more", number=len(outputs) - SHOWN_MAX)))
 
     def _row(self, dataset: Dataset, place: int) -> QWidget:
-        text = dataset.dataset if dataset.external else short_dataset(dataset.dataset)
+        named = self._desk.screen.dataset_names.get(dataset.dataset, "")
+        text = named or (dataset.dataset if dataset.external else short_dataset(dataset.dataset))
         if dataset.size_bytes:
             text += f" · {size(dataset.size_bytes)}"
         said = QLabel(text)

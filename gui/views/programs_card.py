@@ -45,7 +45,7 @@ class ProgramsCard(QFrame):
                        tip=lambda e, now_s: f"{e.name}\n{e.text}".strip()),
                 Column("here", tr("Here"), lambda e, now_s: here_words(e), 190),
                 Column("nodes", tr("Machines"), lambda e, now_s: ", ".join(e.nodes), 260),
-                Column("text", tr("What it does"), lambda e, now_s: e.text, 240, quiet=True),
+                Column("text", tr("What it does"), lambda e, now_s: e.text, 240, quiet=True, stretch=True),
             ),
             lambda each: str(each.name),
             lambda each: str(each.name),

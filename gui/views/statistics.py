@@ -73,7 +73,7 @@ class Statistics(QWidget):
             return
         week = reply.weeks[0]
         values = {
-            "hours": f"{week.hours_given:.1f}",
+            "hours": _number(week.hours_given),
             "here": str(week.done_here),
             "done": str(week.done),
             "failed": str(week.failed),
@@ -144,4 +144,6 @@ def _week(week: WeekView) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+    if value >= 10 or value == int(value):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 0.1 else f"{value:.2f}"

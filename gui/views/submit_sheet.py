@@ -62,6 +62,7 @@ class SubmitSheet(QDialog):
         self._desk = desk
         self._files = [_File(path) for path in paths]
         self._shown: tuple[str, ...] | None = None
+        self._told_known = False
         self.setObjectName("submitSheet")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Submit a workflow"))
@@ -272,6 +273,7 @@ class SubmitSheet(QDialog):
             self.submitted.emit(reply.workflow)
             self._desk.bridge.want(reply.workflow)
             if reply.known:
+                self._told_known = True
                 self.note.setText(
                     tr("{name} is known already and not run twice.", name=reply.workflow)
                 )
@@ -293,9 +295,8 @@ class SubmitSheet(QDialog):
 
     def _finished(self, file: _File, mark: Mark) -> None:
         self.files.item(self._files.index(file)).setIcon(mark_icon(mark))
-        if (all(each.sending for each in self._files) and not self.note.text().strip()) or (
-            not self._ready() and len(self._files) == 1 and "known" not in self.note.text()
-        ):
+        self._tell_submit()
+        if all(each.sending for each in self._files) and not self._told_known:
             self.accept()
 
     def _failed(self, sentence: str) -> None:

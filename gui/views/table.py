@@ -48,6 +48,8 @@ class Column:
     mark: Callable[[Any], tuple[Any, int | None]] | None = None
     share: Callable[[Any], int] | None = None
     quiet: bool = False
+    stretch: bool = False
+    """Takes what room is left, and gives way first."""
 
 
 class Rows(QAbstractTableModel):
@@ -236,9 +238,8 @@ class Table(QTableView):
     def _lay_header(self) -> None:
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setMinimumSectionSize(4 * GRID)
+        header.setMinimumSectionSize(7 * GRID)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -249,6 +250,9 @@ class Table(QTableView):
         if isinstance(stored, list) and len(stored) == len(self.rows.columns):
             for place, width in enumerate(stored):
                 self.setColumnWidth(place, max(4 * GRID, int(width)))
+        for place, column in enumerate(self.rows.columns):
+            if column.stretch:
+                header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
         header.sectionResized.connect(self._remember)
 
     def _remember(self) -> None:

@@ -12,11 +12,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QVBoxLayout, QWidget
 
-from agent.api.history import Runs, RunsReply, TaskRuns
+from agent.api.history import Runs, TaskRuns
 from agent.api.methods import RUNS
+from agent.client import Client
 from gui.icons.drawing import draw_mark
 from gui.model.marks import Mark
-from gui.model.timeline import Bar, Timeline, timeline_of
+from gui.model.timeline import Bar, Timeline, recent, timeline_of
 from gui.model.times import clock
 from gui.theme.colours import WORKFLOW_HUES, text_on
 from gui.theme.look import GRID, look, small_font
@@ -202,6 +203,14 @@ class TimelineView(QAbstractScrollArea):
         down.setPageStep(self.viewport().height())
 
 
+async def runs_of(client: Client, workflows: list[str]) -> tuple[TaskRuns, ...]:
+    """The runs of all these."""
+    found: list[TaskRuns] = []
+    for each in workflows:
+        found += (await client.call(RUNS, Runs(each, limit=TASKS_MAX))).tasks
+    return tuple(found)
+
+
 class WorkflowTimeline(QWidget):
     """The time line of one workflow, or of all when none is named."""
 
@@ -233,17 +242,18 @@ class WorkflowTimeline(QWidget):
         if self.isVisible() and not self._asking and not self._timer.isActive():
             self._asking = True
             self._timer.start()
-            self._desk.bridge.ask(
-                RUNS, Runs(self._workflow, limit=TASKS_MAX), self._read, self._not_read
+            names = [self._workflow] if self._workflow else recent(self._desk.screen)
+            self._desk.bridge.client_work(
+                lambda client: runs_of(client, names), self._read, self._not_read
             )
 
     def showEvent(self, event: object) -> None:
         """Somebody looks."""
         self.refresh()
 
-    def _read(self, reply: RunsReply) -> None:
+    def _read(self, tasks: tuple[TaskRuns, ...]) -> None:
         self._asking = False
-        self._tasks = reply.tasks
+        self._tasks = tasks
         self._show()
 
     def _not_read(self, sentence: str) -> None:

@@ -21,7 +21,14 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QFileDialog, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QHBoxLayout,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from agent.api.work import TaskView
 from gui.bridge.submitting import workflow_files
@@ -330,6 +337,11 @@ class Window(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Somebody looks: the agent is asked more often."""
         super().showEvent(event)
+        focus = QApplication.focusWidget()
+        if focus is None or self.side.isAncestorOf(focus):
+            page = self.stack.currentWidget()
+            if page is not None:
+                page.setFocus()
         self._look(True)
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -213,7 +213,8 @@ class WorkflowsPage(QWidget):
         own = self._desk.screen.tasks.get(self._chosen, {})
         showing = self.tabs.currentWidget()
         if showing is self.graph:
-            self.graph.tell(own)
+            self.graph.tell(own, self._desk.screen.dataset_names)
+            self._desk.want_names(self._chosen)
         elif showing is self.task_table:
             self.task_rows.show(list(own.values()))
         else:

@@ -1,0 +1,39 @@
+"""`python -m gui.translations`: bring all languages up to date with the sources, and compile them.
+
+With Qt's own tools. Sentences that are new stand in the ``.ts`` files as unfinished until somebody
+translates them (Qt Linguist opens such a file); a test fails while any is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+SOURCES = FOLDER.parent
+ALIASES = "tr+=tr_n"
+
+
+def main() -> int:
+    """Extract, then compile."""
+    tools = Path(sys.executable).parent
+    files = sorted(str(path.relative_to(SOURCES.parent)) for path in SOURCES.rglob("*.py"))
+    for catalogue in sorted(FOLDER.glob("wingbeat_*.ts")):
+        code = catalogue.stem.partition("_")[2]
+        plurals = ["-pluralonly"] if code == "en" else []
+        update = [
+            *(str(tools / "pyside6-lupdate"), *files, *plurals, "-no-obsolete"),
+            *("-locations", "none", "-source-language", "en", "-target-language", code),
+            *("-tr-function-alias", ALIASES, "-ts", str(catalogue)),
+        ]
+        release = [str(tools / "pyside6-lrelease"), str(catalogue)]
+        for command in (update, release):
+            done = subprocess.run(command, cwd=SOURCES.parent, check=False)
+            if done.returncode:
+                return done.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

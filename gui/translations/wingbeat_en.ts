@@ -1,0 +1,161 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name></name>
+    <message numerus="yes">
+        <source>%n core(s)</source>
+        <translation>
+            <numerusform>%n core</numerusform>
+            <numerusform>%n cores</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s)</source>
+        <translation>
+            <numerusform>%n task</numerusform>
+            <numerusform>%n tasks</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) for a person</source>
+        <translation>
+            <numerusform>%n step for a person</numerusform>
+            <numerusform>%n steps for a person</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n day(s)</source>
+        <translation>
+            <numerusform>%n day</numerusform>
+            <numerusform>%n days</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) wait for you</source>
+        <comment>gates</comment>
+        <translation>
+            <numerusform>%n step waits for you</numerusform>
+            <numerusform>%n steps wait for you</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more</source>
+        <comment>running tasks</comment>
+        <translation>
+            <numerusform>and %n more</numerusform>
+            <numerusform>and %n more</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Running %n task(s) for the flock</source>
+        <translation>
+            <numerusform>Running %n task for the flock</numerusform>
+            <numerusform>Running %n tasks for the flock</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n machine(s) cannot be reached; work there may run twice.</source>
+        <comment>machines of the flock without a link</comment>
+        <translation>
+            <numerusform>%n machine cannot be reached; work there may run twice.</numerusform>
+            <numerusform>%n machines cannot be reached; work there may run twice.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n published program(s) wait for your permission to run here.</source>
+        <comment>programs that others published</comment>
+        <translation>
+            <numerusform>%n published program waits for your permission to run here.</numerusform>
+            <numerusform>%n published programs wait for your permission to run here.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s) failed</source>
+        <translation>
+            <numerusform>%n task failed</numerusform>
+            <numerusform>%n tasks failed</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Good for %n machine(s), for {length}.</source>
+        <translation>
+            <numerusform>Good for %n machine, for {length}.</numerusform>
+            <numerusform>Good for %n machines, for {length}.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s) run here for the flock. Handed back, they begin anew on another machine, or from where they last saved.</source>
+        <translation>
+            <numerusform>%n task runs here for the flock. Handed back, it begins anew on another machine, or from where it last saved.</numerusform>
+            <numerusform>%n tasks run here for the flock. Handed back, they begin anew on another machine, or from where they last saved.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s) run</source>
+        <translation>
+            <numerusform>%n task runs</numerusform>
+            <numerusform>%n tasks run</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n to be done</source>
+        <comment>tasks</comment>
+        <translation>
+            <numerusform>%n to be done</numerusform>
+            <numerusform>%n to be done</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n wait(s) for you</source>
+        <comment>gates</comment>
+        <translation>
+            <numerusform>%n waits for you</numerusform>
+            <numerusform>%n wait for you</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Submit %n workflow(s)</source>
+        <translation>
+            <numerusform>Submit %n workflow</numerusform>
+            <numerusform>Submit %n workflows</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thing(s) to mend before it can run:</source>
+        <translation>
+            <numerusform>%n thing to mend before it can run:</numerusform>
+            <numerusform>%n things to mend before it can run:</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n run(s)</source>
+        <translation>
+            <numerusform>%n runs</numerusform>
+            <numerusform>%n run</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n machine(s) up</source>
+        <translation>
+            <numerusform>%n machine up</numerusform>
+            <numerusform>%n machines up</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Drop to submit %n file(s)</source>
+        <translation>
+            <numerusform>Drop to submit %n file</numerusform>
+            <numerusform>Drop to submit %n files</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n are being cancelled</source>
+        <comment>workflows or tasks</comment>
+        <translation>
+            <numerusform>%n is being cancelled</numerusform>
+            <numerusform>%n are being cancelled</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,1669 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="pt" sourcelanguage="en">
+<context>
+    <name></name>
+    <message>
+        <source>{name} is no invitation.</source>
+        <translation>{name} não é um convite.</translation>
+    </message>
+    <message>
+        <source>The agent hangs in this process: quit Wingbeat and start it again.</source>
+        <translation>O agente travou neste processo: feche o Wingbeat e abra-o de novo.</translation>
+    </message>
+    <message>
+        <source>Nothing is wrong as far as this computer sees.</source>
+        <translation>Nada de errado, até onde este computador vê.</translation>
+    </message>
+    <message>
+        <source>Helps always</source>
+        <translation>Ajuda sempre</translation>
+    </message>
+    <message>
+        <source>Does not help: switched off</source>
+        <translation>Não ajuda: desligado</translation>
+    </message>
+    <message>
+        <source>paused by its owner</source>
+        <translation>pausado pelo dono</translation>
+    </message>
+    <message>
+        <source>nobody uses it</source>
+        <translation>ninguém o usa</translation>
+    </message>
+    <message>
+        <source>finishes what runs, then pauses</source>
+        <translation>termina o que roda, depois pausa</translation>
+    </message>
+    <message>
+        <source>somebody uses it</source>
+        <translation>alguém o usa</translation>
+    </message>
+    <message>
+        <source>outside its hours</source>
+        <translation>fora do horário</translation>
+    </message>
+    <message>
+        <source>Starting …</source>
+        <translation>Iniciando …</translation>
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation>cancelado</translation>
+    </message>
+    <message>
+        <source>Paused until {when}</source>
+        <translation>Pausado até {when}</translation>
+    </message>
+    <message>
+        <source>Paused: you typed {ago} ago</source>
+        <translation>Pausado: você digitou há {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: you moved the mouse {ago} ago</source>
+        <translation>Pausado: você moveu o mouse há {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: {what} was used {ago} ago</source>
+        <translation>Pausado: {what} foi usado há {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: outside its hours until {when}</source>
+        <translation>Pausado: fora do horário até {when}</translation>
+    </message>
+    <message>
+        <source>Paused: outside its hours</source>
+        <translation>Pausado: fora do horário</translation>
+    </message>
+    <message>
+        <source>Paused: other programs use {percent} % of the processor, more than {limit} %</source>
+        <translation>Pausado: outros programas usam {percent} % do processador, mais que {limit} %</translation>
+    </message>
+    <message>
+        <source>Paused: other programs used more than {limit} % of the processor a moment ago</source>
+        <translation>Pausado: outros programas usaram há pouco mais que {limit} % do processador</translation>
+    </message>
+    <message>
+        <source>Paused: {names} runs</source>
+        <translation>Pausado: {names} está aberto</translation>
+    </message>
+    <message>
+        <source>Paused: {what} cannot be seen ({why})</source>
+        <translation>Pausado: não se vê {what} ({why})</translation>
+    </message>
+    <message>
+        <source>Helps: the screen is locked</source>
+        <translation>Ajuda: a tela está bloqueada</translation>
+    </message>
+    <message>
+        <source>Helps: nobody is logged in</source>
+        <translation>Ajuda: ninguém está no sistema</translation>
+    </message>
+    <message>
+        <source>Helps: no input for {time}</source>
+        <translation>Ajuda: nenhuma entrada há {time}</translation>
+    </message>
+    <message>
+        <source>Last input seen {ago} ago, by {by}</source>
+        <translation>Última entrada vista há {ago}, por {by}</translation>
+    </message>
+    <message>
+        <source>Cannot be seen: {why}</source>
+        <translation>Não se vê: {why}</translation>
+    </message>
+    <message>
+        <source>On mains</source>
+        <translation>Na tomada</translation>
+    </message>
+    <message>
+        <source>On battery</source>
+        <translation>Com bateria</translation>
+    </message>
+    <message>
+        <source>Nothing fills the screen</source>
+        <translation>Nada ocupa a tela inteira</translation>
+    </message>
+    <message>
+        <source>Other programs use {percent} % of the processor: busy</source>
+        <translation>Outros programas usam {percent} % do processador: ocupado</translation>
+    </message>
+    <message>
+        <source>Other programs use {percent} % of the processor</source>
+        <translation>Outros programas usam {percent} % do processador</translation>
+    </message>
+    <message>
+        <source>{memory} MB of memory are free</source>
+        <translation>{memory} MB de memória livres</translation>
+    </message>
+    <message>
+        <source>No exclusive program runs</source>
+        <translation>Nenhum programa exclusivo aberto</translation>
+    </message>
+    <message>
+        <source>waits for {task}, not known here yet</source>
+        <translation>espera por {task}, ainda desconhecida aqui</translation>
+    </message>
+    <message>
+        <source>needs {task}, which was given up</source>
+        <translation>precisa de {task}, da qual se desistiu</translation>
+    </message>
+    <message>
+        <source>needs {task}, which was cancelled</source>
+        <translation>precisa de {task}, que foi cancelada</translation>
+    </message>
+    <message>
+        <source>waits for {task}</source>
+        <translation>espera por {task}</translation>
+    </message>
+    <message>
+        <source>{task} runs on {host}</source>
+        <translation>{task} roda em {host}</translation>
+    </message>
+    <message>
+        <source>{task} finished on {host}</source>
+        <translation>{task} terminou em {host}</translation>
+    </message>
+    <message>
+        <source>{host} has taken {task} and fetches its inputs</source>
+        <translation>{host} pegou {task} e busca suas entradas</translation>
+    </message>
+    <message>
+        <source>{task} is suspended on {host}: its owner needs the machine</source>
+        <translation>{task} está suspensa em {host}: o dono precisa da máquina</translation>
+    </message>
+    <message>
+        <source>{task} waits until a person marks it done: {asks}</source>
+        <translation>{task} espera até alguém marcá-la como feita: {asks}</translation>
+    </message>
+    <message>
+        <source>running</source>
+        <translation>em execução</translation>
+    </message>
+    <message>
+        <source>ready to help</source>
+        <translation>pronto para ajudar</translation>
+    </message>
+    <message>
+        <source>in use</source>
+        <translation>em uso</translation>
+    </message>
+    <message>
+        <source>does not help</source>
+        <translation>não ajuda</translation>
+    </message>
+    <message>
+        <source>cannot be reached</source>
+        <translation>inacessível</translation>
+    </message>
+    <message>
+        <source>{task} for {workflow}</source>
+        <translation>{task} para {workflow}</translation>
+    </message>
+    <message>
+        <source>{work}, suspended</source>
+        <translation>{work}, suspensa</translation>
+    </message>
+    <message>
+        <source>right</source>
+        <translation>certo</translation>
+    </message>
+    <message>
+        <source>{seconds} s ahead</source>
+        <translation>{seconds} s adiantado</translation>
+    </message>
+    <message>
+        <source>{seconds} s behind</source>
+        <translation>{seconds} s atrasado</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n core(s)</source>
+        <translation>
+            <numerusform>%n núcleo</numerusform>
+            <numerusform>%n núcleos</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{memory} GB memory</source>
+        <translation>{memory} GB de memória</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>em espera</translation>
+    </message>
+    <message>
+        <source>ready</source>
+        <translation>pronta</translation>
+    </message>
+    <message>
+        <source>suspended</source>
+        <translation>suspensa</translation>
+    </message>
+    <message>
+        <source>waits for you</source>
+        <translation>espera por você</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>concluído</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>falhou</translation>
+    </message>
+    <message>
+        <source>fetching inputs</source>
+        <translation>buscando entradas</translation>
+    </message>
+    <message>
+        <source>A workflow is done</source>
+        <translation>Um fluxo terminou</translation>
+    </message>
+    <message>
+        <source>A workflow failed</source>
+        <translation>Um fluxo falhou</translation>
+    </message>
+    <message>
+        <source>A step waits for you</source>
+        <translation>Um passo espera por você</translation>
+    </message>
+    <message>
+        <source>A machine joined or left the flock</source>
+        <translation>Uma máquina entrou no bando ou saiu dele</translation>
+    </message>
+    <message>
+        <source>A program waits for your permission</source>
+        <translation>Um programa espera pela sua permissão</translation>
+    </message>
+    <message>
+        <source>{workflow} waits for you</source>
+        <translation>{workflow} espera por você</translation>
+    </message>
+    <message>
+        <source>May {program} run here?</source>
+        <translation>{program} pode rodar aqui?</translation>
+    </message>
+    <message>
+        <source>{publisher} published it. Nothing of it runs here until you allow it.</source>
+        <translation>{publisher} o publicou. Nada dele roda aqui até que você permita.</translation>
+    </message>
+    <message>
+        <source>Somebody</source>
+        <translation>Alguém</translation>
+    </message>
+    <message>
+        <source>The flock {flock} has changed</source>
+        <translation>O bando {flock} mudou</translation>
+    </message>
+    <message>
+        <source>A machine joined it or left it. Open the flock to see which.</source>
+        <translation>Uma máquina entrou ou saiu. Abra o bando para ver qual.</translation>
+    </message>
+    <message>
+        <source>{workflow} failed</source>
+        <translation>{workflow} falhou</translation>
+    </message>
+    <message>
+        <source>Open it to see which step, and to try it again.</source>
+        <translation>Abra-o para ver em que passo, e para tentar de novo.</translation>
+    </message>
+    <message>
+        <source>{workflow} is done</source>
+        <translation>{workflow} terminou</translation>
+    </message>
+    <message>
+        <source>All {tasks} tasks have ended well.</source>
+        <translation>Todas as {tasks} tarefas terminaram bem.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s)</source>
+        <translation>
+            <numerusform>%n tarefa</numerusform>
+            <numerusform>%n tarefas</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) for a person</source>
+        <translation>
+            <numerusform>%n passo para uma pessoa</numerusform>
+            <numerusform>%n passos para uma pessoa</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>done about {clock}, in {span}</source>
+        <translation>pronto por volta de {clock}, em {span}</translation>
+    </message>
+    <message>
+        <source>A workflow of this name is known already and would not run twice</source>
+        <translation>Já existe um fluxo com este nome, e ele não rodaria duas vezes</translation>
+    </message>
+    <message>
+        <source>Can run on {machines}.</source>
+        <translation>Pode rodar em {machines}.</translation>
+    </message>
+    <message>
+        <source>No machine fits {task}: {why}.</source>
+        <translation>Nenhuma máquina serve para {task}: {why}.</translation>
+    </message>
+    <message>
+        <source>No machine helps at the moment; it starts as soon as one does.</source>
+        <translation>Nenhuma máquina ajuda no momento; começa assim que uma ajudar.</translation>
+    </message>
+    <message>
+        <source>{task} of {workflow} on {host}</source>
+        <translation>{task} de {workflow} em {host}</translation>
+    </message>
+    <message>
+        <source>{begin} to {end}, {length}</source>
+        <translation>{begin} a {end}, {length}</translation>
+    </message>
+    <message>
+        <source>now</source>
+        <translation>agora</translation>
+    </message>
+    <message>
+        <source>suspended for {length}</source>
+        <translation>suspensa por {length}</translation>
+    </message>
+    <message>
+        <source>ended well</source>
+        <translation>terminou bem</translation>
+    </message>
+    <message>
+        <source>given back: its machine was needed</source>
+        <translation>devolvida: o dono precisou da máquina</translation>
+    </message>
+    <message>
+        <source>not needed any more</source>
+        <translation>não é mais necessária</translation>
+    </message>
+    <message>
+        <source>lost with its machine</source>
+        <translation>perdida com sua máquina</translation>
+    </message>
+    <message>
+        <source>yesterday {clock}</source>
+        <translation>ontem {clock}</translation>
+    </message>
+    <message>
+        <source>{seconds} s ago</source>
+        <translation>há {seconds} s</translation>
+    </message>
+    <message>
+        <source>{minutes} min ago</source>
+        <translation>há {minutes} min</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} s</translation>
+    </message>
+    <message>
+        <source>{minutes} min</source>
+        <translation>{minutes} min</translation>
+    </message>
+    <message>
+        <source>{hours} h {minutes} min</source>
+        <translation>{hours} h {minutes} min</translation>
+    </message>
+    <message>
+        <source>{hours} h</source>
+        <translation>{hours} h</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n day(s)</source>
+        <translation>
+            <numerusform>%n dia</numerusform>
+            <numerusform>%n dias</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>any moment</source>
+        <translation>a qualquer momento</translation>
+    </message>
+    <message>
+        <source>{seconds} s left</source>
+        <translation>faltam {seconds} s</translation>
+    </message>
+    <message>
+        <source>{span} left</source>
+        <translation>faltam {span}</translation>
+    </message>
+    <message>
+        <source>Does not help at the moment</source>
+        <translation>Não ajuda no momento</translation>
+    </message>
+    <message>
+        <source>Ready to help; nothing to do at the moment</source>
+        <translation>Pronto para ajudar; nada a fazer no momento</translation>
+    </message>
+    <message>
+        <source>For 15 minutes</source>
+        <translation>Por 15 minutos</translation>
+    </message>
+    <message>
+        <source>For 1 hour</source>
+        <translation>Por 1 hora</translation>
+    </message>
+    <message>
+        <source>For 4 hours</source>
+        <translation>Por 4 horas</translation>
+    </message>
+    <message>
+        <source>Until tomorrow</source>
+        <translation>Até amanhã</translation>
+    </message>
+    <message>
+        <source>Until I resume</source>
+        <translation>Até eu retomar</translation>
+    </message>
+    <message>
+        <source>Finish what runs, then pause</source>
+        <translation>Terminar o que roda, depois pausar</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) wait for you</source>
+        <comment>gates</comment>
+        <translation>
+            <numerusform>%n passo espera por você</numerusform>
+            <numerusform>%n passos esperam por você</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Pausar</translation>
+    </message>
+    <message>
+        <source>Open Wingbeat</source>
+        <translation>Abrir o Wingbeat</translation>
+    </message>
+    <message>
+        <source>Submit a workflow …</source>
+        <translation>Enviar um fluxo …</translation>
+    </message>
+    <message>
+        <source>Quit …</source>
+        <translation>Sair …</translation>
+    </message>
+    <message numerus="yes">
+        <source>and %n more</source>
+        <comment>running tasks</comment>
+        <translation>
+            <numerusform>e mais %n</numerusform>
+            <numerusform>e mais %n</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Running %n task(s) for the flock</source>
+        <translation>
+            <numerusform>Rodando %n tarefa para o bando</numerusform>
+            <numerusform>Rodando %n tarefas para o bando</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Running {task} for {workflow}</source>
+        <translation>Rodando {task} para {workflow}</translation>
+    </message>
+    <message>
+        <source>Holding {task}: you need this computer</source>
+        <translation>{task} suspensa: você precisa deste computador</translation>
+    </message>
+    <message>
+        <source>{sentence}; pauses after that</source>
+        <translation>{sentence}; depois, pausa</translation>
+    </message>
+    <message>
+        <source>Paused until you resume</source>
+        <translation>Pausado até você retomar</translation>
+    </message>
+    <message>
+        <source>Paused, {countdown} left</source>
+        <translation>Pausado, faltam {countdown}</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>Retomar</translation>
+    </message>
+    <message>
+        <source>Resume ({countdown} left)</source>
+        <translation>Retomar (faltam {countdown})</translation>
+    </message>
+    <message>
+        <source>The agent of this computer does not run, so what you see is of before.</source>
+        <translation>O agente deste computador não está rodando; o que você vê é de antes.</translation>
+    </message>
+    <message>
+        <source>Start it</source>
+        <translation>Iniciar</translation>
+    </message>
+    <message>
+        <source>The agent does not answer. It may be busy and come back by itself; if it does not, start it anew.</source>
+        <translation>O agente não responde. Pode estar ocupado e voltar sozinho; se não voltar, reinicie-o.</translation>
+    </message>
+    <message>
+        <source>Start it anew</source>
+        <translation>Reiniciar</translation>
+    </message>
+    <message>
+        <source>The agent refuses this window.</source>
+        <translation>O agente recusa esta janela.</translation>
+    </message>
+    <message>
+        <source>This computer belongs to no flock yet, so it works alone.</source>
+        <translation>Este computador ainda não pertence a um bando; trabalha sozinho.</translation>
+    </message>
+    <message>
+        <source>Join or create a flock</source>
+        <translation>Entrar em um bando ou criar um</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n machine(s) cannot be reached; work there may run twice.</source>
+        <comment>machines of the flock without a link</comment>
+        <translation>
+            <numerusform>%n máquina está inacessível; o trabalho de lá pode rodar duas vezes.</numerusform>
+            <numerusform>%n máquinas estão inacessíveis; o trabalho de lá pode rodar duas vezes.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Find out why</source>
+        <translation>Descobrir por quê</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n published program(s) wait for your permission to run here.</source>
+        <comment>programs that others published</comment>
+        <translation>
+            <numerusform>%n programa publicado espera sua permissão para rodar aqui.</numerusform>
+            <numerusform>%n programas publicados esperam sua permissão para rodar aqui.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Decide</source>
+        <translation>Decidir</translation>
+    </message>
+    <message>
+        <source>done {when}</source>
+        <translation>concluído {when}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s) failed</source>
+        <translation>
+            <numerusform>%n tarefa falhou</numerusform>
+            <numerusform>%n tarefas falharam</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Submitted {when}</source>
+        <translation>Enviado {when}</translation>
+    </message>
+    <message>
+        <source>by {who} on {host}</source>
+        <translation>por {who} em {host}</translation>
+    </message>
+    <message>
+        <source>Expected end {when}</source>
+        <translation>Fim esperado {when}</translation>
+    </message>
+    <message>
+        <source>Ended {when}</source>
+        <translation>Terminou {when}</translation>
+    </message>
+    <message>
+        <source>interactive</source>
+        <translation>interativa</translation>
+    </message>
+    <message>
+        <source>low</source>
+        <translation>baixa</translation>
+    </message>
+    <message>
+        <source>waits for you: {steps}</source>
+        <translation>espera por você: {steps}</translation>
+    </message>
+    <message>
+        <source>suspended: its machine is needed</source>
+        <translation>suspenso: o dono precisa da máquina</translation>
+    </message>
+    <message>
+        <source>waits for a free machine</source>
+        <translation>espera por uma máquina livre</translation>
+    </message>
+    <message>
+        <source>Process {process} cannot be ended: end it yourself, then start Wingbeat.</source>
+        <translation>O processo {process} não pode ser encerrado: encerre-o você mesmo e inicie o Wingbeat.</translation>
+    </message>
+    <message>
+        <source>Put away</source>
+        <translation>Dispensar</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Desfazer</translation>
+    </message>
+    <message>
+        <source>{sentence} ({seconds} s)</source>
+        <translation>{sentence} ({seconds} s)</translation>
+    </message>
+    <message>
+        <source>Workflow</source>
+        <translation>Fluxo</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>Progresso</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <translation>Concluído</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Estado</translation>
+    </message>
+    <message>
+        <source>Priority</source>
+        <translation>Prioridade</translation>
+    </message>
+    <message>
+        <source>Owner</source>
+        <translation>Dono</translation>
+    </message>
+    <message>
+        <source>Submitted</source>
+        <translation>Enviado</translation>
+    </message>
+    <message>
+        <source>Task</source>
+        <translation>Tarefa</translation>
+    </message>
+    <message>
+        <source>Machine</source>
+        <translation>Máquina</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>Nota</translation>
+    </message>
+    <message>
+        <source>Took</source>
+        <translation>Levou</translation>
+    </message>
+    <message>
+        <source>Program</source>
+        <translation>Programa</translation>
+    </message>
+    <message>
+        <source>No.</source>
+        <translation>Nº</translation>
+    </message>
+    <message>
+        <source>Why, or how long</source>
+        <translation>Por quê, ou quanto falta</translation>
+    </message>
+    <message>
+        <source>next for a free machine</source>
+        <translation>próxima para uma máquina livre</translation>
+    </message>
+    <message>
+        <source>{name} (this one)</source>
+        <translation>{name} (esta)</translation>
+    </message>
+    <message>
+        <source>Work, or why not</source>
+        <translation>Trabalho, ou por que não</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>Carga</translation>
+    </message>
+    <message>
+        <source>Tasks</source>
+        <translation>Tarefas</translation>
+    </message>
+    <message>
+        <source>Round trip</source>
+        <translation>Ida e volta</translation>
+    </message>
+    <message>
+        <source>Clock</source>
+        <translation>Relógio</translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <translation>Versão</translation>
+    </message>
+    <message>
+        <source>Programs: {programs}</source>
+        <translation>Programas: {programs}</translation>
+    </message>
+    <message>
+        <source>Last input</source>
+        <translation>Última entrada</translation>
+    </message>
+    <message>
+        <source>Sessions</source>
+        <translation>Sessões</translation>
+    </message>
+    <message>
+        <source>Power supply</source>
+        <translation>Energia</translation>
+    </message>
+    <message>
+        <source>Full screen</source>
+        <translation>Tela cheia</translation>
+    </message>
+    <message>
+        <source>Processor</source>
+        <translation>Processador</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Memória</translation>
+    </message>
+    <message>
+        <source>Exclusive programs</source>
+        <translation>Programas exclusivos</translation>
+    </message>
+    <message>
+        <source>When nobody uses it</source>
+        <translation>Quando ninguém o usa</translation>
+    </message>
+    <message>
+        <source>When nobody uses it, and only in these hours</source>
+        <translation>Quando ninguém o usa, e só nestas horas</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <translation>Sempre</translation>
+    </message>
+    <message>
+        <source> min</source>
+        <translation> min</translation>
+    </message>
+    <message>
+        <source> s</source>
+        <translation> s</translation>
+    </message>
+    <message>
+        <source>Only on mains, not on battery</source>
+        <translation>Só na tomada, não com bateria</translation>
+    </message>
+    <message>
+        <source>Not while a program fills the screen</source>
+        <translation>Não enquanto um programa ocupa a tela inteira</translation>
+    </message>
+    <message>
+        <source>Only workflows submitted on this computer</source>
+        <translation>Só fluxos enviados neste computador</translation>
+    </message>
+    <message>
+        <source>such as blender, zoom</source>
+        <translation>como blender, zoom</translation>
+    </message>
+    <message>
+        <source>Not while one of these programs runs</source>
+        <translation>Não enquanto um destes programas roda</translation>
+    </message>
+    <message>
+        <source>This computer helps always, so nothing is watched.</source>
+        <translation>Este computador ajuda sempre; nada é observado.</translation>
+    </message>
+    <message>
+        <source>This computer</source>
+        <translation>Este computador</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>Agora</translation>
+    </message>
+    <message>
+        <source>What it sees of you</source>
+        <translation>O que ele vê de você</translation>
+    </message>
+    <message>
+        <source>When it helps</source>
+        <translation>Quando ele ajuda</translation>
+    </message>
+    <message>
+        <source>After no key or mouse for</source>
+        <translation>Depois de teclado e mouse parados por</translation>
+    </message>
+    <message>
+        <source>While other programs use at most</source>
+        <translation>Enquanto outros programas usam no máximo</translation>
+    </message>
+    <message>
+        <source>While so much memory is free</source>
+        <translation>Enquanto há esta memória livre</translation>
+    </message>
+    <message>
+        <source>When I come back, let end what needs at most</source>
+        <translation>Quando eu voltar, deixar terminar o que precisa de até</translation>
+    </message>
+    <message>
+        <source>Welcome to Wingbeat</source>
+        <translation>Bem-vindo ao Wingbeat</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>Voltar</translation>
+    </message>
+    <message>
+        <source>Next</source>
+        <translation>Avançar</translation>
+    </message>
+    <message>
+        <source>Which flock does this computer belong to?</source>
+        <translation>A que bando pertence este computador?</translation>
+    </message>
+    <message>
+        <source>A flock is the machines that work together. You join one with an invitation, which somebody who belongs to it can make.</source>
+        <translation>Um bando são as máquinas que trabalham juntas. Entra-se nele com um convite, feito por alguém que já pertence a ele.</translation>
+    </message>
+    <message>
+        <source>Join a flock</source>
+        <translation>Entrar em um bando</translation>
+    </message>
+    <message>
+        <source>Create a new flock</source>
+        <translation>Criar um novo bando</translation>
+    </message>
+    <message>
+        <source>Decide later</source>
+        <translation>Decidir depois</translation>
+    </message>
+    <message>
+        <source>Invitation</source>
+        <translation>Convite</translation>
+    </message>
+    <message>
+        <source>Paste the invitation here</source>
+        <translation>Cole o convite aqui</translation>
+    </message>
+    <message>
+        <source>Open an invitation file …</source>
+        <translation>Abrir um arquivo de convite …</translation>
+    </message>
+    <message>
+        <source>Name of the flock</source>
+        <translation>Nome do bando</translation>
+    </message>
+    <message>
+        <source>Name of the flock, such as survey office</source>
+        <translation>Nome do bando, como escritório de campo</translation>
+    </message>
+    <message>
+        <source>When may this computer help?</source>
+        <translation>Quando este computador pode ajudar?</translation>
+    </message>
+    <message>
+        <source>When you touch it, it is yours at once: what runs for others is held within a second, and handed on if you stay.</source>
+        <translation>Quando você o toca, ele é seu na hora: o que roda para outros é suspenso em um segundo, e passado adiante se você ficar.</translation>
+    </message>
+    <message>
+        <source>Always; nobody sits at it</source>
+        <translation>Sempre; ninguém o usa</translation>
+    </message>
+    <message>
+        <source>Start by itself?</source>
+        <translation>Iniciar sozinho?</translation>
+    </message>
+    <message>
+        <source>Wingbeat then waits in the tray from when you log in. You can pause it from there at any time.</source>
+        <translation>O Wingbeat fica então na bandeja desde que você entra. Dali você pode pausá-lo a qualquer hora.</translation>
+    </message>
+    <message>
+        <source>Start when I log in</source>
+        <translation>Iniciar quando eu entrar no sistema</translation>
+    </message>
+    <message>
+        <source>Step {number} of {count}</source>
+        <translation>Passo {number} de {count}</translation>
+    </message>
+    <message>
+        <source>Open an invitation</source>
+        <translation>Abrir um convite</translation>
+    </message>
+    <message>
+        <source>Paste an invitation first, or choose one of the others.</source>
+        <translation>Cole primeiro um convite, ou escolha outra opção.</translation>
+    </message>
+    <message>
+        <source>flock of {name}</source>
+        <translation>bando de {name}</translation>
+    </message>
+    <message>
+        <source>Machines</source>
+        <translation>Máquinas</translation>
+    </message>
+    <message>
+        <source>Invite …</source>
+        <translation>Convidar …</translation>
+    </message>
+    <message>
+        <source>Expel …</source>
+        <translation>Expulsar …</translation>
+    </message>
+    <message>
+        <source>Timeline</source>
+        <translation>Linha do tempo</translation>
+    </message>
+    <message>
+        <source>This week</source>
+        <translation>Esta semana</translation>
+    </message>
+    <message>
+        <source>Flock</source>
+        <translation>Bando</translation>
+    </message>
+    <message>
+        <source>Expel {name} from the flock?</source>
+        <translation>Expulsar {name} do bando?</translation>
+    </message>
+    <message>
+        <source>Its certificate is void on all machines at once. To come back it has to be invited anew.</source>
+        <translation>Seu certificado deixa de valer em todas as máquinas na hora. Para voltar, precisa de novo convite.</translation>
+    </message>
+    <message>
+        <source>Expel</source>
+        <translation>Expulsar</translation>
+    </message>
+    <message>
+        <source>Keep it</source>
+        <translation>Manter</translation>
+    </message>
+    <message>
+        <source>{name} does not belong to the flock any more</source>
+        <translation>{name} não pertence mais ao bando</translation>
+    </message>
+    <message>
+        <source>Invite machines</source>
+        <translation>Convidar máquinas</translation>
+    </message>
+    <message>
+        <source>How many machines</source>
+        <translation>Quantas máquinas</translation>
+    </message>
+    <message>
+        <source>Make an invitation</source>
+        <translation>Fazer um convite</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Copiar</translation>
+    </message>
+    <message>
+        <source>Save as a file …</source>
+        <translation>Salvar em arquivo …</translation>
+    </message>
+    <message>
+        <source>Whoever gets this text can join your flock with it. It works for so many machines, and for a day.</source>
+        <translation>Quem recebe este texto pode entrar no seu bando com ele. Vale para este número de máquinas, e por um dia.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Fechar</translation>
+    </message>
+    <message numerus="yes">
+        <source>Good for %n machine(s), for {length}.</source>
+        <translation>
+            <numerusform>Vale para %n máquina, por {length}.</numerusform>
+            <numerusform>Vale para %n máquinas, por {length}.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Save the invitation</source>
+        <translation>Salvar o convite</translation>
+    </message>
+    <message>
+        <source>Graph of the workflow</source>
+        <translation>Grafo do fluxo</translation>
+    </message>
+    <message>
+        <source>Show all (0)</source>
+        <translation>Mostrar tudo (0)</translation>
+    </message>
+    <message>
+        <source>Larger (+)</source>
+        <translation>Aumentar (+)</translation>
+    </message>
+    <message>
+        <source>Smaller (-)</source>
+        <translation>Diminuir (-)</translation>
+    </message>
+    <message>
+        <source>Map of the graph</source>
+        <translation>Mapa do grafo</translation>
+    </message>
+    <message>
+        <source>Least severity</source>
+        <translation>Gravidade mínima</translation>
+    </message>
+    <message>
+        <source>Task, machine or text …</source>
+        <translation>Tarefa, máquina ou texto …</translation>
+    </message>
+    <message>
+        <source>Follow</source>
+        <translation>Seguir</translation>
+    </message>
+    <message>
+        <source>Log of the agent</source>
+        <translation>Registro do agente</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportar …</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>Registro</translation>
+    </message>
+    <message>
+        <source>No line is like that</source>
+        <translation>Nenhuma linha é assim</translation>
+    </message>
+    <message>
+        <source>Everything</source>
+        <translation>Tudo</translation>
+    </message>
+    <message>
+        <source>Events</source>
+        <translation>Eventos</translation>
+    </message>
+    <message>
+        <source>Warnings</source>
+        <translation>Avisos</translation>
+    </message>
+    <message>
+        <source>Errors</source>
+        <translation>Erros</translation>
+    </message>
+    <message>
+        <source>Export the log</source>
+        <translation>Exportar o registro</translation>
+    </message>
+    <message>
+        <source>{task} of {workflow}</source>
+        <translation>{task} de {workflow}</translation>
+    </message>
+    <message>
+        <source>Output of {task}</source>
+        <translation>Saída de {task}</translation>
+    </message>
+    <message>
+        <source>Search …</source>
+        <translation>Procurar …</translation>
+    </message>
+    <message>
+        <source>ended</source>
+        <translation>terminou</translation>
+    </message>
+    <message>
+        <source>live</source>
+        <translation>ao vivo</translation>
+    </message>
+    <message>
+        <source>on {host}</source>
+        <translation>em {host}</translation>
+    </message>
+    <message>
+        <source>It has said nothing.</source>
+        <translation>Não disse nada.</translation>
+    </message>
+    <message>
+        <source>Results</source>
+        <translation>Resultados</translation>
+    </message>
+    <message>
+        <source>and {number} more</source>
+        <translation>e mais {number}</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Abrir</translation>
+    </message>
+    <message>
+        <source>Save …</source>
+        <translation>Salvar …</translation>
+    </message>
+    <message>
+        <source>Where shall it be kept?</source>
+        <translation>Onde deve ser guardado?</translation>
+    </message>
+    <message>
+        <source>Kept as {path}</source>
+        <translation>Guardado em {path}</translation>
+    </message>
+    <message>
+        <source>Filter …</source>
+        <translation>Filtrar …</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>Filtrar</translation>
+    </message>
+    <message>
+        <source>not here</source>
+        <translation>não aqui</translation>
+    </message>
+    <message>
+        <source>runs here</source>
+        <translation>roda aqui</translation>
+    </message>
+    <message>
+        <source>runs here, by your permission</source>
+        <translation>roda aqui, com sua permissão</translation>
+    </message>
+    <message>
+        <source>waits for your permission</source>
+        <translation>espera sua permissão</translation>
+    </message>
+    <message>
+        <source>never here</source>
+        <translation>nunca aqui</translation>
+    </message>
+    <message>
+        <source>Here</source>
+        <translation>Aqui</translation>
+    </message>
+    <message>
+        <source>What it does</source>
+        <translation>O que faz</translation>
+    </message>
+    <message>
+        <source>Programs</source>
+        <translation>Programas</translation>
+    </message>
+    <message>
+        <source>No program is installed yet. Each is a folder with a program.yaml in the folder of programs; workflows may also bring their own.</source>
+        <translation>Nenhum programa instalado ainda. Cada um é uma pasta com um program.yaml na pasta de programas; fluxos também podem trazer os seus.</translation>
+    </message>
+    <message>
+        <source>May {program} of {publisher} run here?</source>
+        <translation>{program}, de {publisher}, pode rodar aqui?</translation>
+    </message>
+    <message>
+        <source>somebody</source>
+        <translation>alguém</translation>
+    </message>
+    <message>
+        <source>Allow</source>
+        <translation>Permitir</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <translation>Nunca</translation>
+    </message>
+    <message>
+        <source>Leave the flock?</source>
+        <translation>Sair do bando?</translation>
+    </message>
+    <message>
+        <source>This computer forgets its key and works alone. To come back it has to be invited.</source>
+        <translation>Este computador esquece sua chave e trabalha sozinho. Para voltar, precisa ser convidado.</translation>
+    </message>
+    <message>
+        <source>Leave</source>
+        <translation>Sair</translation>
+    </message>
+    <message>
+        <source>Stay</source>
+        <translation>Ficar</translation>
+    </message>
+    <message>
+        <source>Quit Wingbeat?</source>
+        <translation>Sair do Wingbeat?</translation>
+    </message>
+    <message>
+        <source>The agent runs as a service of its own and goes on; only the window and the tray icon end.</source>
+        <translation>O agente roda como serviço próprio e continua; só a janela e o ícone da bandeja terminam.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s) run here for the flock. Handed back, they begin anew on another machine, or from where they last saved.</source>
+        <translation>
+            <numerusform>%n tarefa roda aqui para o bando. Devolvida, recomeça em outra máquina, ou de onde salvou por último.</numerusform>
+            <numerusform>%n tarefas rodam aqui para o bando. Devolvidas, recomeçam em outra máquina, ou de onde salvaram por último.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>This computer then does not help the flock any more.</source>
+        <translation>Este computador então não ajuda mais o bando.</translation>
+    </message>
+    <message>
+        <source>Hand back and quit</source>
+        <translation>Devolver e sair</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>Sair</translation>
+    </message>
+    <message>
+        <source>Finish, then quit</source>
+        <translation>Terminar, depois sair</translation>
+    </message>
+    <message>
+        <source>Queue</source>
+        <translation>Fila</translation>
+    </message>
+    <message>
+        <source>Nothing is to be done</source>
+        <translation>Nada a fazer</translation>
+    </message>
+    <message>
+        <source>Tasks stand here from when they are submitted until they have ended: first those that run, then those that wait, in the order in which the flock takes them.</source>
+        <translation>As tarefas ficam aqui desde o envio até terminarem: primeiro as que rodam, depois as que esperam, na ordem em que o bando as pega.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n task(s) run</source>
+        <translation>
+            <numerusform>%n tarefa roda</numerusform>
+            <numerusform>%n tarefas rodam</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n to be done</source>
+        <comment>tasks</comment>
+        <translation>
+            <numerusform>%n a fazer</numerusform>
+            <numerusform>%n a fazer</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n wait(s) for you</source>
+        <comment>gates</comment>
+        <translation>
+            <numerusform>%n espera por você</numerusform>
+            <numerusform>%n esperam por você</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>Ajustes</translation>
+    </message>
+    <message>
+        <source>General</source>
+        <translation>Geral</translation>
+    </message>
+    <message>
+        <source>Notifications</source>
+        <translation>Notificações</translation>
+    </message>
+    <message>
+        <source>This machine</source>
+        <translation>Esta máquina</translation>
+    </message>
+    <message>
+        <source>Shortcuts</source>
+        <translation>Atalhos</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <translation>Como o sistema</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Idioma</translation>
+    </message>
+    <message>
+        <source>Tell me when</source>
+        <translation>Avise-me quando</translation>
+    </message>
+    <message>
+        <source>While a program fills the screen, nothing is told.</source>
+        <translation>Enquanto um programa ocupa a tela inteira, nada é avisado.</translation>
+    </message>
+    <message>
+        <source>The agent has not told its settings yet.</source>
+        <translation>O agente ainda não disse seus ajustes.</translation>
+    </message>
+    <message>
+        <source>Ask me for each</source>
+        <translation>Perguntar a cada um</translation>
+    </message>
+    <message>
+        <source>Run them</source>
+        <translation>Rodar</translation>
+    </message>
+    <message>
+        <source>Never run them</source>
+        <translation>Nunca rodar</translation>
+    </message>
+    <message>
+        <source>as usual</source>
+        <translation>como de costume</translation>
+    </message>
+    <message>
+        <source>Name of this machine</source>
+        <translation>Nome desta máquina</translation>
+    </message>
+    <message>
+        <source>Tasks at a time</source>
+        <translation>Tarefas ao mesmo tempo</translation>
+    </message>
+    <message>
+        <source>Programs that others publish</source>
+        <translation>Programas que outros publicam</translation>
+    </message>
+    <message>
+        <source>Space for datasets</source>
+        <translation>Espaço para dados</translation>
+    </message>
+    <message>
+        <source>Tags</source>
+        <translation>Etiquetas</translation>
+    </message>
+    <message>
+        <source>Addresses of machines that are not found</source>
+        <translation>Endereços de máquinas não encontradas</translation>
+    </message>
+    <message>
+        <source>Kept in {file}</source>
+        <translation>Guardado em {file}</translation>
+    </message>
+    <message>
+        <source>Leave the flock …</source>
+        <translation>Sair do bando …</translation>
+    </message>
+    <message>
+        <source>Shown in this language from the next start on.</source>
+        <translation>Neste idioma a partir do próximo início.</translation>
+    </message>
+    <message>
+        <source>Holds after a restart of the agent: {names}</source>
+        <translation>Vale depois de reiniciar o agente: {names}</translation>
+    </message>
+    <message>
+        <source>This computer has left {flock}.</source>
+        <translation>Este computador saiu de {flock}.</translation>
+    </message>
+    <message>
+        <source>Workflows</source>
+        <translation>Fluxos</translation>
+    </message>
+    <message>
+        <source>Submit a workflow</source>
+        <translation>Enviar um fluxo</translation>
+    </message>
+    <message>
+        <source>Submit the file whose path was copied</source>
+        <translation>Enviar o arquivo cujo caminho foi copiado</translation>
+    </message>
+    <message>
+        <source>Cancel what is chosen</source>
+        <translation>Cancelar o escolhido</translation>
+    </message>
+    <message>
+        <source>Try again what failed</source>
+        <translation>Tentar de novo o que falhou</translation>
+    </message>
+    <message>
+        <source>Log of the chosen task</source>
+        <translation>Registro da tarefa escolhida</translation>
+    </message>
+    <message>
+        <source>Pause or resume this computer</source>
+        <translation>Pausar ou retomar este computador</translation>
+    </message>
+    <message>
+        <source>This list</source>
+        <translation>Esta lista</translation>
+    </message>
+    <message>
+        <source>Close what was opened last</source>
+        <translation>Fechar o que foi aberto por último</translation>
+    </message>
+    <message>
+        <source>Close the window; Wingbeat goes on</source>
+        <translation>Fechar a janela; o Wingbeat continua</translation>
+    </message>
+    <message>
+        <source>In a graph: arrows walk, + and - zoom, 0 shows all.</source>
+        <translation>Em um grafo: setas andam, + e - ampliam, 0 mostra tudo.</translation>
+    </message>
+    <message>
+        <source>{place} (Ctrl+{number})</source>
+        <translation>{place} (Ctrl+{number})</translation>
+    </message>
+    <message>
+        <source>Hours given by this computer</source>
+        <translation>Horas dadas por este computador</translation>
+    </message>
+    <message>
+        <source>Tasks done by the flock</source>
+        <translation>Tarefas feitas pelo bando</translation>
+    </message>
+    <message>
+        <source>hours given this week</source>
+        <translation>horas dadas nesta semana</translation>
+    </message>
+    <message>
+        <source>tasks done here</source>
+        <translation>tarefas feitas aqui</translation>
+    </message>
+    <message>
+        <source>tasks done by the flock</source>
+        <translation>tarefas feitas pelo bando</translation>
+    </message>
+    <message>
+        <source>waited, as a rule</source>
+        <translation>esperou, em regra</translation>
+    </message>
+    <message>
+        <source>waited, at most</source>
+        <translation>esperou, no máximo</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <translation>Arquivos</translation>
+    </message>
+    <message>
+        <source>Faults</source>
+        <translation>Erros</translation>
+    </message>
+    <message>
+        <source>Open in editor</source>
+        <translation>Abrir no editor</translation>
+    </message>
+    <message>
+        <source>Submit</source>
+        <translation>Enviar</translation>
+    </message>
+    <message numerus="yes">
+        <source>Submit %n workflow(s)</source>
+        <translation>
+            <numerusform>Enviar %n fluxo</numerusform>
+            <numerusform>Enviar %n fluxos</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Reading …</source>
+        <translation>Lendo …</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thing(s) to mend before it can run:</source>
+        <translation>
+            <numerusform>%n coisa a corrigir antes de rodar:</numerusform>
+            <numerusform>%n coisas a corrigir antes de rodar:</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Line {line}: {text}</source>
+        <translation>Linha {line}: {text}</translation>
+    </message>
+    <message>
+        <source>No editor opens {name} here.</source>
+        <translation>Nenhum editor abre {name} aqui.</translation>
+    </message>
+    <message>
+        <source>{name} is known already and not run twice.</source>
+        <translation>{name} já existe e não roda duas vezes.</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>Detalhes</translation>
+    </message>
+    <message>
+        <source>Mark done</source>
+        <translation>Marcar como feito</translation>
+    </message>
+    <message>
+        <source>Retry from here</source>
+        <translation>Tentar daqui</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Cancelar</translation>
+    </message>
+    <message>
+        <source>Copy id</source>
+        <translation>Copiar id</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>Por quê</translation>
+    </message>
+    <message>
+        <source>To do</source>
+        <translation>A fazer</translation>
+    </message>
+    <message>
+        <source>So far</source>
+        <translation>Até agora</translation>
+    </message>
+    <message>
+        <source>Attempt</source>
+        <translation>Tentativa</translation>
+    </message>
+    <message>
+        <source>Ended</source>
+        <translation>Terminou</translation>
+    </message>
+    <message>
+        <source>Its inputs have changed since: mixed inputs</source>
+        <translation>Suas entradas mudaram desde então: entradas misturadas</translation>
+    </message>
+    <message>
+        <source>Timeline: who ran what when</source>
+        <translation>Linha do tempo: quem rodou o quê e quando</translation>
+    </message>
+    <message>
+        <source>Nothing has run yet.</source>
+        <translation>Nada rodou ainda.</translation>
+    </message>
+    <message>
+        <source>Mon</source>
+        <translation>Seg</translation>
+    </message>
+    <message>
+        <source>Tue</source>
+        <translation>Ter</translation>
+    </message>
+    <message>
+        <source>Wed</source>
+        <translation>Qua</translation>
+    </message>
+    <message>
+        <source>Thu</source>
+        <translation>Qui</translation>
+    </message>
+    <message>
+        <source>Fri</source>
+        <translation>Sex</translation>
+    </message>
+    <message>
+        <source>Sat</source>
+        <translation>Sáb</translation>
+    </message>
+    <message>
+        <source>Sun</source>
+        <translation>Dom</translation>
+    </message>
+    <message>
+        <source>helps</source>
+        <translation>ajuda</translation>
+    </message>
+    <message>
+        <source>Hours of the week; {day} {hour}:00, {state}</source>
+        <translation>Horas da semana; {day} {hour}:00, {state}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n run(s)</source>
+        <translation>
+            <numerusform>%n em execução</numerusform>
+            <numerusform>%n em execução</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n machine(s) up</source>
+        <translation>
+            <numerusform>%n máquina ativa</numerusform>
+            <numerusform>%n máquinas ativas</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Workflows ({patterns})</source>
+        <translation>Fluxos ({patterns})</translation>
+    </message>
+    <message>
+        <source>There is no workflow in {folder}: their files end in {suffix}.</source>
+        <translation>Não há fluxo em {folder}: seus arquivos terminam em {suffix}.</translation>
+    </message>
+    <message>
+        <source>Drop to submit {name}</source>
+        <translation>Solte para enviar {name}</translation>
+    </message>
+    <message numerus="yes">
+        <source>Drop to submit %n file(s)</source>
+        <translation>
+            <numerusform>Solte para enviar %n arquivo</numerusform>
+            <numerusform>Solte para enviar %n arquivos</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Submit a workflow (Ctrl+O)</source>
+        <translation>Enviar um fluxo (Ctrl+O)</translation>
+    </message>
+    <message>
+        <source>No workflows yet</source>
+        <translation>Nenhum fluxo ainda</translation>
+    </message>
+    <message>
+        <source>Drop a workflow file here, or choose one. The flock then runs its tasks on the machines that nobody uses.</source>
+        <translation>Solte aqui um arquivo de fluxo, ou escolha um. O bando então roda suas tarefas nas máquinas que ninguém usa.</translation>
+    </message>
+    <message>
+        <source>Try the example</source>
+        <translation>Testar o exemplo</translation>
+    </message>
+    <message>
+        <source>Graph</source>
+        <translation>Grafo</translation>
+    </message>
+    <message>
+        <source>Retry</source>
+        <translation>Tentar de novo</translation>
+    </message>
+    <message>
+        <source>Interactive</source>
+        <translation>Interativa</translation>
+    </message>
+    <message>
+        <source>Between</source>
+        <translation>Intermediária</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <translation>Baixa</translation>
+    </message>
+    <message>
+        <source>{name} is being cancelled</source>
+        <translation>{name} está sendo cancelado</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n are being cancelled</source>
+        <comment>workflows or tasks</comment>
+        <translation>
+            <numerusform>%n está sendo cancelado</numerusform>
+            <numerusform>%n estão sendo cancelados</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>
