@@ -1,0 +1,220 @@
+"""Commands on one machine about work on the other: two real agents, joined by certificates."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from agent.commands import exits
+from tests.agent.processes import COMMAND, WITHIN_S, Machine
+from tests.hosts.waiting import wait_for
+from tests.style.source import REPOSITORY
+
+COUNT = """\
+import os, sys
+for number in range(5):
+    print("counted", number, flush=True)
+    print("PROGRESS", number * 20, flush=True)
+with open("counted.txt", "w") as file:
+    file.write("42\\n")
+"""
+DESCRIPTION = """\
+name: count
+docs: Counts what it is given.
+command: ["{python}", program.py]
+inputs: [text]
+outputs: [counted.txt]
+expected: 1 s
+"""
+WORKFLOW = """\
+name: counting
+tasks:
+  first:
+    program: count
+    data: text.txt
+  second:
+    program: count
+    inputs: [first]
+    after: [check]
+gates:
+  check: {asks: look at the numbers, after: [first]}
+"""
+
+
+@pytest.fixture(scope="module")
+def flock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, Machine]]:
+    """alder, which has a program, and birch, which has none."""
+    folder = tmp_path_factory.mktemp("flock")
+    alder, birch = Machine(folder / "alder"), Machine(folder / "birch")
+    program = alder.home.programs / "count"
+    program.mkdir(parents=True)
+    (program / "program.py").write_text(COUNT)
+    (program / "program.yaml").write_text(DESCRIPTION)
+    with ExitStack() as stack:
+        stack.enter_context(alder.agent("--name", "alder", "--port", "0"))
+        stack.enter_context(birch.agent("--name", "birch", "--port", "0"))
+        alder.said("flock", "create", "meadow")
+        birch.said("flock", "join", alder.answer("flock", "invite")["text"])
+        wait_for(lambda: _linked(alder) and _linked(birch), WITHIN_S, "a link")
+        yield alder, birch
+
+
+def _linked(machine: Machine) -> bool:
+    peers = machine.answer("peers")["peers"]
+    return any(peer["state"] == "linked" and peer["version"] for peer in peers)
+
+
+@pytest.fixture(scope="module")
+def done(flock: tuple[Machine, Machine], tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """birch, after a workflow of its own has run on alder; a person had a part in it."""
+    _, birch = flock
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "text.txt").write_text("some words\n")
+    file = folder / "counting.wingbeat.yaml"
+    file.write_text(WORKFLOW)
+    planned = birch.answer("submit", str(file), "--dry-run")
+    fits = {task["task"]: task["fits"] for task in planned["tasks"]}
+    assert fits == {"first": ["alder"], "second": ["alder"], "check": []}
+    assert planned["tasks"][0]["misfits"][0]["reason"] == "has no program count"
+    assert birch.said("submit", str(file)) == "counting is accepted and kept on two disks\n"
+    (folder / "seen.txt").write_text("fine\n")
+    wait_for(lambda: _state(birch, "check") == "Waiting", WITHIN_S, "the gate")
+    said = birch.said("done", "counting/check", "--attach", str(folder / "seen.txt"))
+    assert said == "counting/check is marked done\n"
+    wait_for(lambda: _state(birch, "second") == "Terminated", WITHIN_S, "the end")
+    return birch
+
+
+def _state(machine: Machine, task: str) -> str:
+    return str(machine.answer("show", f"counting/{task}")["story"]["task"]["state"])
+
+
+def test_the_output_of_a_task_is_read_from_the_machine_that_ran_it(done: Machine) -> None:
+    lines = "".join(f"counted {number}\n" for number in range(5))
+    assert lines in done.said("logs", "counting/first")
+    assert lines in done.said("logs", "-f", "counting/first")
+    shown = done.said("show", "counting/first")
+    assert "first finished on alder" in shown
+    assert "Terminated (counts)" in shown
+    run = done.answer("show", "counting/first")["runs"]["tasks"][0]["runs"][0]
+    assert run["host"] == "alder"
+    phases = [span["phase"] for span in run["spans"]]
+    assert phases[-1] == "Terminated"
+    ran = done.run("logs", "counting/first", "--run", "9.9.nobody")
+    assert ran.code == exits.FAILED
+    assert ran.err.startswith('wingbeat: first has no run "9.9.nobody"; its runs: 1.1.')
+
+
+def test_results_are_fetched_into_a_folder_and_never_over_what_is_there(
+    done: Machine, tmp_path: Path
+) -> None:
+    done.said("fetch", "counting", "--into", str(tmp_path))
+    assert (tmp_path / "second" / "counted.txt").read_text() == "42\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["second"]
+    again = done.run("fetch", "counting", "--into", str(tmp_path))
+    assert again.code == exits.FAILED
+    assert "cannot be written: it is there already" in again.err
+    every = tmp_path / "every"
+    done.said("fetch", "counting", "--all", "--into", str(every))
+    assert sorted(each.name for each in every.iterdir()) == ["check", "first", "second"]
+    assert (every / "check" / "seen.txt").read_text() == "fine\n"
+    one = done.answer("fetch", "counting/first", "--into", str(tmp_path / "one"))["fetched"][0]
+    assert one["dataset"].startswith("sha256:")
+    direct = done.answer("fetch", one["dataset"], "--into", str(tmp_path / "direct"))["fetched"]
+    assert Path(direct[0]["path"]).read_text() == "42\n"
+
+
+def test_datasets_programs_and_history_tell_of_both_machines(done: Machine) -> None:
+    kept = {each["name"] or each["dataset"]: each for each in done.answer("datasets")["datasets"]}
+    assert "alder" in kept["counted.txt"]["nodes"]
+    assert "counting/" in done.said("datasets")
+    program = done.answer("programs")["programs"][0]
+    assert (program["name"], program["nodes"]) == ("count", ["alder"])
+    wait_for(lambda: len(done.answer("history")["tasks"]) == 3, WITHIN_S, "history")
+    first = next(t for t in done.answer("history", "counting")["tasks"] if t["name"] == "first")
+    assert (first["host"], first["attempts"], first["state"]) == ("alder", 1, "Terminated")
+    weeks = done.answer("history", "--weeks")
+    assert weeks["done"] == 3
+    assert weeks["weeks"][0]["begins_ms"] > weeks["weeks"][1]["begins_ms"]
+
+
+def test_another_machine_is_asked_by_way_of_this_one(
+    done: Machine, flock: tuple[Machine, Machine]
+) -> None:
+    assert done.said("status", "--node", "alder").startswith("alder in flock meadow")
+    assert done.answer("status", "--node", "ald")["node"]["name"] == "alder"
+    assert done.answer("status", "--node", "birch")["node"]["name"] == "birch"
+    there = done.said("log", "--node", "alder", "--severity", "normal")
+    assert "runs as alder" in there
+    paused = done.run("pause", "15m", "--node", "alder")
+    assert paused.code == exits.FAILED
+    assert paused.err == (
+        "wingbeat: pause is for the account that runs the agent of alder, on that machine.\n"
+    )
+    unknown = done.run("status", "--node", "cedar")
+    assert unknown.err == 'wingbeat: no member is called "cedar".\n'
+    statement = done.answer("history", "--weeks", "--node", "alder")
+    assert statement["done_here"] == 2
+    assert statement["hours_given"] > 0
+
+
+def test_events_of_another_machine_are_followed_too(
+    done: Machine, flock: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    alder, _ = flock
+    watching = subprocess.Popen(
+        [*COMMAND, "watch", "--json", "--node", "alder"],
+        cwd=REPOSITORY,
+        env=done.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    heard: list[str] = []
+    names = (f"later-{number}" for number in count())
+    assert watching.stdout is not None
+    reading = threading.Thread(target=heard.extend, args=(watching.stdout,))
+    reading.start()
+    try:
+        wait_for(lambda: _told(alder, next(names), heard), WITHIN_S, "an event")
+    finally:
+        watching.kill()
+        reading.join(WITHIN_S)
+        watching.communicate()
+
+
+def _told(machine: Machine, name: str, heard: list[str]) -> bool:
+    """Submits until somebody who began to watch at some moment has heard of one of them."""
+    told = {"name": name, "tasks": [{"id": "gate", "gate": True, "asks": "well?"}]}
+    machine.said("submit", "-", told=json.dumps(told))
+    return any(f'"workflow": "{name[:6]}' in line for line in heard)
+
+
+def test_a_local_file_reaches_an_agent_elsewhere(done: Machine, tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("over there\n")
+    said = done.said("datasets", "--add", str(file), "--node", "alder").strip()
+    fetched = done.answer("fetch", said, "--node", "alder", "--into", str(tmp_path / "back"))
+    assert Path(fetched["fetched"][0]["path"]).read_text() == "over there\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names of signals differ")
+def test_waiting_tells_how_it_ended(done: Machine, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("more words\n")
+    file = tmp_path / "short.wingbeat.yaml"
+    file.write_text("name: short\ntasks:\n  only:\n    program: count\n    data: text.txt\n")
+    said = done.said("submit", str(file), "--wait").splitlines()
+    assert said[-1] == "short is finished: 1 Terminated"
+    bad = tmp_path / "bad.wingbeat.yaml"
+    bad.write_text("name: bad\ntasks:\n  only:\n    program: cuont\n")
+    ran = done.run("submit", str(bad))
+    assert ran.code == exits.FAILED
+    assert f"{bad}:4:14: " in ran.err
+    assert "did you mean" in ran.err
