@@ -37,11 +37,12 @@ class ProgramsBeside:
             if node is None
             else names.read(fill(node, scope, self._faults), "programs", self._faults)
         )
-        for name, each in (found or {}).items():
-            self._places[name] = name
+        for word, each in (found or {}).items():
+            name = str(word)
+            self._places[name] = word
             reason = wrong_name(name)
             if reason:
-                self._faults.add(name.place, reason)
+                self._faults.add(word.place, reason)
             self._read(name, each)
 
     @property
@@ -55,7 +56,7 @@ class ProgramsBeside:
             if name not in used:
                 self._faults.add(word.place, f"no task runs the program {name}: remove it")
 
-    def _read(self, name: Word, node: Node) -> None:
+    def _read(self, name: str, node: Node) -> None:
         if isinstance(node, Mapping):
             values = PROGRAM.read(node, name, self._faults) or Values(node.place)
         else:
@@ -69,7 +70,7 @@ class ProgramsBeside:
         else:
             self._script(name, path, values)
 
-    def _folder(self, name: Word, path: Path, values: Values) -> None:
+    def _folder(self, name: str, path: Path, values: Values) -> None:
         try:
             described = read_program(path)
         except FaultsError as error:
@@ -83,7 +84,7 @@ class ProgramsBeside:
         self.local[name] = LocalProgram(name, path)
         self.known[name] = KnownProgram.of(described)
 
-    def _script(self, name: Word, path: Path, values: Values) -> None:
+    def _script(self, name: str, path: Path, values: Values) -> None:
         outputs = tuple(str(each) for each in values.get("outputs", ()))
         size = path.stat().st_size
         if size > SCRIPT_BYTES_MAX:

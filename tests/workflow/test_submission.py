@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import pytest
 from msgspec import Struct
 
@@ -62,6 +63,7 @@ class FakeClient:
 
     async def call(self, method: Method[P, R], params: P) -> R:
         """Ask, and wait for the answer."""
+        msgspec.json.encode(params)
         self.asked.append((method.name, params))
         answer = self._answers[method.name](params)
         assert isinstance(answer, method.result)
@@ -160,3 +162,4 @@ def test_a_dry_run_sends_nothing(file: Path) -> None:
     assert [name for name, _ in client.asked] == ["programs"]
     assert [task.published is not None for task in submit.tasks] == [False, True, True]
     assert submit.priority == "interactive"
+    assert msgspec.json.decode(msgspec.json.encode(submit), type=Submit) == submit
