@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+import msgspec
+
 from agent.api.plan import Misfit, TaskPlan
 from agent.control.surface import Surface
 from agent.control.views import Views
@@ -20,6 +22,7 @@ from agent.protocol.reading import Reading
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.specs import producers_of
 from agent.protocol.states import TaskState
+from agent.workflow.model import PENDING
 
 _NOT_READ = Reading(TaskState.SUBMITTED)
 
@@ -68,7 +71,7 @@ def machines_seen(surface: Surface) -> list[Machine]:
 
 
 class FitTable:
-    """Answers which machines fit a task; tasks of one kind are looked at once."""
+    """Answers which machines fit a task; tasks of one kind are looked at once. This one first."""
 
     def __init__(self, machines: list[Machine]) -> None:
         self._machines = machines
@@ -81,12 +84,22 @@ class FitTable:
         if found is None:
             found = self._known[kind] = Fits()
             for machine in self._machines:
-                reason = misfit(spec, machine.capabilities)
+                reason = (
+                    "" if self._publishes(spec, machine) else misfit(spec, machine.capabilities)
+                )
                 if reason:
                     found.misfits.append(Misfit(machine.node, machine.name, reason))
                 else:
                     found.machines.append(machine)
         return found
+
+    def _publishes(self, spec: TaskSpec, machine: Machine) -> bool:
+        """Whether the program is still to be published here, where its own are always taken."""
+        coming = spec.published is not None and spec.published.dataset.startswith(PENDING)
+        if not coming or machine is not self._machines[0]:
+            return False
+        taking = msgspec.structs.replace(machine.capabilities, takes_published=True)
+        return not misfit(spec, taking)
 
 
 def plan_tasks(

@@ -77,7 +77,7 @@ def read_workflow_file(path: Path, asked: Asked) -> Workflow:
     if path.suffix.lower() == ".xml":
         from agent.workflow.xml_workflow import read_xml_workflow
 
-        return read_xml_workflow(path, asked.name)
+        return read_xml_workflow(path, asked.name, asked.programs)
     faults = Faults(str(path))
     node = read_yaml_file(path, faults)
     return _read(node, path, asked, faults)

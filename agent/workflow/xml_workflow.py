@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from agent.api.work import Input, Submit, Task
 from agent.workflow.faults import Faults, FaultsError, Place, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
-from agent.workflow.model import Workflow
+from agent.workflow.model import KnownProgram, LocalProgram, Workflow
+from agent.workflow.program_description import PROGRAM_YAML
 from agent.workflow.reading import accepted
 from agent.workflow.tables import (
     NAME_CHARACTERS_MAX,
@@ -37,6 +39,7 @@ from agent.workflow.xml_nodes import read_xml
 from agent.workflow.yaml_nodes import read_bytes
 
 PROGRAM = "javascript"
+SHIPPED = Path(__file__).resolve().parents[2] / "tasks" / PROGRAM
 TAG = "node"
 ENTRY = "weevil_main"
 CODE_CHARACTERS_MAX = 1024 * 1024
@@ -47,13 +50,21 @@ _FUNCTION = re.compile(rf"\bfunction\s+{ENTRY}\s*\(([^)]*)\)")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
-def read_xml_workflow(path: Path, name: str = "") -> Workflow:
-    """The workflow in a file. Raises ``FaultsError`` with all that is wrong."""
+def read_xml_workflow(
+    path: Path, name: str = "", programs: Map[str, KnownProgram] | None = None
+) -> Workflow:
+    """The workflow in a file. Raises ``FaultsError`` with all that is wrong.
+
+    Where the flock has no program ``javascript``, the one that comes with Wingbeat is published.
+    """
     faults = Faults(str(path))
     data = read_bytes(path, faults)
     if data is None:
         raise FaultsError(faults.listing())
-    return read_xml_text(data, path, name)
+    workflow = read_xml_text(data, path, name)
+    if programs is None or PROGRAM in programs or not (SHIPPED / PROGRAM_YAML).is_file():
+        return workflow
+    return replace(workflow, programs={PROGRAM: LocalProgram(PROGRAM, SHIPPED)})
 
 
 def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:

@@ -35,10 +35,13 @@ needs_node = pytest.mark.skipif(
 
 
 @asynccontextmanager
-async def agent_with_javascript(folder: Path, slots: int = 2) -> AsyncIterator[Client]:
+async def agent_with_javascript(
+    folder: Path, slots: int = 2, *, installed: bool = True
+) -> AsyncIterator[Client]:
     """Started in a process of its own, and asked through its socket like any agent."""
     home = await asyncio.to_thread(home_of, folder, "ant", slots=slots, volunteer="always")
-    await asyncio.to_thread(shutil.copytree, JAVASCRIPT, home.programs / "javascript")
+    if installed:
+        await asyncio.to_thread(shutil.copytree, JAVASCRIPT, home.programs / "javascript")
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "agent", "agent"),
         cwd=REPOSITORY,

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.methods import METHODS
+from agent.api.methods import PLAN
+from agent.api.plan import Plan
 from agent.api.values import TaskState
 from agent.workflow.reading import Asked, read_workflow_file
-from agent.workflow.submission import Wanted, read_for
+from agent.workflow.submission import Wanted, dry, read_for
 from tests.workflow.agents import agent_with_javascript, content, needs_node, run_to_the_end
 
 DOCUMENTS = Path(__file__).parent / "documents"
@@ -58,7 +59,6 @@ def test_pi_is_approximated(tmp_path: Path) -> None:
     assert len(states) == 9
 
 
-@pytest.mark.skipif("publish" not in METHODS, reason="agents publish no programs yet")
 @pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for a shell of Unix")
 def test_three_scripts_of_ones_own(tmp_path: Path) -> None:
     async def run() -> bytes:
@@ -70,3 +70,19 @@ def test_three_scripts_of_ones_own(tmp_path: Path) -> None:
 
     words = [line.split() for line in asyncio.run(run()).decode().splitlines()]
     assert words == [["6", "the"], ["3", "line"], ["2", "tower"]]
+
+
+@needs_node
+def test_an_agent_without_the_program_for_javascript_is_given_it(tmp_path: Path) -> None:
+    async def run() -> tuple[str, object]:
+        async with agent_with_javascript(tmp_path, installed=False) as client:
+            workflow = await read_for(client, DOCUMENTS / "figure_6_4.xml", Wanted())
+            planned = await client.call(PLAN, Plan(dry(workflow, Wanted())))
+            assert [task.fits for task in planned.tasks] == [("ant",)] * 2
+            tasks = await run_to_the_end(client, workflow)
+            final = tasks[workflow.final]
+            return final.program, json.loads(await content(client, final))
+
+    program, result = asyncio.run(run())
+    assert program.startswith("javascript@")
+    assert result == 157
