@@ -18,9 +18,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from agent.client import Home
 from agent.client.errors import ClientError
 from agent.client.own_agent import OwnAgent, host, runs_here
-from agent.paths import Home
 from gui import settings
 from gui.bridge.bridge import Bridge
 from gui.icons.wing import plain_wing

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.paths import Home
+from agent.client import Home
 
 WORKFLOW = """\
 name: first steps

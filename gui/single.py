@@ -12,7 +12,7 @@ import json
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-from agent.paths import Home
+from agent.client import Home
 
 CONNECT_MS = 500
 MESSAGE_BYTES_MAX = 64 * 1024

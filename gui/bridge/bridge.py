@@ -20,8 +20,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.methods import TASK_LOG, Method
-from agent.client import Client, ClientError
-from agent.paths import Home
+from agent.client import Client, ClientError, Home
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import Notice
 

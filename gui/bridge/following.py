@@ -39,10 +39,10 @@ from agent.client import (
     ClientError,
     DisconnectedError,
     EventsLostError,
+    Home,
     NoAgentError,
     RequestError,
 )
-from agent.paths import Home
 from gui.model import notices
 from gui.model.folding import is_open
 from gui.model.notices import Absence, Notice

@@ -108,7 +108,7 @@ def _bar(run: RunView, task: TaskRuns, free_at: dict[str, list[float]], now_s: f
 
 def _suspensions(run: RunView, end_s: float) -> Iterable[tuple[float, float]]:
     ends = [span_.from_ms / 1000 for span_ in run.spans[1:]] + [end_s]
-    for each, until_s in zip(run.spans, ends, strict=True):
+    for each, until_s in zip(run.spans, ends, strict=False):
         if each.phase == "Suspended":
             yield each.from_ms / 1000, until_s
 

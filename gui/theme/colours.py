@@ -54,7 +54,7 @@ LIGHT = Colours(
     accent="#0b63b0",
     on_accent="#ffffff",
     waiting="#68707a",
-    ready="#0e7cb8",
+    ready="#0a70a8",
     running="#0068a8",
     suspended="#996300",
     person="#f0e442",
@@ -100,7 +100,7 @@ WORKFLOW_HUES = (
     ("#bd4800", "#ff8a4c"),
     ("#9a4a7d", "#d993bd"),
     ("#996300", "#e69f00"),
-    ("#0e7cb8", "#56b4e9"),
+    ("#0a70a8", "#56b4e9"),
     ("#68707a", "#a2a9b3"),
 )
 """For the time line, where colour tells workflows apart; (light, dark)."""

@@ -38,13 +38,8 @@ from gui.views.table import Column
 from gui.words import tr
 
 
-def workflow_columns(screen: Screen) -> tuple[Column, ...]:
-    """As an operator reads them: which, how far, what next, how urgent, whose."""
-
-    def next_for(view: WorkflowView, now_s: float) -> str:
-        gates = screen.tasks.get(view.workflow, {}).values() if view.gates else ()
-        return outlook(view, gates, now_s)
-
+def _progress_columns() -> tuple[Column, ...]:
+    """Which, and how far."""
     return (
         Column(
             "name",
@@ -68,10 +63,22 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
             "done",
             tr("Done"),
             lambda view, now_s: progress_text(view),
-            72,
+            84,
             sort=done_of,
             right=True,
         ),
+    )
+
+
+def workflow_columns(screen: Screen) -> tuple[Column, ...]:
+    """As an operator reads them: which, how far, what next, how urgent, whose."""
+
+    def next_for(view: WorkflowView, now_s: float) -> str:
+        gates = screen.tasks.get(view.workflow, {}).values() if view.gates else ()
+        return outlook(view, gates, now_s)
+
+    return (
+        *_progress_columns(),
         Column(
             "next",
             tr("State"),
@@ -107,8 +114,8 @@ def _bar_mark(view: WorkflowView) -> Mark:
     return mark if mark in (Mark.DONE, Mark.FAILED, Mark.CANCELLED) else Mark.RUNNING
 
 
-def task_columns() -> tuple[Column, ...]:
-    """The tasks of one workflow."""
+def _task_state_columns() -> tuple[Column, ...]:
+    """Which, in what state, where."""
     return (
         Column(
             "name",
@@ -126,6 +133,13 @@ def task_columns() -> tuple[Column, ...]:
             sort=lambda task: URGENCY.index(mark_of_task(task)),
         ),
         Column("host", tr("Machine"), lambda task, now_s: str(task.host), 90),
+    )
+
+
+def task_columns() -> tuple[Column, ...]:
+    """The tasks of one workflow."""
+    return (
+        *_task_state_columns(),
         Column(
             "outlook",
             tr("Note"),
@@ -151,8 +165,8 @@ def task_columns() -> tuple[Column, ...]:
     )
 
 
-def queue_columns() -> tuple[Column, ...]:
-    """What runs where, and what waits and why."""
+def _queue_state_columns() -> tuple[Column, ...]:
+    """Which, of what, in what state."""
     return (
         Column(
             "place",
@@ -179,6 +193,13 @@ def queue_columns() -> tuple[Column, ...]:
             110,
             sort=lambda row: URGENCY.index(mark_of_state(row.task.state)),
         ),
+    )
+
+
+def queue_columns() -> tuple[Column, ...]:
+    """What runs where, and what waits and why."""
+    return (
+        *_queue_state_columns(),
         Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90),
         Column("why", tr("Why, or how long"), _queue_note, 230, tip=_queue_tip, stretch=True),
         Column(
@@ -207,8 +228,8 @@ def _queue_tip(row: QueueRow, now_s: float) -> str:
     return f"{said}\n{tr('Since {when}', when=exact(begun / 1000))}" if begun else said
 
 
-def machine_columns() -> tuple[Column, ...]:
-    """The machines of the flock."""
+def _machine_state_columns() -> tuple[Column, ...]:
+    """Which, and what it does."""
     return (
         Column(
             "name",
@@ -223,6 +244,13 @@ def machine_columns() -> tuple[Column, ...]:
         ),
         Column("state", tr("State"), lambda each, now_s: state_text(each), 120),
         Column("work", tr("Work, or why not"), work_text, 270, stretch=True),
+    )
+
+
+def machine_columns() -> tuple[Column, ...]:
+    """The machines of the flock."""
+    return (
+        *_machine_state_columns(),
         Column(
             "load",
             tr("Load"),

@@ -18,7 +18,7 @@ from agent.api.methods import CANCEL, DATASETS, GATE, PAUSE, PRIORITY, RESUME, R
 from agent.api.values import Dataset, NamedPriority
 from agent.api.volunteering import Pause, Resume, VolunteeringView
 from agent.api.work import Cancel, Gate, Retry, SetPriority, Wished
-from agent.paths import Home
+from agent.client import Home
 from gui.bridge.bridge import Bridge
 from gui.model.notices import DatasetsNamed, VolunteeringRead
 from gui.model.screen import Screen

@@ -45,6 +45,17 @@ class QueuePage(QWidget):
                "that run, then those that wait, in the order in which the flock takes them."),
             button(tr("Submit a workflow …"), "queueSubmit", lambda: desk.submit.emit(None), "submit"),
         )  # fmt: skip
+        self._lay()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(PAUSE_MS)
+        self._timer.timeout.connect(self._show)
+        self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
+        self.log.setEnabled(False)
+        self.setFocusProxy(self.table)
+        desk.changed.connect(self._changed)
+
+    def _lay(self) -> None:
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.table)
@@ -57,14 +68,6 @@ class QueuePage(QWidget):
         lay.addLayout(head)
         lay.addWidget(self._stack, 1)
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PAUSE_MS)
-        self._timer.timeout.connect(self._show)
-        self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
-        self.log.setEnabled(False)
-        self.setFocusProxy(self.table)
-        desk.changed.connect(self._changed)
 
     def _changed(self, changes: Changes) -> None:
         relevant = changes.workflows or changes.tasks or changes.everything

@@ -111,12 +111,40 @@ class SettingsDialog(QDialog):
         form = QFormLayout()
         form.setHorizontalSpacing(2 * GRID)
         form.setVerticalSpacing(GRID)
+        for text, control in self._machine_controls(view):
+            form_row(form, text, control)
+        lay.addLayout(form)
+        self.restart_note = label(tr("Kept in {file}", file=view.file))
+        self.restart_note.setProperty("quiet", True)
+        lay.addWidget(self.restart_note)
+        lay.addStretch(1)
+        leave = button(tr("Leave the flock …"), "leaveFlock", self._leave)
+        leave.setEnabled(bool(self._desk.screen.node and self._desk.screen.node.flock))
+        lay.addWidget(leave, 0, Qt.AlignmentFlag.AlignLeft)
+        return page
+
+    def _machine_controls(self, view: SettingsView) -> tuple[tuple[str, QWidget], ...]:
         name = _line("machineName", view.name, lambda text: self._change(ChangeSettings(name=text)))
+        tags = _line("machineTags", ", ".join(view.tags), self._change_tags)
+        addresses = _line("machineAddresses", ", ".join(view.addresses), self._change_addresses)
+        return (
+            (tr("Name of this machine"), name),
+            (tr("Tasks at a time"), self._slots(view)),
+            (tr("Programs that others publish"), self._published(view)),
+            (tr("Space for datasets"), self._quota(view)),
+            (tr("Tags"), tags),
+            (tr("Addresses of machines that are not found"), addresses),
+        )
+
+    def _slots(self, view: SettingsView) -> QWidget:
         slots = QSpinBox()
         slots.setObjectName("machineSlots")
         slots.setRange(1, 256)
         slots.setValue(view.slots)
         slots.editingFinished.connect(lambda: self._change(ChangeSettings(slots=slots.value())))
+        return slots
+
+    def _published(self, view: SettingsView) -> QWidget:
         published = QComboBox()
         published.setObjectName("publishedPrograms")
         for value, text in (
@@ -129,6 +157,9 @@ class SettingsDialog(QDialog):
         published.currentIndexChanged.connect(
             lambda _: self._change(ChangeSettings(published_programs=published.currentData()))
         )
+        return published
+
+    def _quota(self, view: SettingsView) -> QWidget:
         quota = QDoubleSpinBox()
         quota.setObjectName("datasetQuota")
         quota.setRange(0, 1_000_000)
@@ -139,26 +170,7 @@ class SettingsDialog(QDialog):
         quota.editingFinished.connect(
             lambda: self._change(ChangeSettings(datasets_gb=quota.value()))
         )
-        tags = _line("machineTags", ", ".join(view.tags), self._change_tags)
-        addresses = _line("machineAddresses", ", ".join(view.addresses), self._change_addresses)
-        for text, control in (
-            (tr("Name of this machine"), name),
-            (tr("Tasks at a time"), slots),
-            (tr("Programs that others publish"), published),
-            (tr("Space for datasets"), quota),
-            (tr("Tags"), tags),
-            (tr("Addresses of machines that are not found"), addresses),
-        ):
-            form_row(form, text, control)
-        lay.addLayout(form)
-        self.restart_note = label(tr("Kept in {file}", file=view.file))
-        self.restart_note.setProperty("quiet", True)
-        lay.addWidget(self.restart_note)
-        lay.addStretch(1)
-        leave = button(tr("Leave the flock …"), "leaveFlock", self._leave)
-        leave.setEnabled(bool(self._desk.screen.node and self._desk.screen.node.flock))
-        lay.addWidget(leave, 0, Qt.AlignmentFlag.AlignLeft)
-        return page
+        return quota
 
     # -- acts --------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from agent.api.history import Runs, TaskRuns
@@ -31,6 +31,7 @@ READ_PAUSE_MS = 2_000
 TICKS_MIN_PX = 90
 STEPS_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400)
 ZOOM_STEP = 1.25
+HELD_ALPHA = 50
 TASKS_MAX = 2_000
 
 
@@ -160,10 +161,10 @@ class TimelineView(QAbstractScrollArea):
             )
             held = held.intersected(rect)
             painter.fillRect(held, QColor(colours.surface))
-            painter.setBrush(hue)
-            painter.fillRect(held, painter.brush().color().lighter(150))
-            painter.setBrush(Qt.BrushStyle.BDiagPattern)
-            painter.fillRect(held, painter.brush())
+            pale = QColor(hue)
+            pale.setAlpha(HELD_ALPHA)
+            painter.fillRect(held, pale)
+            painter.fillRect(held, QBrush(hue, Qt.BrushStyle.BDiagPattern))
         inner = rect.adjusted(6, 0, -4, 0)
         if bar.mark is Mark.FAILED and inner.width() > 18:
             plate = QRectF(inner.x() - 2, rect.y() + 2, 14, 14)

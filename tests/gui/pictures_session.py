@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings
 from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from agent.api.values import TaskState
@@ -84,7 +85,7 @@ class Session:
         end_s = time.monotonic() + within_s
         while not true() and time.monotonic() < end_s:
             self.application.processEvents()
-            time.sleep(0.01)
+            QTest.qWait(10)
 
     def settle(self, for_s: float = 0.6) -> None:
         """Answers that are under way arrive."""

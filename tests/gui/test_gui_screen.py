@@ -1,0 +1,280 @@
+"""What the screen shows after notices, without Qt and without an agent."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from agent.api import session
+from agent.api.values import TaskState
+from gui.model.flock import MachineState, clock_text, machines, state_text
+from gui.model.folding import state_of
+from gui.model.marks import Mark, mark_of_workflow
+from gui.model.news import NewsKind
+from gui.model.notices import Absence, Absent, Answering
+from gui.model.queue import Queue, counts
+from gui.model.screen import Screen
+from gui.model.tray import Act, TrayState, pause_entries, tray_of
+from gui.model.trouble import Remedy, agent_trouble, flock_trouble
+from gui.model.workflows import outlook, retry_from
+from tests.gui.values import (
+    NOW_S,
+    chain,
+    connected,
+    current,
+    happened,
+    moved,
+    node,
+    peer,
+    peers,
+    shown,
+    status,
+    task,
+    volunteering,
+    workflow,
+)
+
+
+def test_an_event_moves_counts_state_and_task() -> None:
+    view = workflow()
+    screen = connected(status(view), shown(view, *chain()))
+    changes = screen.fold(
+        [happened(1, moved("import", TaskState.READY, TaskState.RUNNING, "garajau"))]
+    )
+    after = screen.workflows["line-42"]
+    assert after.state == "running"
+    assert after.counts == {TaskState.RUNNING: 1, TaskState.SUBMITTED: 2}
+    assert screen.tasks["line-42"]["import"].host == "garajau"
+    assert changes.workflows == {"line-42"}
+    assert changes.tasks == {"line-42"}
+    assert changes.flock
+
+
+def test_an_event_that_a_page_already_has_changes_nothing() -> None:
+    view = workflow()
+    screen = connected(status(view, sequence=5))
+    screen.fold([happened(5, moved("import", TaskState.READY, TaskState.RUNNING))])
+    assert screen.workflows["line-42"] == view
+
+
+def test_an_unknown_workflow_is_wanted_once_known_it_is_first() -> None:
+    screen = connected(status(workflow()))
+    changes = screen.fold([happened(1, moved("a", None, TaskState.READY, where="line-17"))])
+    assert changes.wanted == {"line-17"}
+    screen.fold([shown(workflow("line-17"), task("a", TaskState.READY))])
+    assert list(screen.workflows) == ["line-17", "line-42"]
+
+
+def test_the_last_task_ends_its_workflow_and_progress_is_full() -> None:
+    view = workflow(counts={TaskState.TERMINATED: 2, TaskState.RUNNING: 1}, state="running")
+    screen = connected(status(view))
+    screen.fold([happened(1, moved("c", TaskState.RUNNING, TaskState.TERMINATED))])
+    after = screen.workflows["line-42"]
+    assert (after.state, after.permille, after.ended_ms) == ("finished", 1000, int(NOW_S * 1000))
+
+
+def test_a_retry_takes_back_what_had_ended() -> None:
+    view = workflow(counts={TaskState.ABORTED: 1}, state="failed", ended_ms=5)
+    failed = task("a", TaskState.ABORTED, host="acor", permille=300, ended_ms=5, reason="it fell")
+    screen = connected(status(view), shown(view, failed))
+    screen.fold([happened(1, moved("a", TaskState.ABORTED, TaskState.READY))])
+    again = screen.tasks["line-42"]["a"]
+    assert (again.host, again.permille, again.ended_ms, again.reason) == ("", 0, 0, "")
+    assert screen.workflows["line-42"].ended_ms == 0
+
+
+def test_progress_is_of_the_task_and_tells_its_end() -> None:
+    view = workflow(counts={TaskState.RUNNING: 1})
+    screen = connected(status(view), shown(view, task("a", TaskState.RUNNING)))
+    told = session.TaskProgressed("a", "a", "line-42", "acor", 250, 30_000)
+    screen.fold([happened(1, told)])
+    seen = screen.tasks["line-42"]["a"]
+    assert (seen.permille, seen.expected_end_ms) == (250, int(NOW_S * 1000) + 30_000)
+
+
+def test_a_new_status_forgets_what_is_no_more() -> None:
+    view = workflow()
+    screen = connected(status(view), shown(view, *chain()))
+    screen.fold([status(workflow("line-17"))])
+    assert list(screen.workflows) == ["line-17"]
+    assert screen.tasks == {}
+
+
+@pytest.mark.parametrize(
+    ("seen", "state"),
+    [
+        ({TaskState.RUNNING: 1, TaskState.READY: 1}, "running"),
+        ({TaskState.SUSPENDED: 1}, "running"),
+        ({TaskState.READY: 1, TaskState.ABORTED: 1}, "waiting"),
+        ({TaskState.TERMINATED: 1, TaskState.ABORTED: 1}, "failed"),
+        ({TaskState.TERMINATED: 1, TaskState.CANCELLED: 1}, "cancelled"),
+        ({TaskState.TERMINATED: 2}, "finished"),
+    ],
+)
+def test_states_of_workflows(seen: dict[TaskState, int], state: str) -> None:
+    assert state_of(seen) == state
+
+
+def test_a_workflow_that_waits_for_a_person_says_so_with_the_step() -> None:
+    view = workflow(counts={TaskState.WAITING: 1, TaskState.TERMINATED: 2}, gates=1)
+    assert mark_of_workflow(view) is Mark.PERSON
+    gate = task("validate", TaskState.WAITING, gate=True, asks="look")
+    assert outlook(view, [gate], NOW_S) == "waits for you: validate"
+
+
+def test_the_outlook_is_the_time_left() -> None:
+    view = workflow(state="running", expected_end_ms=int((NOW_S + 720) * 1000))
+    assert outlook(view, [], NOW_S) == "12 min left"
+
+
+def test_retry_from_a_task_takes_what_hangs_on_it() -> None:
+    tasks = [
+        task("a", TaskState.TERMINATED),
+        task("b", TaskState.ABORTED, needs=("a",)),
+        task("c", TaskState.ABORTED, needs=("b",)),
+        task("d", TaskState.ABORTED),
+    ]
+    assert retry_from(tasks[1], tasks) == ("b", "c")
+
+
+# -- queue and flock -----------------------------------------------------------------------
+
+
+def test_the_queue_is_in_the_order_of_the_flock() -> None:
+    low = workflow("low", counts={TaskState.READY: 1}, submitted_ms=1)
+    high = workflow("high", counts={TaskState.READY: 1}, submitted_ms=2, priority=100)
+    screen = connected(
+        status(low, high),
+        shown(low, task("a", TaskState.READY), task("r", TaskState.RUNNING)),
+        shown(high, task("b", TaskState.READY), task("g", TaskState.WAITING)),
+    )
+    queue = Queue()
+    rows = queue.rows(screen.workflows, screen.tasks)
+    assert [row.task.name for row in rows] == ["r", "g", "b", "a"]
+    assert queue.rows(screen.workflows, screen.tasks)[0] is rows[0]
+    assert counts(screen.workflows) == (0, 0)
+
+
+def test_machines_tell_state_and_reason() -> None:
+    screen = connected(
+        status(workflow()),
+        peers(
+            peer("cagarro", tasks=(current(),), running=1),
+            peer("garajau", volunteering=False, owner_present=True, reason="in use"),
+            peer("milhafre", state="away", volunteering=False),
+        ),
+    )
+    seen = machines(screen)
+    assert [each.state for each in seen] == [
+        MachineState.READY,
+        MachineState.RUNNING,
+        MachineState.OWNER,
+        MachineState.AWAY,
+    ]
+    assert state_text(seen[3]) == "cannot be reached"
+    trouble = flock_trouble(screen)
+    assert trouble is not None
+    assert trouble.remedy is Remedy.DOCTOR
+    assert trouble.sentence == "1 machine cannot be reached; work there may run twice."
+
+
+def test_only_a_clock_that_is_wrong_is_worth_saying() -> None:
+    screen = connected(
+        status(), peers(peer("a", clock_ahead_ms=30), peer("b", clock_ahead_ms=-2500))
+    )
+    assert [clock_text(each) for each in machines(screen)] == ["", "right", "2.5 s behind"]
+
+
+# -- troubles and tray ---------------------------------------------------------------------
+
+
+def test_an_agent_that_is_gone_is_said_with_its_remedy() -> None:
+    screen = connected(status(workflow()))
+    screen.fold([Absent(Absence.NO_AGENT)])
+    trouble = agent_trouble(screen.absence)
+    assert trouble is not None
+    assert trouble.remedy is Remedy.START_AGENT
+    assert list(screen.workflows) == ["line-42"]
+    screen.fold([Answering()])
+    assert agent_trouble(screen.absence) is None
+
+
+def tray_state(*notices: object) -> TrayState:
+    return tray_of(connected(*notices), NOW_S).state
+
+
+def test_the_shape_of_the_tray() -> None:
+    assert tray_state(status(), peers(peer("a"))) is TrayState.IDLE
+    assert tray_state(status(), peers(peer("a", state="away"))) is TrayState.ALONE
+    assert tray_state(status(flock="")) is TrayState.ALONE
+    assert tray_state(status(tasks=(current(),))) is TrayState.RUNNING
+    assert tray_state(status(), volunteering(paused=True)) is TrayState.PAUSED
+    owner = volunteering(volunteering=False, owner_present=True)
+    assert tray_state(status(), owner) is TrayState.OWNER
+    gate = workflow(counts={TaskState.WAITING: 1})
+    assert tray_state(status(gate, tasks=(current(),))) is TrayState.NEEDS_YOU
+    assert tray_state(status(), Absent(Absence.SILENT)) is TrayState.TROUBLE
+
+
+def test_the_sentence_of_the_tray() -> None:
+    def said(*notices: object) -> str:
+        return tray_of(connected(*notices), NOW_S).sentence
+
+    busy = current(left_ms=720_000)
+    assert said(status(tasks=(busy,))) == "Running segment for line-42, 12 min left"
+    finishing = volunteering(finishing=True)
+    assert said(status(tasks=(current(permille=310),)), finishing) == (
+        "Running segment for line-42, 31 %; pauses after that"
+    )
+    until = volunteering(paused=True, paused_until_ms=int((NOW_S + 90) * 1000))
+    assert said(status(), until) == "Paused, 1:30 left"
+    mouse = "Paused: you moved the mouse 12 s ago"
+    away = volunteering(volunteering=False, reason=mouse)
+    assert said(status(node=node(volunteering=False)), away) == mouse
+
+
+def test_the_menu_offers_what_can_be_done() -> None:
+    screen = connected(status(tasks=(current(),)), volunteering())
+    acts = [entry.act for entry in pause_entries(screen, NOW_S)]
+    assert acts == [
+        *(Act.PAUSE, Act.PAUSE, Act.PAUSE),
+        *(Act.PAUSE_TOMORROW, Act.PAUSE_OPEN_ENDED, Act.SEPARATOR, Act.FINISH),
+    ]
+    screen.fold([volunteering(paused=True)])
+    assert [entry.act for entry in pause_entries(screen, NOW_S)] == [Act.RESUME]
+    assert tray_of(screen, NOW_S).entries[-1].act is Act.QUIT
+
+
+def test_news_is_what_a_person_wants_to_hear() -> None:
+    screen = connected(status(workflow()))
+    ended = session.WorkflowEnded("line-42", "finished", {TaskState.TERMINATED: 3})
+    failed = session.WorkflowEnded("line-42", "failed", {TaskState.ABORTED: 3})
+    gate = session.GateWaiting("g", "validate", "line-42", "look")
+    changes = screen.fold([happened(1, ended), happened(2, failed), happened(3, gate)])
+    assert [news.kind for news in changes.news] == [NewsKind.ENDED, NewsKind.FAILED, NewsKind.GATE]
+    assert changes.news[2].sentence == "validate: look"
+
+
+def test_two_hundred_events_a_second_cost_little_of_it() -> None:
+    """Folded with 2,000 workflows and 20,000 tasks known; a generous share of a busy machine."""
+    views = [workflow(f"w{number}", counts={TaskState.READY: 10}) for number in range(2_000)]
+    screen = connected(status(*views))
+    for view in views:
+        tasks = [task(f"{view.name}/{place}", TaskState.READY) for place in range(10)]
+        screen.fold([shown(view, *tasks)])
+    events = [
+        happened(
+            number + 1,
+            moved(f"w{number}/0", TaskState.READY, TaskState.RUNNING, where=f"w{number}"),
+        )
+        for number in range(2_000)
+    ]
+    begin_s = time.process_time()
+    screen.fold(events)
+    assert time.process_time() - begin_s < 2.0
+    assert sum(view.state == "running" for view in screen.workflows.values()) == 2_000
+
+
+def test_an_empty_screen_says_that_it_starts() -> None:
+    assert tray_of(Screen(), NOW_S).sentence == "Starting …"
