@@ -187,7 +187,7 @@ def test_doctor_counts_and_its_exit_code_tells(
 def test_output_that_nobody_reads_ends_quietly(birch: Machine) -> None:
     done = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m agent status | true"],
-        cwd=cli.CHECKOUT,
+        cwd=Path(cli.__file__).resolve().parents[1],
         env=birch.environment,
         capture_output=True,
         text=True,

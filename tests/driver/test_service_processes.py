@@ -87,7 +87,7 @@ def test_signals_end_it_cleanly(tmp_path: Path) -> None:
                     assert await bee.process.wait() == 0
                     await eventually(lambda: ant.peers() == [])
         told = (tmp_path / "bee" / "log" / "agent.log").read_text()
-        assert told.count("<info> stopped") == 2
+        assert told.count("<normal> stopped") == 2
         assert "<error>" not in told
 
     in_loop(test)

@@ -160,7 +160,8 @@ def test_nonsense_on_the_network_is_passed_over() -> None:
             await other.async_register_service(good, cooperating_responders=True)
             await eventually(lambda: bool(ear.found))
         assert [node for node, _ in ear.found] == ["good"]
-        assert {sighting.node for sighting in ant.sightings()} <= {"good"}
+        # Agents of others may be at work on this network: only what was said here is judged.
+        assert not {"", "a", "b"} & {sighting.node for sighting in ant.sightings()}
         await ant.stop()
 
     run(scenario)
