@@ -46,7 +46,7 @@ def rules_of(told: api.VolunteerRules) -> Rules:
             for each in told.hours
         )
     except ValueError as error:
-        raise RefusedError(ErrorCode.REFUSED, f"hours: {error}") from error
+        raise RefusedError(ErrorCode.REFUSED, f"one of the hours {error}") from error
     same = {name: getattr(told, name) for name in _SAME}
     return Rules(mode=Mode(told.mode), hours=hours, **same)
 

@@ -19,6 +19,7 @@ _KINDS = {
     "array": "a list",
     "object": "an object",
     "null": "null",
+    "bytes": "a text in base64",
 }
 _BOUNDS = {
     ("length", "<="): "of at most {bound} {unit}",
@@ -32,8 +33,15 @@ _MISSING = re.compile(r"Object missing required field `(.*)`")
 _SURPLUS = re.compile(r"Object contains unknown field `(.*)`")
 _OTHER_KIND = re.compile(r"Expected `(.*)`, got `(.*)`")
 _BOUND = re.compile(r"Expected `(\w+)` (?:of (length) )?(<=|>=|>) (\S+)")
+_CLOCK = re.compile(r"Expected `str` matching regex '\^\(\[01\]\[0-9\]\|.*'")
+_BASE64 = re.compile("Invalid base64 encoded string")
 _PATTERN = re.compile(r"Expected `str` matching regex '\^\[\^/\]\+\$'")
 _NO_VALUE = re.compile(r"Invalid enum value (.*)")
+_WANTED = (
+    (_PATTERN, "a text without a slash, and not empty"),
+    (_CLOCK, "a time of a day like 18:30"),
+    (_BASE64, "a text in base64"),
+)
 
 
 def parameters_fault(method: str, message: str, fields: Iterable[str] = ()) -> str:
@@ -59,8 +67,9 @@ def _worded(said: str, where: str, fields: list[str]) -> str:
         return f"there is no {found[1]}{f' in {where}' if where else ''}{meant}"
     if found := _OTHER_KIND.fullmatch(said):
         return f"{subject} must be {_kinds(found[1])}, not {_kinds(found[2])}"
-    if _PATTERN.fullmatch(said):
-        return f"{subject} must be a text without a slash, and not empty"
+    for pattern, wanted in _WANTED:
+        if pattern.fullmatch(said):
+            return f"{subject} must be {wanted}"
     if found := _BOUND.fullmatch(said):
         return f"{subject} must be {_bounded(found)}"
     if found := _NO_VALUE.fullmatch(said):

@@ -1,0 +1,60 @@
+"""What shells are offered: commands, options, and names that the agent knows."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent import cli
+from agent.commands import exits
+from agent.commands.completion import words
+from agent.commands.scripts import SCRIPTS
+
+CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent runs here."""
+    monkeypatch.setenv("WINGBEAT_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_each_script_is_one_that_its_shell_reads(
+    shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["completion", shell]) == exits.DONE
+    script = capsys.readouterr().out
+    assert "completion words" in script
+    check = CHECKS.get(shell)
+    if check is None or shutil.which(check[0]) is None:
+        pytest.skip(f"{shell} is not installed on this machine")
+    file = tmp_path / "script"
+    file.write_text(script)
+    done = subprocess.run([*check, str(file)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_commands_options_and_commands_of_commands_are_offered() -> None:
+    assert words(["pri"]) == ["priority"]
+    assert set(words([""])) == set(cli.COMMANDS)
+    assert words(["flock", "in"]) == ["invite"]
+    assert "--dry-run" in words(["submit", "--"])
+    assert words(["submit", "--wa"]) == ["--wait"]
+    assert "--follow" in words(["logs", "x", "--f"])
+    assert words(["cancel", ""]) == []
+
+
+def test_a_command_may_be_abbreviated_where_that_is_unique(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["pee"]) == exits.NO_AGENT
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["re"])
+    assert stopped.value.code == exits.MISUSED
+    assert "'re' may mean resume, retry" in capsys.readouterr().err.replace(
+        "retry, resume", "resume, retry"
+    )

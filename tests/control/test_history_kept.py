@@ -1,0 +1,141 @@
+"""History and logs: what is kept of tasks, over restarts and damage, and lines read back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from agent import logs
+from agent.service_facts import ServiceError
+from agent.service_keeping import keep_changes, rewritten
+from agent.service_logs import Filter, read_lines
+from agent.storage.history import FILE, History, TaskRow, Wanted
+from tests.control.serving import greeted, serving, workflow
+
+HOUR_MS = 3_600_000
+
+
+def row(task: str, ended_ms: int, **changes: object) -> TaskRow:
+    """A task that was done."""
+    told: dict[str, object] = {
+        "task": task,
+        "generation": 1,
+        "name": task,
+        "workflow": "survey",
+        "program": "copy",
+        "state": "Terminated",
+        "host": "birch",
+        "host_node": "birchnode",
+        "submitted_ms": 0,
+        "ready_ms": 0,
+        "started_ms": 10,
+        "ended_ms": ended_ms,
+        "waited_ms": ended_ms // 10,
+        "ran_ms": 5,
+        "suspended_ms": 0,
+        "attempts": 1,
+        "moved": "[]",
+        "reason": "",
+        "spans": "[]",
+    }
+    return TaskRow(**{**told, **changes})  # type: ignore[arg-type]
+
+
+def test_rows_are_found_by_what_they_are_and_summed_by_when(tmp_path: Path) -> None:
+    history = History.open(tmp_path / FILE)
+    history.write(
+        [
+            row("a", 100),
+            row("b", 200, state="Aborted", host_node="aldernode", host="alder"),
+            row("c", 2 * HOUR_MS, moved='["it failed on alder"]', program="merge"),
+        ],
+        {0: 1_000, 2: 500},
+    )
+    history.write([row("a", 150)], {0: 1_000})
+    found, total = history.tasks(Wanted(), 0, 2)
+    assert ([each.task for each in found], total) == (["c", "b"], 3)
+    assert [each.task for each in history.tasks(Wanted(host="alder"), 0, 9)[0]] == ["b"]
+    assert [each.task for each in history.tasks(Wanted(program="merge"), 0, 9)[0]] == ["c"]
+    assert history.tasks(Wanted(since_ms=160, until_ms=300), 0, 9)[1] == 1
+    sums = history.sums(0, HOUR_MS, "birchnode")
+    assert (sums.done, sums.done_here, sums.failed, sums.moved) == (1, 1, 1, 0)
+    assert (sums.given_ms, sums.waited_longest_ms) == (2_000, 20)
+    assert history.since_ms() == 150
+    history.trim(1)
+    assert history.tasks(Wanted(), 0, 9)[1] == 1
+    history.close()
+
+
+def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    path.write_bytes(b"no database at all " * 1_000)
+    history = History.open(path)
+    history.write([row("a", 1)], {})
+    assert history.tasks(Wanted(), 0, 9)[1] == 1
+    history.close()
+    aside = [each.name for each in tmp_path.iterdir() if "damaged" in each.name]
+    assert len(aside) == 1
+    with pytest.raises(sqlite3.ProgrammingError):
+        history.since_ms()
+
+
+def test_what_became_of_tasks_is_kept_with_why_they_moved(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            await client.result("submit", workflow())
+            there.node.volunteer()
+            for _ in range(3):
+                there.node.fail(next(iter(there.node.runs)))
+            there.node.succeed(next(iter(there.node.runs)))
+            tasks = (await client.result("history"))["tasks"]
+            failed = next(each for each in tasks if each["state"] == "Aborted" and each["moved"])
+            assert failed["attempts"] == 3
+            assert failed["moved"] == ["it failed on birch: no film in the camera"] * 3
+            runs = await client.result("runs", {"task": failed["task"]})
+            assert [run["phase"] for run in runs["tasks"][0]["runs"]] == ["Failed"] * 3
+            assert runs["tasks"][0]["runs"][0]["spans"][-1]["phase"] == "Failed"
+        async with serving(tmp_path) as there, greeted(there) as client:
+            assert (await client.result("history"))["total"] == len(tasks)
+
+    asyncio.run(scene())
+
+
+def test_lines_of_the_log_are_filtered_and_followed_over_a_change_of_files(tmp_path: Path) -> None:
+    end = logs.begin(tmp_path)
+    log = logging.getLogger("agent.something")
+    try:
+        for number in range(5):
+            log.info("step %d", number)
+        log.warning("the disk is\nfull")
+        log.log(logs.NORMAL, "done")
+        found = read_lines(tmp_path, "", Filter("info"), 3)
+        assert [each.text for each in found.lines] == ["step 4", "the disk is\n    full", "done"]
+        assert [each.severity for each in found.lines] == ["info", "warning", "normal"]
+        severe = read_lines(tmp_path, "", Filter("warning", "DISK"), 9)
+        assert (len(severe.lines), severe.matching) == (1, 1)
+        (tmp_path / logs.FILE).rename(tmp_path / f"{logs.FILE}.1")
+        (tmp_path / logs.FILE).write_text("[2026-01-02 03:04:05]: <error> later\n")
+        later = read_lines(tmp_path, found.after, Filter(), 9)
+        assert [each.text for each in later.lines] == ["later"]
+        assert not later.skipped
+        assert read_lines(tmp_path, later.after, Filter(), 9).lines == []
+        assert read_lines(tmp_path, "1:0", Filter(), 9).skipped
+    finally:
+        end()
+
+
+def test_settings_are_changed_and_everything_else_in_the_file_stays(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('# mine\nslots = 2 # two\ntags = [\n  "gpu",\n]\n[presence]\nidle_s = 60\n')
+    kept = keep_changes(path, {"slots": 4, "tags": ["fast", "gpu"]})
+    assert (kept.slots, kept.tags, kept.presence.idle_s) == (4, ("fast", "gpu"), 60)
+    assert "# mine" in path.read_text()
+    with pytest.raises(ServiceError, match="slots is 900"):
+        keep_changes(path, {"slots": 900})
+    assert keep_changes(path, {"name": "oak"}).slots == 4
+    with pytest.raises(ValueError, match="other settings would change"):
+        rewritten('note = """\nslots = 1\n"""\n', {"slots": 2})
