@@ -52,4 +52,6 @@ def _retell(menu: QMenu, entries: tuple[Entry, ...]) -> None:
             shown.setEnabled(entry.enabled)
         inner = shown.menu()
         if entry.parts and isinstance(inner, QMenu):
+            # A menu that was disabled stays so, and grey, whatever its entry is told.
+            inner.setEnabled(entry.enabled)
             _retell(inner, entry.parts)

@@ -184,8 +184,13 @@ class Empty(QWidget):
         lay = QVBoxLayout(self)
         lay.setSpacing(GRID)
         lay.addStretch(2)
-        for each in (self._image, self.headline, self.text):
+        for each in (self._image, self.headline):
             lay.addWidget(each, 0, Qt.AlignmentFlag.AlignHCenter)
+        # Aligned by itself it would be given the height of one line, however many it needs.
+        around = row(self.text)
+        around.insertStretch(0)
+        around.addStretch()
+        lay.addLayout(around)
         lay.addSpacing(GRID)
         across = row(*buttons)
         across.insertStretch(0)
