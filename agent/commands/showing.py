@@ -13,9 +13,6 @@ from datetime import datetime
 
 import msgspec
 from msgspec import Struct
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 UNLIMITED_WIDTH = 10_000
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
@@ -48,7 +45,14 @@ def show_lines(lines: Iterable[str]) -> None:
 
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
-    """Columns under their names; words that tell a state have its colour."""
+    """Columns under their names; words that tell a state have its colour.
+
+    What draws them is imported here, for an agent says lines only and should not carry it.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     wide = sys.stdout.isatty()
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for name in header:
