@@ -2,14 +2,15 @@
 
 An agent on this machine is given paths and reads them itself. An agent on another one is sent the
 contents in pieces, and a program is then named as its own node would name it: the name, an @, and
-the beginning of its folder's digest. Whether a file is executable is not sent with the pieces, so
-a program that is to go this way says its interpreter.
+the beginning of its folder's digest.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,9 +82,14 @@ async def _upload(client: Client, path: Path) -> DatasetAdded:
     begun = await client.call(methods.BEGIN_UPLOAD, BeginUpload(path.name, folder))
     for file, name in files:
         for piece, offset in _pieces(file):
-            chunk = UploadChunk(begun.upload, piece, name, offset)
+            chunk = UploadChunk(begun.upload, piece, name, offset, _executable(file))
             await client.call(methods.UPLOAD_CHUNK, chunk)
     return await client.call(methods.END_UPLOAD, EndUpload(begun.upload))
+
+
+def _executable(path: Path) -> bool:
+    """As the store of datasets sees it; Windows has no such right."""
+    return os.name == "posix" and bool(path.stat().st_mode & stat.S_IXUSR)
 
 
 def _told(path: Path) -> str:
