@@ -106,7 +106,6 @@ class LiveNode:
             self._programs_changed,
         )
         self.children = Children(
-            me,
             self.programs,
             home.scratch,
             home.log / "tasks",

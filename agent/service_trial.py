@@ -127,7 +127,7 @@ async def _try(trial: Trial, tell: Callable[[str], None], place: Path) -> Tried:
     (place / "scratch").mkdir()
     limits = node_limits(machine.memory_mb, 1)
     children = Children(
-        NODE, programs, place / "scratch", place / "log", told, store=results, limits=limits
+        programs, place / "scratch", place / "log", told, store=results, limits=limits
     )
     try:
         children.start(_order(trial, tried.program))

@@ -5,8 +5,7 @@ returned. A run that is asked to stop is answered ``ChildStopped`` whether or no
 of it, because whoever asks waits until nothing is left.
 
 Without a store, outputs are identifiers in somebody's database (``Dataset(external=True)``): there
-is nothing to fetch and nothing to copy. If either is asked for all the same, the answer is honest:
-the input is not to be had, the outputs are here only.
+is nothing to fetch and nothing to copy.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from agent.execution.programs import Program, ProgramError, Programs
 from agent.execution.saving import Saving
 from agent.execution.scratch import OutputError, Scratch
 from agent.execution.store import Store
-from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch, StartChild
+from agent.protocol.effects import StartChild
 from agent.protocol.events import (
     ChildCheckpointed,
     ChildFailed,
@@ -47,10 +46,8 @@ from agent.protocol.events import (
     ChildStopped,
     ChildSucceeded,
     Event,
-    FetchFailed,
-    OutputsCopied,
 )
-from agent.protocol.records import Dataset, NodeId, RunName, TaskId, short_text
+from agent.protocol.records import Dataset, RunName, TaskId, short_text
 
 KILL_ALL_S = 5.0
 DISK_SHARE = 0.8
@@ -66,9 +63,10 @@ Key = tuple[TaskId, RunName]
 class Run:
     """A run that was asked for: its task on the loop, and its child once there is one."""
 
-    __slots__ = ("child", "started", "stopping", "suspended", "task")
+    __slots__ = ("called", "child", "started", "stopping", "suspended", "task")
 
-    def __init__(self) -> None:
+    def __init__(self, called: str) -> None:
+        self.called = called
         self.task: asyncio.Task[None] | None = None
         self.child: Child | None = None
         self.started = False
@@ -81,7 +79,6 @@ class Children:
 
     def __init__(
         self,
-        me: NodeId,
         programs: Programs,
         scratch: Path,
         logs: Path,
@@ -92,7 +89,7 @@ class Children:
         limits: Limits = NODE_LIMITS,
         spare: bool = True,
     ) -> None:
-        self._me, self._programs, self._tell = me, programs, tell
+        self._programs, self._tell = programs, tell
         self._scratch, self._logs, self._grace_s = scratch, logs, grace_s
         self._groups = groups or native_groups()
         self._store, self._limits, self._spare = store, limits, spare
@@ -114,24 +111,10 @@ class Children:
 
     # -- what the driver asks --------------------------------------------------------------
 
-    def fetch(self, effect: Fetch) -> None:
-        """There is nobody yet to fetch from."""
-        log.warning("inputs of %s cannot be fetched: only identifiers are passed on", effect.task)
-        self._tell_soon(FetchFailed(effect.task, effect.run, effect.inputs[0][0]))
-
-    def copy(self, effect: CopyOutputs) -> None:
-        """Nor to copy to."""
-        log.warning("outputs of %s cannot be copied: they are on this node only", effect.task)
-        self._tell_soon(OutputsCopied(effect.task, effect.run, (self._me,)))
-
-    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
-        """Nor a checkpoint, which stays here only."""
-        log.warning("the checkpoint of %s cannot be copied: it is on this node only", effect.task)
-
     def start(self, effect: StartChild) -> None:
         """Start the program of a run."""
         key = (effect.task, effect.run)
-        run = self._runs[key] = Run()
+        run = self._runs[key] = Run(_called(effect))
         run.task = asyncio.create_task(self._execute(run, effect))
 
     def suspend(self, task: TaskId, run: RunName) -> None:
@@ -156,7 +139,7 @@ class Children:
         if found is None:
             self._tell_soon(ChildStopped(task, run))
             return
-        log.info("stopping task %s: %s", task, reason)
+        log.info("stopping %s: %s", found.called, reason)
         found.stopping = True
         if found.child is not None:
             found.child.stop()
@@ -190,12 +173,12 @@ class Children:
         except (ProgramError, ValueError) as error:
             event = ChildFailed(*key, short_text(f"could not be started: {error}"))
         except Exception as error:
-            log.exception("the program of %s cannot be followed", effect.task)
+            log.exception("the program of %s cannot be followed", run.called)
             event = ChildFailed(*key, short_text(f"could not be followed: {error!r}"))
         del self._runs[key]
         if run.stopping and isinstance(event, ChildFailed | ChildNotStarted):
             event = ChildStopped(*key)
-        log.info("task %s: %s", effect.task, _in_words(event))
+        log.info("%s: %s", run.called, _in_words(event))
         self._tell(event)
 
     async def _outcome(self, run: Run, effect: StartChild) -> Event:
@@ -226,7 +209,7 @@ class Children:
         launch = await self._launch(program, effect, limits, scratch)
         child.attach(await self._groups.start(launch, child.hear))
         run.child = child
-        log.info("task %s runs %s", effect.task, program.name)
+        log.info("%s runs %s", run.called, program.name)
         self._catch_up(run, child)
         self._tell_started(run, effect)
         ending, found = await child.run()
@@ -292,7 +275,7 @@ class Children:
 
     def _saved(self, effect: StartChild) -> Callable[[Dataset], None]:
         def saved(checkpoint: Dataset) -> None:
-            log.info("task %s has saved its state", effect.task)
+            log.info("%s has saved its state", _called(effect))
             self._tell(ChildCheckpointed(effect.task, effect.run, checkpoint))
 
         return saved
@@ -331,6 +314,11 @@ class Children:
 
     def _tell_soon(self, event: Event) -> None:
         asyncio.get_running_loop().call_soon(self._tell, event)
+
+
+def _called(effect: StartChild) -> str:
+    """What people call the task."""
+    return f"{effect.workflow}/{effect.spec.name}" if effect.workflow else effect.spec.name
 
 
 def _in_words(event: Event) -> str:

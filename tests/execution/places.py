@@ -112,7 +112,6 @@ async def place(
     told: list[Event] = []
     kept = FolderStore(folder / "store")
     children = Children(
-        "ant",
         programs,
         folder / "scratch",
         folder / "logs",

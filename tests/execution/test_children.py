@@ -13,7 +13,7 @@ import pytest
 from agent.execution.children import Children
 from agent.execution.groups import NoGroups
 from agent.execution.programs import Programs
-from agent.protocol.effects import CopyOutputs, Fetch, StartChild
+from agent.protocol.effects import StartChild
 from agent.protocol.events import (
     ChildFailed,
     ChildProgressed,
@@ -21,10 +21,8 @@ from agent.protocol.events import (
     ChildStopped,
     ChildSucceeded,
     Event,
-    FetchFailed,
-    OutputsCopied,
 )
-from agent.protocol.records import Dataset, RunName, TaskSpec
+from agent.protocol.records import Dataset, TaskSpec
 from tests.driver.worlds import RUN, eventually, in_loop
 from tests.execution.installed import install, processes, reader, state_of
 from tests.execution.places import place
@@ -230,21 +228,6 @@ def test_no_program_outlives_an_agent_that_is_killed(tmp_path: Path) -> None:
             agent.kill()
 
 
-def test_what_is_not_there_yet_is_answered_honestly(tmp_path: Path) -> None:
-    async def test() -> None:
-        run: RunName = RUN
-        async with place(tmp_path) as here:
-            here.children.fetch(Fetch("t", run, (("data", ("bee",)),)))
-            here.children.copy(CopyOutputs("t", run, (Dataset("data"),), ("bee",), 2))
-            await eventually(lambda: len(here.told) == 2)
-            assert here.told == [
-                FetchFailed("t", run, "data"),
-                OutputsCopied("t", run, ("ant",)),
-            ]
-
-    in_loop(test)
-
-
 def test_a_system_without_groups_offers_no_programs(tmp_path: Path) -> None:
     async def test() -> None:
         install(tmp_path / "programs")
@@ -252,9 +235,7 @@ def test_a_system_without_groups_offers_no_programs(tmp_path: Path) -> None:
         programs.look()
         told: list[Event] = []
         (tmp_path / "scratch").mkdir()
-        children = Children(
-            "ant", programs, tmp_path / "scratch", tmp_path, told.append, NoGroups()
-        )
+        children = Children(programs, tmp_path / "scratch", tmp_path, told.append, NoGroups())
         assert children.names() == ()
         children.start(StartChild("t", RUN, TaskSpec("t", "t", "tell"), ()))
         await eventually(lambda: bool(told))
