@@ -130,11 +130,11 @@ def filter_field(name: str, act: Callable[[str], object]) -> QLineEdit:
 def action(
     owner: QWidget, text: str, key: str, act: Callable[[], object], name: str = ""
 ) -> QAction:
-    """A shortcut that works while its owner is shown."""
+    """A shortcut that works while its owner is shown, wherever in the window the keyboard is."""
     made = QAction(text, owner)
     made.setObjectName(name)
     made.setShortcut(QKeySequence(key))
-    made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+    made.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
     made.triggered.connect(lambda: act())
     owner.addAction(made)
     return made

@@ -406,6 +406,7 @@ class _Veil(QWidget):
             if len(paths) == 1
             else tr_n("Drop to submit %n file(s)", "", len(paths))
         )
+        self.setAccessibleName(self._text)
         self.setGeometry(window.rect())
         self.raise_()
         self.show()
