@@ -40,6 +40,8 @@ class Changes:
     connection: bool = False
     everything: bool = False
     news: list[News] = field(default_factory=list)
+    stale: set[str] = field(default_factory=set)
+    """Workflows of which an event tells less than the agent knows: results, reasons, attempts."""
     wanted: set[str] = field(default_factory=set)
     """Workflows that are named and not known."""
 
@@ -203,6 +205,7 @@ class Screen:
         if known is not None:
             self.tasks[name][moved.task] = task_moved(known, moved, event.at_ms)
             changes.tasks.add(name)
+            changes.stale.add(name)
         self._hand_over(moved, changes)
 
     def _hand_over(self, moved: session.TaskMoved, changes: Changes) -> None:

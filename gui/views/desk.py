@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from agent.api.datasets import Datasets, DatasetsReply
 from agent.api.methods import CANCEL, DATASETS, GATE, PAUSE, PRIORITY, RESUME, RETRY, Method
@@ -26,6 +26,7 @@ from gui.model.tray import Act, Entry
 
 NAMES_MAX = 2_000
 NAMES_PAUSE_S = 4.0
+READ_AGAIN_MS = 700
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -48,6 +49,12 @@ class Desk(QObject):
         super().__init__()
         self.home, self.screen, self.bridge = home, screen, bridge
         self._named: dict[str, float] = {}
+        self._attended = ""
+        self._stale: set[str] = set()
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(READ_AGAIN_MS)
+        self._again.timeout.connect(self._read_again)
         bridge.bundle.connect(self.take)
 
     def take(self, bundle: Sequence[Any]) -> None:
@@ -55,8 +62,23 @@ class Desk(QObject):
         changes = self.screen.fold(bundle)
         for workflow in changes.wanted:
             self.bridge.want(workflow)
+        self._stale |= changes.stale
+        if self._attended in self._stale and not self._again.isActive():
+            self._again.start()
         if changes.anything or changes.news:
             self.changed.emit(changes)
+
+    def attend(self, workflow: str) -> None:
+        """Somebody looks at this workflow: what events do not tell of it is read again."""
+        self._attended = workflow
+        if workflow not in self.screen.tasks:
+            self.bridge.want(workflow)
+        elif workflow in self._stale:
+            self._read_again()
+
+    def _read_again(self) -> None:
+        self._stale.discard(self._attended)
+        self.bridge.want(self._attended)
 
     def ask(
         self, method: Method[P, R], params: P, done: Callable[[R], object] | None = None

@@ -183,6 +183,7 @@ class WorkflowsPage(QWidget):
     def choose(self, workflow: str, task: str = "") -> None:
         """Show a workflow, and a task of it."""
         self._chosen = workflow
+        self._desk.attend(workflow)
         if not self.table.choose(workflow) and self.filter.text():
             self.filter.clear()
             self.table.choose(workflow)
@@ -202,8 +203,7 @@ class WorkflowsPage(QWidget):
             self._tell_detail()
             return
         self._chosen, self._tasks_chosen = view.workflow, ()
-        if not self._known():
-            self._desk.bridge.want(view.workflow)
+        self._desk.attend(view.workflow)
         self._tell_detail()
 
     def _known(self) -> bool:

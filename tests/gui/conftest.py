@@ -1,0 +1,111 @@
+"""A desk, a window and a tray on the home of a real agent; without a screen.
+
+Where Qt cannot be loaded because a library of the system is missing, these tests are skipped and say
+which. What the window remembers goes into the test's own folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+try:
+    import PySide6.QtWidgets  # noqa: F401
+except ImportError as error:
+    pytest.skip(f"the window needs a library of the system: {error}", allow_module_level=True)
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+
+from gui import settings, words
+from gui.app import make_application
+from gui.bridge.bridge import Bridge
+from gui.model.screen import Screen
+from gui.theme.look import look
+from gui.views.desk import Desk
+from gui.views.window import Window
+from tests.agent.processes import Machine
+from tests.gui.machines import prepared, running
+
+
+class NoLogin:
+    """A system whose login nobody touches."""
+
+    def __init__(self) -> None:
+        self.on = False
+
+    def enabled(self) -> bool:
+        return self.on
+
+    def enable(self) -> None:
+        self.on = True
+
+    def disable(self) -> None:
+        self.on = False
+
+
+@pytest.fixture(scope="session")
+def qapp() -> QApplication:
+    """Ours, with our look."""
+    application = make_application()
+    look().follow(application)
+    return application
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, qapp: QApplication) -> Iterator[None]:
+    """Nothing of the person who runs the tests is read or written."""
+    QSettings.setDefaultFormat(QSettings.Format.IniFormat)
+    QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path / "qt"))
+    settings.finish_first_run()
+    words.install(None)
+    yield
+    QSettings().sync()
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """A machine whose agent runs for all tests of a module, in a flock of its own."""
+    made = prepared(tmp_path_factory.mktemp("machine"), "acor")
+    with running(made, "--name", "acor", "--port", "0"):
+        made.said("flock", "create", "survey office")
+        yield made
+
+
+@pytest.fixture
+def desk(machine: Machine, qapp: QApplication) -> Iterator[Desk]:
+    """A bridge to that agent, and the model behind it."""
+    with desk_on(machine) as made:
+        yield made
+
+
+@contextmanager
+def desk_on(machine: Machine) -> Iterator[Desk]:
+    bridge = Bridge(machine.home)
+    made = Desk(machine.home, Screen(), bridge)
+    bridge.attention.seen = True
+    bridge.start()
+    try:
+        yield made
+    finally:
+        bridge.stop()
+
+
+@pytest.fixture
+def login() -> NoLogin:
+    return NoLogin()
+
+
+@pytest.fixture
+def window(desk: Desk, login: NoLogin) -> Iterator[Window]:
+    """The window, shown."""
+    made = Window(desk, login)
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()

@@ -1,0 +1,280 @@
+"""The tray, the one instance, the login, and the agent that comes and goes under the window."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from agent.client import Home
+from agent.client.own_agent import host
+from gui import settings
+from gui.app import Application
+from gui.icons.wing import FILL_STEPS, wing_pixmap
+from gui.languages import available, speak
+from gui.model.news import News, NewsKind
+from gui.model.notices import Absence
+from gui.model.tray import TrayState
+from gui.single import FirstInstance, call_first
+from gui.startup.linux import LinuxLogin
+from gui.startup.windows import RUN_KEY, VALUE, WindowsLogin
+from gui.tray.icon import TrayIcon
+from gui.views.desk import Desk
+from gui.views.first_run import FirstRun
+from gui.views.window import Window
+from gui.words import tr
+from tests.agent.processes import Machine
+from tests.gui.conftest import NoLogin, desk_on
+from tests.gui.machines import prepared, running
+
+WITHIN_MS = 30_000
+TOLD_S = 2.0
+SLOW_MACHINE_S = 6.0
+"""What is promised on an idle machine, and what a shared one may take."""
+
+
+class FilmRuns:
+    """A screen that a film fills, or not."""
+
+    def __init__(self) -> None:
+        self.filled = False
+
+    def now(self) -> bool:
+        return self.filled
+
+
+@pytest.fixture
+def tray(desk: Desk) -> Iterator[TrayIcon]:
+    made = TrayIcon(desk, FilmRuns(), lambda: True)
+    yield made
+    made.hide()
+
+
+# -- the icon ------------------------------------------------------------------------------
+
+
+def test_the_menu_pauses_and_resumes(qtbot: QtBot, desk: Desk, tray: TrayIcon) -> None:
+    qtbot.waitUntil(lambda: desk.screen.volunteering is not None, timeout=WITHIN_MS)
+    tray.refresh()
+    inner = next(each.menu() for each in tray.menu.actions() if each.menu() is not None)
+    inner.actions()[0].trigger()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: _state(tray) is TrayState.PAUSED, timeout=WITHIN_MS)
+    assert tray.icon.toolTip().startswith("Wingbeat: Paused, 1")
+    resume = next(each for each in tray.menu.actions() if each.text().startswith("Resume"))
+    resume.trigger()
+    qtbot.waitUntil(lambda: _state(tray) is not TrayState.PAUSED, timeout=WITHIN_MS)
+
+
+def _state(tray: TrayIcon) -> TrayState | None:
+    return tray.shown.state if tray.shown is not None else None
+
+
+def test_every_state_has_a_shape_of_its_own(qapp: QApplication) -> None:
+    """Told apart in grey, at the smallest size."""
+    images = {}
+    for state in TrayState:
+        grey = wing_pixmap(16, state, FILL_STEPS, dark_panel=False).toImage()
+        pixels = tuple(
+            (grey.pixelColor(x, y).alpha() > 127, grey.pixelColor(x, y).lightness() > 127)
+            for x in range(16)
+            for y in range(16)
+        )
+        images[state] = pixels
+    assert len(set(images.values())) == len(TrayState)
+
+
+def test_news_can_be_muted_and_is_quiet_during_films(
+    qtbot: QtBot, desk: Desk, tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(tray.icon, "showMessage", lambda title, *_: told.append(title))
+    news = News(NewsKind.ENDED, "Line 42 is done", "", "line-42")
+    tray.tell(news)
+    settings.want_news(NewsKind.ENDED, wanted=False)
+    tray.tell(news)
+    settings.want_news(NewsKind.ENDED, wanted=True)
+    tray._full_screen.filled = True  # type: ignore[attr-defined]
+    tray.tell(news)
+    assert told == ["Line 42 is done"]
+
+
+# -- the agent comes and goes --------------------------------------------------------------
+
+
+def test_a_killed_agent_is_told_and_comes_back_by_itself(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    machine = prepared(tmp_path, "acor")
+    with desk_on(machine) as desk:
+        window = Window(desk, NoLogin())
+        window.show()
+        with running(machine, "--port", "0") as process:
+            qtbot.waitUntil(lambda: desk.screen.node is not None, timeout=WITHIN_MS)
+            process.kill()
+            begin_s = time.monotonic()
+            qtbot.waitUntil(window.workflows.trouble.isVisible, timeout=WITHIN_MS)
+            assert time.monotonic() - begin_s < SLOW_MACHINE_S
+        assert "does not run" in window.workflows.trouble.sentence.text()
+        assert window.workflows.trouble.help.text() == "Start it"
+        with running(machine, "--port", "0"):
+            qtbot.waitUntil(lambda: not window.workflows.trouble.isVisible(), timeout=WITHIN_MS)
+        window.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is stopped by a signal there only")
+def test_an_agent_that_hangs_is_told_and_forgiven(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    machine = prepared(tmp_path, "acor")
+    with running(machine, "--port", "0") as process, desk_on(machine) as desk:
+        qtbot.waitUntil(lambda: desk.screen.node is not None, timeout=WITHIN_MS)
+        os.kill(process.pid, signal.SIGSTOP)
+        begin_s = time.monotonic()
+        qtbot.waitUntil(
+            lambda: desk.screen.absence is not None and desk.screen.absence.why is Absence.SILENT,
+            timeout=WITHIN_MS,
+        )
+        assert time.monotonic() - begin_s < SLOW_MACHINE_S
+        os.kill(process.pid, signal.SIGCONT)
+        qtbot.waitUntil(lambda: desk.screen.absence is None, timeout=WITHIN_MS)
+
+
+def test_the_tray_hosts_an_agent_and_hands_back_at_the_end(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[bool] = []
+    monkeypatch.setattr(qapp, "quit", lambda: ended.append(True))
+    whole = Application(qapp, Home.at(tmp_path / "home"), NoLogin())
+    whole.start(background=False, paths=[])
+    qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+    assert whole.hosting.hosts
+    assert whole.window.isVisible()
+    whole.ask_to_quit()
+    assert {each.text() for each in whole._question.buttons()} == {"Quit", "Stay"}
+    whole._question.close()
+    whole.quit()
+    qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
+    assert not whole.hosting.hosts
+
+
+def test_an_agent_that_runs_is_not_hosted_twice(
+    qtbot: QtBot, qapp: QApplication, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[bool] = []
+    monkeypatch.setattr(qapp, "quit", lambda: ended.append(True))
+    whole = Application(qapp, machine.home, NoLogin())
+    whole.start(background=False, paths=[])
+    qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+    assert not whole.hosting.hosts
+    whole.quit()
+    qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
+
+
+def test_a_hosted_agent_can_be_ended_twice(tmp_path: Path) -> None:
+    agent = host(Home.at(tmp_path / "home"))
+    assert agent.alive
+    assert agent.stop("enough")
+    assert agent.stop("enough again")
+    assert not agent.alive
+
+
+# -- first run -----------------------------------------------------------------------------
+
+
+def test_the_first_run_makes_a_flock_sets_rules_and_the_login(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, login: NoLogin
+) -> None:
+    machine = prepared(tmp_path, "acor")
+    with running(machine, "--port", "0"):
+        with desk_on(machine) as desk:
+            qtbot.waitUntil(lambda: desk.screen.volunteering is not None, timeout=WITHIN_MS)
+            dialog = FirstRun(desk, login)
+            qtbot.addWidget(dialog)
+            dialog.show()
+            dialog.next.click()
+            assert dialog.fault.isVisible()
+            dialog.create_it.setChecked(True)
+            dialog.name.setText("survey office")
+            dialog.next.click()
+            qtbot.waitUntil(lambda: dialog.pages.currentIndex() == 1, timeout=WITHIN_MS)
+            dialog.idle.setChecked(True)
+            dialog.next.click()
+            qtbot.waitUntil(lambda: dialog.pages.currentIndex() == 2, timeout=WITHIN_MS)
+            with qtbot.waitSignal(dialog.done_with, timeout=WITHIN_MS):
+                dialog.next.click()
+        assert login.on
+        assert settings.first_run_done()
+        assert machine.answer("status")["node"]["flock"] == "survey office"
+        assert machine.answer("volunteering")["rules"]["mode"] == "when idle"
+
+
+# -- one instance, login, language ---------------------------------------------------------
+
+
+def test_a_second_start_calls_the_first(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    assert not call_first(home, [])
+    first = FirstInstance(home)
+    with qtbot.waitSignal(first.called, timeout=WITHIN_MS) as called:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(call_first, home, ["/a file"])
+            qtbot.waitUntil(answer.done, timeout=WITHIN_MS)
+            assert answer.result()
+    assert called.args == [["/a file"]]
+    first.close()
+
+
+def test_login_on_linux_is_an_autostart_entry(tmp_path: Path) -> None:
+    login = LinuxLogin({"XDG_CONFIG_HOME": str(tmp_path)})
+    assert not login.enabled()
+    login.enable()
+    text = (tmp_path / "autostart" / "wingbeat.desktop").read_text("utf-8")
+    assert login.enabled()
+    assert "--background" in text
+    assert "Type=Application" in text
+    login.disable()
+    login.disable()
+    assert not login.enabled()
+
+
+class FakeRegistry:
+    """The values of the current user."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, str], str] = {}
+
+    def read(self, key: str, name: str) -> str | None:
+        return self.values.get((key, name))
+
+    def write(self, key: str, name: str, text: str) -> None:
+        self.values[key, name] = text
+
+    def remove(self, key: str, name: str) -> None:
+        self.values.pop((key, name), None)
+
+
+def test_login_on_windows_is_a_value_of_the_run_key() -> None:
+    registry = FakeRegistry()
+    login = WindowsLogin(registry)
+    login.enable()
+    assert login.enabled()
+    assert registry.values[RUN_KEY, VALUE].endswith("--background")
+    login.disable()
+    assert not login.enabled()
+
+
+def test_all_languages_are_spoken(qapp: QApplication) -> None:
+    try:
+        said = {speak(code): tr("Pause") for code, _ in available()}
+    finally:
+        speak("en")
+    assert said == {"en": "Pause", "pt": "Pausar"}

@@ -1,0 +1,404 @@
+"""Every act in the window, with a real agent: what a person does, and what becomes of it there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QPushButton
+from pytestqt.qtbot import QtBot
+
+from agent.api.methods import SUBMIT
+from agent.api.values import TaskState
+from agent.api.work import Submit, Task, TaskView, WorkflowView
+from gui import settings
+from gui.model.news import NewsKind
+from gui.model.tray import Act, TrayState, pause_entries, state_of
+from gui.views.computer_page import ComputerPage
+from gui.views.desk import Desk
+from gui.views.flock_page import FlockPage
+from gui.views.log_page import LogPage
+from gui.views.queue_page import QueuePage
+from gui.views.settings_dialog import SettingsDialog
+from gui.views.side_bar import Place
+from gui.views.window import Window
+from tests.gui.conftest import NoLogin
+from tests.gui.values import NOW_S
+
+WITHIN_MS = 30_000
+_NUMBERS = count(1)
+
+
+def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
+    qtbot.waitUntil(true, timeout=WITHIN_MS)
+
+
+def submit(qtbot: QtBot, desk: Desk, *tasks: Task) -> str:
+    """A workflow of a new name, known to the screen with its tasks."""
+    name = f"line {next(_NUMBERS)}"
+    until(qtbot, lambda: desk.screen.node is not None)
+    desk.ask(SUBMIT, Submit(name, tasks, submitter="ana"))
+    until(qtbot, lambda: len(desk.screen.tasks.get(name, {})) == len(tasks))
+    return name
+
+
+def view_of(desk: Desk, name: str) -> WorkflowView:
+    return desk.screen.workflows[name]
+
+
+def task_of(desk: Desk, name: str, task: str) -> TaskView:
+    return next(each for each in desk.screen.tasks_of(name) if each.name == task)
+
+
+def waiting(name: str = "look") -> Task:
+    return Task(name, gate=True, asks="look at the wires")
+
+
+def press(widget: object, name: str) -> None:
+    found = widget.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    assert found is not None, name
+    assert found.isEnabled(), name
+    found.click()
+
+
+# -- workflows -----------------------------------------------------------------------------
+
+
+def test_a_workflow_appears_runs_and_is_done(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    name = submit(qtbot, desk, Task("import", "import", parameters="0.2", expected_s=1))
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    assert window.workflows.rows.place_of(name) >= 0
+    until(qtbot, lambda: task_of(desk, name, "import").outputs != ())
+    window.workflows.choose(name, task_of(desk, name, "import").task)
+    until(qtbot, lambda: window.workflows.details.name.text() == "import")
+    until(qtbot, lambda: window.workflows.details.moves.text() != "")
+
+
+def test_a_gate_is_marked_done(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    name = submit(qtbot, desk, waiting())
+    window.workflows.choose(name, task_of(desk, name, "look").task)
+    assert state_of(desk.screen) is TrayState.NEEDS_YOU
+    until(qtbot, window.workflows.details.done.isVisible)
+    press(window, "markDone")
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+
+
+def test_a_cancel_can_be_undone_and_is_done_otherwise(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    name = submit(qtbot, desk, waiting())
+    window.workflows.choose(name)
+    window.workflows.cancel_chosen()
+    assert window.workflows.undo.isVisible()
+    press(window, "undoBarHelp")
+    assert not window.workflows.undo.pending
+    assert view_of(desk, name).state == "waiting"
+    window.workflows.cancel_chosen()
+    window.workflows.undo.now()
+    until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+
+
+def test_what_failed_is_tried_again_from_there(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
+    name = submit(qtbot, desk, failing)
+    until(qtbot, lambda: view_of(desk, name).state == "failed")
+    window.workflows.choose(name, task_of(desk, name, "segment").task)
+    until(qtbot, window.workflows.details.retry.isVisible)
+    generation = task_of(desk, name, "segment").generation
+    press(window, "retryFrom")
+    until(qtbot, lambda: task_of(desk, name, "segment").generation > generation)
+
+
+def test_priority_is_changed_in_the_menu(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    name = submit(qtbot, desk, waiting())
+    window.workflows.choose(name)
+    menu = window.workflows.menu_at(QPoint(0, 0))
+    assert menu is not None
+    inner = next(each for each in menu.findChildren(QMenu))
+    inner.actions()[0].trigger()
+    menu.close()
+    until(qtbot, lambda: view_of(desk, name).priority == 100)
+
+
+def test_selection_stays_while_rows_come(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    first = submit(qtbot, desk, waiting())
+    window.workflows.choose(first)
+    second = submit(qtbot, desk, waiting())
+    until(qtbot, lambda: window.workflows.rows.place_of(second) >= 0)
+    chosen = window.workflows.table.current()
+    assert chosen is not None
+    assert chosen.workflow == first
+
+
+def test_the_output_of_a_task_is_shown_live(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    name = submit(qtbot, desk, Task("import", "import", parameters="0.2 hello", expected_s=1))
+    until(qtbot, lambda: task_of(desk, name, "import").state is TaskState.TERMINATED)
+    log = window.open_log(task_of(desk, name, "import"))
+    until(qtbot, lambda: "reading 0.2 hello" in log.text.toPlainText())
+    log.search.setText("hello")
+    assert log.text.textCursor().selectedText() == "hello"
+    log.close()
+
+
+# -- submitting ----------------------------------------------------------------------------
+
+SHEET = """\
+name: NAME
+variables:
+  seconds: {type: number, says: How long}
+tasks:
+  import: {program: import, parameters: "${seconds}", expected: 1s}
+"""
+
+
+def test_a_sheet_asks_for_what_is_missing_and_enter_submits(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+) -> None:
+    name = f"sheet {next(_NUMBERS)}"
+    path = tmp_path / "one.wingbeat.yaml"
+    path.write_text(SHEET.replace("NAME", name), "utf-8")
+    sheet = window.submit([str(path)])
+    assert sheet is not None
+    until(qtbot, lambda: sheet.faults.count() > 0)
+    assert not sheet.submit.isEnabled()
+    field = sheet.findChild(QLineEdit, "variable_seconds")
+    assert field is not None
+    QTest.keyClicks(field, "0.1")
+    until(qtbot, sheet.submit.isEnabled)
+    assert "1 task" in sheet.summary.text()
+    assert "acor" in sheet.machines.text()
+    QTest.keyClick(sheet, Qt.Key.Key_Return)
+    until(qtbot, lambda: name in desk.screen.workflows)
+
+
+def test_faults_are_told_with_their_lines(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+) -> None:
+    path = tmp_path / "wrong.wingbeat.yaml"
+    path.write_text("name: w\ntasks:\n  a: {program: imprt}\n", "utf-8")
+    sheet = window.submit([str(path)])
+    assert sheet is not None
+    until(qtbot, lambda: sheet.faults.count() == 1)
+    said = sheet.faults.item(0).text()
+    assert said.startswith("Line 3: ")
+    assert "import" in said
+    sheet.close()
+
+
+def test_a_dropped_file_opens_the_sheet(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+) -> None:
+    path = tmp_path / "a file.wingbeat.yaml"
+    path.write_text("name: dropped\ntasks: {a: {program: import}}\n", "utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(
+        QPointF(10, 10),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dropEvent(event)
+    until(qtbot, lambda: window.findChild(QPushButton, "submitDo") is not None)
+
+
+def test_a_folder_is_all_its_workflows_and_a_path_can_be_pasted(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+) -> None:
+    for each in ("a", "b"):
+        (tmp_path / f"{each}.wingbeat.yaml").write_text(
+            f"name: folder {each}\ntasks: {{a: {{program: import}}}}\n", "utf-8"
+        )
+    QGuiApplication.clipboard().setText(str(tmp_path))
+    window._paste()
+    until(qtbot, lambda: window.findChild(QPushButton, "submitDo") is not None)
+    button = window.findChild(QPushButton, "submitDo")
+    assert button is not None
+    until(qtbot, button.isEnabled)
+    until(qtbot, lambda: button.text().strip() == "Submit 2 workflows")
+
+
+def test_an_empty_folder_is_said(qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path) -> None:
+    assert window.submit([str(tmp_path)]) is None
+    assert window.fault.isVisible()
+    assert tmp_path.name in window.fault.sentence.text()
+
+
+# -- this computer -------------------------------------------------------------------------
+
+
+def test_pausing_and_resuming(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    until(qtbot, lambda: desk.screen.volunteering is not None)
+    quarter = pause_entries(desk.screen, NOW_S)[0]
+    assert quarter.act is Act.PAUSE
+    assert desk.press(quarter)
+    until(qtbot, lambda: bool(desk.screen.volunteering and desk.screen.volunteering.paused))
+    until(qtbot, lambda: window.side.sentence.text().startswith("Paused, 1"))
+    window.side.pause.click()
+    until(qtbot, lambda: not (desk.screen.volunteering and desk.screen.volunteering.paused))
+
+
+def test_rules_are_kept_by_the_agent(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    window.go(Place.COMPUTER)
+    page = window.places[Place.COMPUTER]
+    assert isinstance(page, ComputerPage)
+    until(qtbot, lambda: desk.screen.volunteering is not None and page.cpu.value() == 10)
+    page.cpu.setValue(25)
+    page.mains.setChecked(False)
+
+    def kept() -> bool:
+        view = desk.screen.volunteering
+        return view is not None and view.rules.others_cpu_percent == 25
+
+    until(qtbot, kept)
+    assert desk.screen.volunteering is not None
+    assert not desk.screen.volunteering.rules.on_mains_only
+
+
+def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window) -> None:
+    window.go(Place.COMPUTER)
+    page = window.places[Place.COMPUTER]
+    assert isinstance(page, ComputerPage)
+    page.week.setVisible(True)
+    page.week.setEnabled(True)
+    page.week.resize(page.week.sizeHint())
+    first = page.week._rect(0, 8).center().toPoint()
+    last = page.week._rect(1, 9).center().toPoint()
+    QTest.mousePress(page.week, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, first)
+    QTest.mouseMove(page.week, last)
+    QTest.mouseRelease(page.week, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, last)
+    assert (0, 8) in page.week.cells
+    before = len(page.week.cells)
+    QTest.keyClick(page.week, Qt.Key.Key_Space)
+    assert len(page.week.cells) == before - 1
+
+
+# -- flock, queue, log ---------------------------------------------------------------------
+
+
+def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    window.go(Place.FLOCK)
+    page = window.places[Place.FLOCK]
+    assert isinstance(page, FlockPage)
+    until(qtbot, page.invite.isEnabled)
+    page.invite.click()
+    press(window, "inviteMake")
+    until(qtbot, lambda: page._dialog.text.toPlainText() != "")
+    assert QGuiApplication.clipboard().text() == page._dialog.text.toPlainText()
+    page._dialog.close()
+
+
+def test_the_flock_lists_this_machine(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    window.go(Place.FLOCK)
+    page = window.places[Place.FLOCK]
+    assert isinstance(page, FlockPage)
+    until(qtbot, lambda: len(page.rows.rows) == 1)
+    assert page.rows.rows[0].name == "acor"
+    assert not page.expel.isEnabled()
+
+
+def test_the_queue_shows_what_waits_and_is_filtered(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    name = submit(qtbot, desk, waiting("unmistakable"))
+    window.go(Place.QUEUE)
+    page = window.places[Place.QUEUE]
+    assert isinstance(page, QueuePage)
+    page.filter.setText("UNMISTAK")
+    until(qtbot, lambda: len(page.rows.rows) == 1)
+    page._open(page.rows.rows[0])
+    assert window.stack.currentWidget() is window.workflows
+    assert window.workflows.chosen is not None
+    assert window.workflows.chosen.workflow == name
+
+
+def test_the_log_is_read_filtered_and_copied(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    window.go(Place.LOG)
+    page = window.places[Place.LOG]
+    assert isinstance(page, LogPage)
+    until(qtbot, lambda: "survey office" in page.text.toPlainText())
+    page.filter.setText("no such word anywhere")
+    until(qtbot, lambda: page.note.text() != "" and page.text.toPlainText() == "")
+    page.filter.clear()
+    until(qtbot, lambda: "survey office" in page.text.toPlainText())
+    press(page, "logCopy")
+    assert "survey office" in QGuiApplication.clipboard().text()
+
+
+# -- keyboard, settings --------------------------------------------------------------------
+
+
+def test_places_by_keyboard(qtbot: QtBot, window: Window) -> None:
+    window.activateWindow()
+    keys = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5)
+
+    def shown(place: Place) -> bool:
+        return window.stack.currentWidget() is window.places.get(place)
+
+    for key, place in zip(keys, Place, strict=True):
+        QTest.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+        until(qtbot, partial(shown, place))
+
+
+def test_escape_puts_away_what_is_said(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    desk.failed.emit("It did not work.")
+    assert window.fault.isVisible()
+    window._close_last()
+    assert not window.fault.isVisible()
+
+
+def test_every_control_has_a_name(qtbot: QtBot, window: Window) -> None:
+    for place in Place:
+        window.go(place)
+    kinds = (QPushButton, QCheckBox, QComboBox, QLineEdit)
+    nameless = [
+        each.objectName() or repr(each)
+        for kind in kinds
+        for each in window.findChildren(kind)
+        if not (each.accessibleName() or getattr(each, "text", str)())
+        and not each.objectName().startswith("qt_")
+        and not each.objectName().endswith("Help")
+    ]
+    assert nameless == []
+
+
+def test_settings_hold_at_once(qtbot: QtBot, desk: Desk, window: Window, login: NoLogin) -> None:
+    until(qtbot, lambda: desk.screen.settings is not None)
+    dialog = SettingsDialog(desk, login, window)
+    dialog.show()
+    dialog.at_login.setChecked(True)
+    assert login.on
+    dialog.news[NewsKind.GATE].setChecked(False)
+    assert not settings.news_wanted(NewsKind.GATE)
+    tags = dialog.findChild(QLineEdit, "machineTags")
+    assert tags is not None
+    tags.setText("gpu, fast")
+    tags.editingFinished.emit()
+    until(
+        qtbot, lambda: bool(desk.screen.settings and desk.screen.settings.tags == ("gpu", "fast"))
+    )
+    dialog.close()
+
+
+def test_what_the_agent_refuses_is_said(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    until(qtbot, lambda: desk.screen.node is not None)
+    desk.cancel("no such workflow")
+    until(qtbot, window.fault.isVisible)
+    assert "no such workflow" in window.fault.sentence.text()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_window_is_painted_in_both_schemes(window: Window, dark: bool) -> None:
+    from gui.theme.look import look
+
+    look().show(dark)
+    background = window.grab().toImage().pixelColor(window.width() - 30, window.height() - 30)
+    look().show(dark=False)
+    assert (background.lightness() < 128) is dark
