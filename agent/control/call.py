@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ from agent.api.methods import Method
 from agent.api.rpc import ErrorCode, RequestId
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
+from agent.control.choices import choices_at
 from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
 from agent.control.members import Members
@@ -63,7 +65,8 @@ def verb(method: Method[P, R], serve: Callable[[Call, P], Awaitable[R]]) -> Verb
         try:
             params = decode(raw)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            sentence = parameters_fault(method.name, str(error), fields)
+            choices = partial(choices_at, method.params)
+            sentence = parameters_fault(method.name, str(error), fields, choices)
             raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
         except RecursionError as error:
             sentence = f"{method.name}: params are nested too deeply"

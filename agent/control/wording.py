@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 _KINDS = {
     "str": "a text",
@@ -44,18 +44,33 @@ _WANTED = (
 )
 
 
-def parameters_fault(method: str, message: str, fields: Iterable[str] = ()) -> str:
-    """One sentence for a decoder's message; ``fields`` are the ones that a typing error means."""
+def parameters_fault(
+    method: str,
+    message: str,
+    fields: Iterable[str] = (),
+    choices: Callable[[str], Sequence[str]] = lambda _: (),
+) -> str:
+    """One sentence for a decoder's message; ``fields`` are the ones that a typing error means,
+    and ``choices`` tells which words may stand at a place, where not any may."""
     found = _PLACE.match(message)
     said, place = (found["said"], found["place"] or "") if found else (message, "")
     where = place.lstrip(".")
-    return f"{method}: {_worded(said, where, list(fields))}"
+    sentence = _worded(said, where, list(fields))
+    if _NO_VALUE.fullmatch(said):
+        sentence += _choose(choices(place))
+    return f"{method}: {sentence}"
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """What was probably meant; empty when nothing is near."""
     near = difflib.get_close_matches(word, list(known), 1)
     return f"; did you mean {near[0]}?" if near else ""
+
+
+def _choose(words: Sequence[str]) -> str:
+    if len(words) < 2:
+        return f": write {words[0]}" if words else ""
+    return f": choose {', '.join(words[:-1])} or {words[-1]}"
 
 
 def _worded(said: str, where: str, fields: list[str]) -> str:

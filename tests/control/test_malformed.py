@@ -123,7 +123,7 @@ PARAMETERS: list[tuple[bytes, str]] = [
     ),
     (
         asked("submit", {"name": "w", "priority": "high", "tasks": []}),
-        "submit: priority cannot be 'high'",
+        "submit: priority cannot be 'high': choose low or interactive",
     ),
     (
         asked("submit", {"name": "w", "priority": 101, "tasks": []}),
