@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from agent.api import session
+from agent.control.causes import cause_words
 from agent.control.progress import PERMILLE_MAX
 from agent.control.surface import Surface
 from agent.control.views import workflow_counts, workflow_state
@@ -76,13 +77,15 @@ def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(surface, task)
             host = _host(surface, task)
-            return session.TaskMoved(task, name, workflow, before, after, host, cause)
+            why = cause_words(cause, surface.name_of)
+            return session.TaskMoved(task, name, workflow, before, after, host, why)
         case TaskProgressed(task, node, permille, left_ms):
             host, known = surface.name_of(node), min(permille, PERMILLE_MAX)
             return session.TaskProgressed(task, *_place(surface, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
             old, new = surface.name_of(before_run[2]), surface.name_of(after_run[2])
-            return session.OutcomeChanged(task, *_place(surface, task), old, new, cause)
+            why = cause_words(cause, surface.name_of)
+            return session.OutcomeChanged(task, *_place(surface, task), old, new, why)
         case WorkflowSafe(workflow):
             return session.WorkflowSafe(workflow)
         case CancelFinished(task):

@@ -139,7 +139,7 @@ def test_why_tells_what_a_task_waits_for_and_how_it_came_there(tmp_path: Path) -
             "Scheduled on birch",
             "Running on birch",
         ]
-        assert running["moves"][0]["cause"] == "Submit"
+        assert running["moves"][0]["cause"] == "submitted"
 
     play(tmp_path, scene)
 
@@ -300,7 +300,7 @@ def test_events_tell_all_that_happens_in_order(tmp_path: Path) -> None:
             "before": None,
             "after": "Ready",
             "host": "",
-            "cause": "Submit",
+            "cause": "submitted",
         }
         assert [each["happening"]["type"] for each in events[4:]] == [
             "workflow safe",

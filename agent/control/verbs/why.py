@@ -8,6 +8,7 @@ from agent.api.methods import WHY
 from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
 from agent.control.call import Call, verb
+from agent.control.causes import cause_words
 from agent.control.dry_run import machines_seen
 from agent.control.naming import find_task, readable
 from agent.control.surface import Surface
@@ -63,7 +64,8 @@ def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
         found = _MOVE.fullmatch(line)
         if found is None:
             continue
-        what, cause = readable(found["what"], surface.table), found["cause"]
+        what = readable(found["what"], surface.table)
+        cause = cause_words(found["cause"], surface.name_of)
         for node, name in names.items():
             what, cause = what.replace(node, name), cause.replace(node, name)
         yield Move(int(found["at_ms"]), what, cause)

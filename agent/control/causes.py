@@ -1,0 +1,50 @@
+"""What set a task off, in words of people: the flock's own words name events and messages.
+
+Machines tell each other causes as they are, also those of other versions; they are worded here,
+where a person is told of them, and whatever is not known is passed on as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+WORDS = {
+    "Started": "the agent started",
+    "PeerLinked": "a machine came",
+    "PeerUnlinked": "a machine went away",
+    "Received": "another machine told it",
+    "Dropped": "a message was lost on its way",
+    "Due": "it was time",
+    "PersistFailed": "the disk does not take data",
+    "DiskUsable": "the disk takes data again",
+    "PresenceChanged": "a machine began or stopped to help",
+    "CapabilitiesChanged": "the programs of a machine changed",
+    "MembersChanged": "the members of the flock changed",
+    "InputsFetched": "the inputs are there",
+    "FetchFailed": "an input could not be fetched",
+    "ChildStarted": "the program started",
+    "ChildNotStarted": "the program could not be started",
+    "ChildProgressed": "the program told how far it is",
+    "ChildCheckpointed": "the program saved its state",
+    "ChildSucceeded": "the program ended well",
+    "ChildFailed": "the program failed",
+    "ChildStopped": "the program was stopped",
+    "OutputsCopied": "the outputs are kept safe",
+    "DatasetsChanged": "datasets came or went",
+    "Submit": "submitted",
+    "Cancel": "a person cancelled",
+    "Retry": "a person had it tried again",
+    "Prioritise": "a person changed the priority",
+    "MarkGate": "a person marked a gate done",
+    "Shutdown": "an agent was stopped",
+}
+_MESSAGE = re.compile(r"(?P<message>[A-Z]\w*) from (?P<node>\S+)")
+
+
+def cause_words(cause: str, name_of: Callable[[str], str]) -> str:
+    """A cause as people say it; ``name_of`` is what a machine is called."""
+    found = _MESSAGE.fullmatch(cause)
+    if found is not None:
+        return f"told by {name_of(found['node'])}"
+    return WORDS.get(cause, cause)
