@@ -9,6 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from agent.api.values import ShortText
 
 PublishedPrograms = Literal["always", "ask", "never"]
+Processor = Literal["spare", "share"]
+"""What programs get of the processor: what nobody else wants, or a little in any case."""
 NodeName = Annotated[str, Meta(min_length=1, max_length=60)]
 Slots = Annotated[int, Meta(ge=1, le=256)]
 AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
@@ -23,7 +25,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 class SettingsView(Struct, frozen=True):
     """What holds, and the file that says so. ``restart``: what is kept, but holds only after one.
 
-    ``datasets_gb`` is how much data this machine keeps for the flock; 0 is the default.
+    ``datasets_gb`` is how much data this machine keeps for the flock, ``memory_gb`` what one
+    program may take; 0 is the default of both.
     """
 
     file: str
@@ -36,6 +39,8 @@ class SettingsView(Struct, frozen=True):
     published_programs: PublishedPrograms = "ask"
     datasets_gb: float = 0.0
     restart: tuple[str, ...] = ()
+    processor: Processor = "spare"
+    memory_gb: float = 0.0
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -47,3 +52,5 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     addresses: AddressTexts | UnsetType = UNSET
     published_programs: PublishedPrograms | UnsetType = UNSET
     datasets_gb: Gigabytes | UnsetType = UNSET
+    processor: Processor | UnsetType = UNSET
+    memory_gb: Gigabytes | UnsetType = UNSET

@@ -7,10 +7,15 @@ from typing import get_args
 from msgspec import UNSET
 
 from agent.api.methods import CHANGE_SETTINGS, SETTINGS
-from agent.api.settings import ChangeSettings, PublishedPrograms, Settings, SettingsView
+from agent.api.settings import ChangeSettings, Processor, PublishedPrograms, Settings, SettingsView
 from agent.commands.asking import ask
 from agent.commands.parsing import CommandParser, client_parser
 from agent.commands.showing import show_lines
+
+PROCESSOR_WORDS = {
+    "spare": "what nobody else wants (spare)",
+    "share": "a little in any case (share)",
+}
 
 
 def run(arguments: list[str]) -> int:
@@ -23,6 +28,8 @@ def run(arguments: list[str]) -> int:
         "addresses": options.address and tuple(each for each in options.address if each),
         "published_programs": options.published_programs,
         "datasets_gb": options.datasets_gb,
+        "processor": options.processor,
+        "memory_gb": options.memory_gb,
     }
     given = {name: UNSET if value is None else value for name, value in told.items()}
     if all(value is UNSET for value in given.values()):
@@ -45,6 +52,14 @@ def _parser() -> CommandParser:
     parser.add_argument("--address", action="append", metavar="HOST:PORT", help="of other nodes")
     parser.add_argument("--published-programs", choices=get_args(PublishedPrograms))
     parser.add_argument("--datasets-gb", type=float, metavar="GB", help="data kept for the flock")
+    parser.add_argument(
+        "--processor",
+        choices=get_args(Processor),
+        help="programs get what nobody else wants of it, or a little in any case",
+    )
+    parser.add_argument(
+        "--memory-gb", type=float, metavar="GB", help="that one program may take; 0: the default"
+    )
     return parser
 
 
@@ -59,6 +74,8 @@ def _show(view: SettingsView) -> None:
         "tags": ", ".join(view.tags),
         "published programs": view.published_programs,
         "datasets": f"{view.datasets_gb:g} GB" if view.datasets_gb else "half of the free space",
+        "processor": PROCESSOR_WORDS[view.processor],
+        "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
     }
     show_lines(f"{name:<20}{value}" for name, value in facts.items() if value)
     if view.restart:

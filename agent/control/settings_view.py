@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.api.settings import PublishedPrograms, SettingsView
+from agent.api.settings import Processor, PublishedPrograms, SettingsView
 from agent.control.surface import Surface
 from agent.service_settings import NodeSettings, read_settings
 
 TAKES_NAMES: dict[str, PublishedPrograms] = {"always": "always", "ask": "ask", "never": "never"}
+PROCESSOR_NAMES: dict[str, Processor] = {"spare": "spare", "share": "share"}
 LIVE = ("volunteer", "presence")
 """Presence minds these itself."""
 
@@ -28,6 +29,8 @@ async def settings_view(surface: Surface) -> SettingsView:
         published_programs=TAKES_NAMES[kept.published_programs],
         datasets_gb=kept.datasets_gb,
         restart=tuple(_differing(kept, running)),
+        processor=PROCESSOR_NAMES[kept.processor],
+        memory_gb=kept.memory_gb,
     )
 
 

@@ -49,7 +49,7 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "set_volunteering",
         {"rules": {"mode": "never"}},
         PARAMS,
-        "set_volunteering: rules.mode cannot be 'never'",
+        "set_volunteering: rules.mode cannot be 'never': choose always, when idle or by schedule",
     ),
     (
         "set_volunteering",
@@ -73,7 +73,7 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "set_volunteering",
         {"rules": {"hours": [{"day": "mon", "begins": "08:00", "ends": "09:00"}]}},
         PARAMS,
-        "set_volunteering: rules.hours[0].day cannot be 'mon'",
+        "set_volunteering: rules.hours[0].day cannot be 'mon': choose monday, tuesday, wednesday, thursday, friday, saturday or sunday",
     ),
     (
         "set_volunteering",
@@ -141,7 +141,19 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "change_settings",
         {"published_programs": "sometimes"},
         PARAMS,
-        "change_settings: published_programs cannot be 'sometimes'",
+        "change_settings: published_programs cannot be 'sometimes': choose always, ask or never",
+    ),
+    (
+        "change_settings",
+        {"processor": "all"},
+        PARAMS,
+        "change_settings: processor cannot be 'all': choose spare or share",
+    ),
+    (
+        "change_settings",
+        {"memory_gb": -1},
+        PARAMS,
+        "change_settings: memory_gb must be a number of at least 0",
     ),
     (
         "change_settings",
@@ -271,7 +283,12 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         PARAMS,
         "task_log: offset must be a whole number, not a text",
     ),
-    ("agent_log", {"severity": "fatal"}, PARAMS, "agent_log: severity cannot be 'fatal'"),
+    (
+        "agent_log",
+        {"severity": "fatal"},
+        PARAMS,
+        "agent_log: severity cannot be 'fatal': choose debug, info, normal, warning or error",
+    ),
     (
         "agent_log",
         {"limit": 2001},
@@ -288,7 +305,12 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
     ("runs", {}, PARAMS, "runs: name a workflow or a task"),
     ("runs", {"workflow": "nothing"}, UNKNOWN, 'no workflow is called "nothing"'),
     ("runs", {"task": "nothing"}, UNKNOWN, 'no task is called "nothing"'),
-    ("history", {"state": "Done"}, PARAMS, "history: state cannot be 'Done'"),
+    (
+        "history",
+        {"state": "Done"},
+        PARAMS,
+        "history: state cannot be 'Done': choose Submitted, Ready, Waiting, Scheduled, Running, Suspended, Terminated, Cancelled or Aborted",
+    ),
     ("history", {"limit": 0}, PARAMS, "history: limit must be a whole number of at least 1"),
     ("history", {"since_ms": -1}, PARAMS, "history: since_ms must be a whole number of at least 0"),
     ("history", {"flow": "x"}, PARAMS, "history: there is no flow; did you mean workflow?"),
