@@ -1,0 +1,65 @@
+"""A real file manager beside the window, and the place where it shows a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.desktop.pictures_of_screen import Picture, appeared, picture_of
+from tests.desktop.virtual_desktop import VirtualDesktop, skip_where_there_is_no_desktop
+from tests.hosts.waiting import let_pass
+
+COMMAND = "pcmanfm"
+PLACE = (0, 30, 420, 400)
+STILL_S = 0.3
+
+
+class FolderWindow:
+    """With one folder open, empty at first."""
+
+    def __init__(self, desktop: VirtualDesktop, window: str) -> None:
+        self._desktop, self._window = desktop, window
+
+    def place_of_new(self, make: Callable[[], object]) -> tuple[int, int]:
+        """Where on the screen the file appears that this makes."""
+        before = self._still()
+        make()
+        found: list[tuple[int, int]] = []
+
+        def seen() -> bool:
+            place = appeared(before, self._still())
+            found[:] = [place] if place is not None else []
+            return bool(found)
+
+        self._desktop.sees(seen, "the file manager shows the file")
+        left, top = self._desktop.corner(self._window)
+        return left + found[0][0], top + found[0][1]
+
+    def _still(self) -> Picture:
+        """What is there once it does not change any more."""
+        seen = [picture_of(self._desktop, self._window)]
+
+        def still() -> bool:
+            let_pass(STILL_S)
+            seen.append(picture_of(self._desktop, self._window))
+            return seen[-1] == seen[-2]
+
+        self._desktop.sees(still, "the file manager has drawn everything")
+        return seen[-1]
+
+
+@contextmanager
+def folder_window(desktop: VirtualDesktop, folder: Path) -> Iterator[FolderWindow]:
+    """Closed with the block."""
+    skip_where_there_is_no_desktop(COMMAND, "import")
+    with desktop.program(COMMAND, str(folder)):
+        desktop.sees(lambda: bool(_windows(desktop)), "the file manager is there")
+        window = _windows(desktop)[-1]
+        desktop.place(window, *PLACE)
+        desktop.sees(lambda: desktop.corner(window)[0] < PLACE[2], "it is at its place")
+        yield FolderWindow(desktop, window)
+
+
+def _windows(desktop: VirtualDesktop) -> list[str]:
+    return desktop.windows("--class", COMMAND)

@@ -1,0 +1,231 @@
+"""What a person of an office has: a flock of two machines, and the window of one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from agent.api.methods import SHOW, STATUS, VOLUNTEERING
+from agent.api.values import TaskState
+from agent.api.volunteering import Volunteering, VolunteeringView
+from agent.api.work import Show, Status, TaskView
+from agent.client import BlockingClient
+from agent.client.errors import ClientError
+from tests.agent.processes import Machine
+from tests.desktop.screen_reader import Part, ScreenReader
+from tests.desktop.virtual_desktop import VirtualDesktop
+from tests.gui.machines import running
+
+TASKS_MAX = 100
+GONE_S_MAX = 30.0
+CLASS = "^wingbeat$"
+ICON_MAX = 64
+PROGRAM = """\
+import pathlib
+import sys
+
+print("reading the flight lines", flush=True)
+if not pathlib.Path({needed!r}).exists():
+    print("ERROR the calibration is missing", flush=True)
+    sys.exit(3)
+pathlib.Path("result.las").write_text("points")
+print("TERMINATED result.las", flush=True)
+"""
+WORKFLOW = """\
+name: {name}
+tasks:
+  survey: {{program: survey, expected: 1s, retries: 0}}
+  report: {{program: survey, inputs: survey, expected: 1s, retries: 0}}
+"""
+
+
+class Office:
+    """The machines, and what makes their tasks succeed."""
+
+    def __init__(self, folder: Path, desktop: VirtualDesktop) -> None:
+        self.desktop = desktop
+        self.folder = folder
+        self.calibration = folder / "calibration"
+        self.calibration.touch()
+        self.own, self.other = (Machine(folder / name) for name in ("acor", "cagarro"))
+        for machine in (self.own, self.other):
+            machine.home.prepare()
+            machine.home.settings_file.write_text('listen = ["127.0.0.1"]\nport = 0\n')
+            machine.install("survey", PROGRAM.format(needed=str(self.calibration)))
+        self._own_agent = ExitStack()
+        self.agent: subprocess.Popen[str]
+
+    @contextmanager
+    def open(self) -> Iterator[Office]:
+        """Two agents of one flock, until the end of the block."""
+        with running(self.other, "--name", "cagarro"), self._own_agent:
+            self.start()
+            self.own.said("flock", "create", "survey office")
+            self.other.said("flock", "join", self.own.answer("flock", "invite")["text"])
+            yield self
+
+    def start(self) -> None:
+        """The agent of the window's machine, again if it ran before."""
+        self._own_agent.close()
+        agent = running(self.own, "--name", "acor")
+        self.agent = self._own_agent.enter_context(agent)
+
+    def signal_agent(self, number: signal.Signals) -> None:
+        """Kill it, stop it, or let it go on."""
+        os.kill(self.agent.pid, number)
+
+    def bring_back(self, done: signal.Signals) -> None:
+        """After that signal the agent goes on, or is started again."""
+        if done is signal.SIGKILL:
+            self.agent.wait(GONE_S_MAX)
+            self.start()
+        else:
+            self.signal_agent(signal.SIGCONT)
+
+    def file(self, name: str, folder: Path) -> Path:
+        """A workflow of two tasks."""
+        path = folder / f"{name}.wingbeat.yaml"
+        path.write_text(WORKFLOW.format(name=name), "utf-8")
+        return path
+
+    def workflows(self) -> dict[str, str]:
+        """As the agent has them: the identifiers, by name."""
+        with BlockingClient(self.own.home) as client:
+            return {each.name: each.workflow for each in client.call(STATUS, Status()).workflows}
+
+    def tasks(self, workflow: str) -> dict[str, TaskView]:
+        """As the agent has them, by name; none before it has the workflow."""
+        with contextlib.suppress(ClientError), BlockingClient(self.own.home) as client:
+            reply = client.call(SHOW, Show(workflow, limit=TASKS_MAX))
+            return {each.name: each for each in reply.tasks}
+        return {}
+
+    def states(self, workflow: str) -> list[TaskState]:
+        """Of all tasks."""
+        return [each.state for each in self.tasks(workflow).values()]
+
+    def volunteering(self) -> VolunteeringView:
+        """Whether the window's machine helps, by its agent."""
+        with BlockingClient(self.own.home) as client:
+            return client.call(VOLUNTEERING, Volunteering())
+
+    @contextmanager
+    def window(self, *arguments: str) -> Iterator[Window]:
+        """The program with tray and window, as its own process."""
+        with ExitStack() as stack:
+            program = stack.enter_context(self.start_window(*arguments))
+            reader = ScreenReader(self.desktop.bus_address, program.pid)
+            stack.callback(reader.close)
+            yield Window(self, program, reader)
+
+    def start_window(
+        self, *arguments: str
+    ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
+        """Without looking at it."""
+        home = {"WINGBEAT_HOME": str(self.own.folder), "PYTHONWARNINGS": "error"}
+        return self.desktop.program(sys.executable, "-m", "gui", *arguments, **home)
+
+
+class Window:
+    """What a person sees of it and does with it."""
+
+    def __init__(
+        self, office: Office, program: subprocess.Popen[bytes], reader: ScreenReader
+    ) -> None:
+        self.office, self.desktop, self.program = office, office.desktop, program
+        self.reader = reader
+
+    def part(self, name: str) -> Part:
+        """Wait until something of this object name is seen."""
+        found: list[Part] = []
+
+        def seen() -> bool:
+            part = self.reader.found(name)
+            found[:] = [part] if part is not None else []
+            return bool(found)
+
+        self.desktop.sees(seen, f"{name} is seen")
+        return found[0]
+
+    def called(self, name: str, role: str = "") -> Part:
+        """Wait until something that is read out like this is seen."""
+        found: list[Part] = []
+
+        def seen() -> bool:
+            found[:] = self.reader.named(name, role)
+            return bool(found)
+
+        self.desktop.sees(seen, f"{name!r} is seen")
+        return found[0]
+
+    def tells(self, text: str) -> bool:
+        """Whether it stands somewhere in what is seen."""
+        return any(text in each for each in self.reader.told())
+
+    def click(self, part: Part, button: int = 1) -> None:
+        """In its middle."""
+        self.desktop.click(part.middle, button)
+
+    @property
+    def frame(self) -> str:
+        """The window as the window manager knows it; the icon in the tray has the same name."""
+        found = self.desktop.windows("--name", "^Wingbeat$")
+        return max(found, key=lambda each: self.desktop.extents(each)[2])
+
+    def drop(self, start: tuple[int, int]) -> None:
+        """Drag what is there onto this window, wait until it says what will happen, let go."""
+        left, top, width, height = self.desktop.extents(self.frame)
+        end = (left + width * 2 // 3, top + height // 2)
+        self.desktop.drag(start, end)
+
+        def taken() -> bool:
+            self.desktop.jiggle(end)
+            return self.tells("Drop to submit")
+
+        self.desktop.sees(taken, "it takes the file")
+        self.desktop.release()
+
+    # -- the tray ----------------------------------------------------------------------------
+
+    def click_tray(self, button: int) -> None:
+        """Once the icon is in the panel."""
+        self.desktop.sees(lambda: self._icon() is not None, "the icon is in the tray")
+        icon = self._icon()
+        assert icon is not None
+        self.desktop.click(icon, button)
+
+    def open_tray_menu(self) -> None:
+        """By a right click; it has the keyboard then."""
+        before = set(self.desktop.windows("--class", CLASS))
+        self.click_tray(3)
+        self.desktop.sees(
+            lambda: bool(set(self.desktop.windows("--class", CLASS)) - before), "the menu is open"
+        )
+
+    def _icon(self) -> tuple[int, int] | None:
+        for each in self.desktop.windows("--class", CLASS):
+            left, top, width, height = self.desktop.extents(each)
+            if 1 < width <= ICON_MAX and 1 < height <= ICON_MAX:
+                return left + width // 2, top + height // 2
+        return None
+
+    # -- trouble -----------------------------------------------------------------------------
+
+    def troubled(self) -> bool:
+        """Whether it says that something is wrong with the agent."""
+        return self.reader.found("agentTroubleSentence") is not None
+
+    def trouble(self) -> tuple[str, str]:
+        """The sentence, and what stands on the button beside it."""
+        return self.part("agentTroubleSentence").name, self.part("agentTroubleHelp").name
+
+    def to_front(self) -> None:
+        """The window is there and has the keyboard."""
+        self.part("workflowsFilter")
+        self.desktop.sees(lambda: self.desktop.in_front() == "Wingbeat", "it is in front")

@@ -1,0 +1,180 @@
+"""Reads windows as a screen reader does: over the accessibility bus, from outside the program.
+
+So a test sees what every person with a screen reader is told, names and states included, and the
+program needs no door for tests. What Qt tells as an identifier is the path of object names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from jeepney import DBusAddress, MessageType, Properties, new_method_call
+from jeepney.bus_messages import message_bus
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
+
+ROOT = "/org/a11y/atspi/accessible/root"
+ACCESSIBLE, TEXT, COMPONENT = (
+    f"org.a11y.atspi.{each}" for each in ("Accessible", "Text", "Component")
+)
+STATE_ENABLED, STATE_FOCUSED, STATE_SHOWING = 8, 12, 25
+ANSWER_S_MAX = 20.0
+PARTS_MAX = 5_000
+
+
+class GoneError(Exception):
+    """The part, or its program, is no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something in a window."""
+
+    reader: ScreenReader
+    path: str
+
+    @property
+    def name(self) -> str:
+        """What a screen reader says of it."""
+        return str(self.reader.property_of(self.path, "Name"))
+
+    @property
+    def identifier(self) -> str:
+        """The names of the objects down to it."""
+        return str(self.reader.property_of(self.path, "AccessibleId"))
+
+    @property
+    def role(self) -> str:
+        """Button, label, table cell and the like."""
+        return str(self.reader.ask(self.path, ACCESSIBLE, "GetRoleName")[0])
+
+    @property
+    def text(self) -> str:
+        """What stands in it, of a field of text."""
+        return str(self.reader.ask(self.path, TEXT, "GetText", "ii", (0, -1))[0])
+
+    @property
+    def showing(self) -> bool:
+        """Whether a person sees it."""
+        return self._state(STATE_SHOWING)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it can be used."""
+        return self._state(STATE_ENABLED)
+
+    @property
+    def middle(self) -> tuple[int, int]:
+        """Where to click."""
+        left, top, width, height = self.extents
+        return left + width // 2, top + height // 2
+
+    @property
+    def extents(self) -> tuple[int, int, int, int]:
+        """Left, top, width and height on the screen."""
+        (found,) = self.reader.ask(self.path, COMPONENT, "GetExtents", "u", (0,))
+        left, top, width, height = found
+        return left, top, width, height
+
+    def parts(self) -> Iterator[Part]:
+        """This and everything in it, at most so many."""
+        waiting = [self]
+        for _ in range(PARTS_MAX):
+            if not waiting:
+                return
+            part = waiting.pop()
+            yield part
+            try:
+                (found,) = self.reader.ask(part.path, ACCESSIBLE, "GetChildren")
+            except GoneError:
+                continue
+            waiting += [Part(self.reader, path) for _, path in reversed(found)]
+
+    def _state(self, bit: int) -> bool:
+        (words,) = self.reader.ask(self.path, ACCESSIBLE, "GetState")
+        return bool(words[bit // 32] >> bit % 32 & 1)
+
+
+class ScreenReader:
+    """Of one program."""
+
+    def __init__(self, bus_address: str, process: int) -> None:
+        self._connection: DBusConnection = open_dbus_connection(bus_address)
+        self._process = process
+        self._program = ""
+
+    def close(self) -> None:
+        """Leave the bus."""
+        self._connection.close()
+
+    def found(self, name: str) -> Part | None:
+        """What has this object name and is seen now; none while there is nothing like that."""
+        try:
+            for part in self.everything():
+                identifier = part.identifier
+                if identifier.rpartition(".")[2] == name and part.showing:
+                    return part
+        except GoneError:
+            return None
+        return None
+
+    def named(self, name: str, role: str = "") -> list[Part]:
+        """What is seen and read out like this."""
+        try:
+            return [
+                each
+                for each in self.everything()
+                if each.name == name and (not role or each.role == role) and each.showing
+            ]
+        except GoneError:
+            return []
+
+    def everything(self) -> Iterator[Part]:
+        """All parts of all windows."""
+        if not self._program and not self._find():
+            return
+        yield from Part(self, ROOT).parts()
+
+    def told(self) -> list[str]:
+        """The names of all that is seen, in the order in which a screen reader comes by."""
+        try:
+            return [each.name for each in self.everything() if each.name and each.showing]
+        except GoneError:
+            return []
+
+    def property_of(self, path: str, name: str) -> Any:
+        """One property of one part. Raises ``GoneError``."""
+        address = DBusAddress(path, self._program, ACCESSIBLE)
+        return self._answer(Properties(address).get(name))[0][1]
+
+    def ask(
+        self, path: str, interface: str, method: str, signature: str = "", values: Any = ()
+    ) -> Any:
+        """One question to one part. Raises ``GoneError``."""
+        address = DBusAddress(path, self._program, interface)
+        return self._answer(new_method_call(address, method, signature, values))
+
+    def _find(self) -> bool:
+        """The program's name on the bus: the connection of its process that answers as a window."""
+        (names,) = self._answer(message_bus.ListNames())
+        for name in names:
+            if not name.startswith(":"):
+                continue
+            try:
+                (process,) = self._answer(message_bus.GetConnectionUnixProcessID(name))
+                if process != self._process:
+                    continue
+                self._program = name
+                self.property_of(ROOT, "Name")
+            except GoneError:
+                self._program = ""
+                continue
+            return True
+        return False
+
+    def _answer(self, message: Any) -> Any:
+        reply = self._connection.send_and_get_reply(message, timeout=ANSWER_S_MAX)
+        if reply.header.message_type is MessageType.error:
+            raise GoneError(str(reply.body))
+        return reply.body
