@@ -7,6 +7,7 @@ brings the first to front, with its files. The agent ends with the tray only if 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import signal
 import sys
 import threading
@@ -44,6 +45,7 @@ INVITATION_SUFFIX = ".wingbeat-invitation"
 FIRST_RUN_AFTER_MS = 400
 SIGNALS_MS = 300
 STOP_S_MAX = 30.0
+GREETING_S_MAX = 3.0
 FINISH_POLL_MS = 500
 
 
@@ -345,13 +347,19 @@ def _let_signals_in(application: QApplication, whole: Application) -> None:
 
 
 def _answers(home: Home) -> bool:
-    """Whether an agent of this home greets back now."""
-    from agent.client import BlockingClient
+    """Whether an agent of this home is there; one that hangs is, and the window says that it does."""
+    from agent.client import Client
+
+    async def greet() -> None:
+        async with asyncio.timeout(GREETING_S_MAX), await Client.connect(home, "tray"):
+            pass
 
     try:
-        BlockingClient(home, "tray").close()
+        asyncio.run(greet())
     except ClientError:
         return False
+    except TimeoutError:
+        return True
     return True
 
 

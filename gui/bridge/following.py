@@ -198,7 +198,14 @@ class Follower:
                 self._tell(notices.Answering())
             if view is not None:
                 self._tell(notices.VolunteeringRead(view))
-            await asyncio.sleep(PING_S if self._attention.seen else PING_UNSEEN_S)
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Long while nobody looks, and over soon after somebody does."""
+        rested_s = 0.0
+        while rested_s < (PING_S if self._attention.seen else PING_UNSEEN_S):
+            await asyncio.sleep(PING_S)
+            rested_s += PING_S
 
     async def _read_flock(self, client: Client) -> None:
         """At most once a second, however much machines have to say."""
