@@ -34,6 +34,7 @@ TaskName = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[^/]+$")]
 """What the author of a workflow calls a task; without a slash, which parts it from the workflow."""
 
 
+AttachNames = Annotated[tuple[ShortText, ...], Meta(max_length=100)]
 Permille = Annotated[int, Meta(ge=0, le=1_000)]
 
 
@@ -50,7 +51,8 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
     ``raw`` are datasets given now, ``inputs`` outputs of other tasks, ``after`` tasks of this
     workflow that only have to be finished first. ``published`` is the folder of the program, where
-    it comes with the workflow instead of being installed.
+    it comes with the workflow instead of being installed. ``attach`` names what a person may attach
+    to a gate, in the order of its outputs.
     """
 
     id: TaskName
@@ -66,6 +68,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     asks: ShortText = ""
     limits: Limits = Limits()
     published: Dataset | None = None
+    attach: AttachNames = ()
 
 
 class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -208,6 +211,7 @@ class TaskView(Struct, frozen=True):
     ``host`` is the name of the machine that runs it or ran it, ``needs`` the ids of the tasks
     it waits for or waited for, ``changed_ms`` when the run last changed. ``permille`` and
     ``left_ms`` are what the program says of itself, or reckoned from its expected length.
+    ``attach`` names what a person may attach to a gate, in the order of its outputs.
     """
 
     task: str
@@ -232,6 +236,7 @@ class TaskView(Struct, frozen=True):
     expected_end_ms: Millis = 0
     host_node: str = ""
     generation: Count = 1
+    attach: tuple[str, ...] = ()
 
 
 class ShowReply(Struct, frozen=True):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from agent.api.methods import GATE
+from msgspec import Struct
+
+from agent.api.methods import GATE, WHY
 from agent.api.values import Dataset
-from agent.api.work import Gate
+from agent.api.work import Gate, TaskView, Why
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import ask_with, fail
@@ -15,14 +18,25 @@ from agent.commands.parsing import client_parser
 from agent.commands.showing import show_json, show_lines
 from agent.workflow.uploading import add
 
+EXTERNAL = "id:"
+
+
+class Attachment(Struct, frozen=True):
+    """What was typed: for which of the gate's names, empty for the next one, and what."""
+
+    name: str
+    what: str
+
 
 def run(arguments: list[str]) -> int:
     """Mark it done."""
     parser = client_parser(
         "done",
-        "Mark a gate done, so that the tasks behind it go on.",
+        "Mark a gate done, so that the tasks behind it go on. What may be attached, and by what\n"
+        "name, is told by `wingbeat show`.",
         "wingbeat done survey/check",
         "wingbeat done survey/check --attach corrected.csv",
+        "wingbeat done survey/check --attach corrected=new.csv --attach notes=notes.txt",
         "wingbeat done survey/check --attach id:checked-list-7",
     )
     parser.add_argument("task", metavar="GATE", help="its name, or workflow/name")
@@ -30,7 +44,7 @@ def run(arguments: list[str]) -> int:
         "--attach",
         action="append",
         default=[],
-        metavar="FILE|id:NAME",
+        metavar="[NAME=]FILE|id:ID",
         help="a file or folder, or an identifier of your own, that the tasks behind it get; may be "
         "given again",
     )
@@ -39,27 +53,67 @@ def run(arguments: list[str]) -> int:
 
 
 async def _done(options: argparse.Namespace, client: Client) -> int:
-    outputs: list[Dataset] = []
-    for text in options.attach:
-        identifier = text.removeprefix("id:")
-        path = _whole(text)
-        if text != identifier:
-            outputs.append(Dataset(identifier, external=True))
-        elif not _there(path):
-            return fail(
-                options,
-                f"{text} cannot be attached: there is no such file; id:{text} names it as is",
-            )
-        else:
-            outputs.append(await add(client, path, far=bool(options.node)))
-    wished = await client.call(GATE, Gate(options.task, tuple(outputs)))
+    gate = (await client.call(WHY, Why(options.task))).task
+    given = [_typed(text, gate.attach) for text in options.attach]
+    missing = next((each.what for each in given if not _there(each.what)), None)
+    if missing is not None:
+        sentence = f"{missing} cannot be attached: there is no such file; id:{missing} names it"
+        return fail(options, f"{sentence} as is")
+    try:
+        ordered = in_order(gate, given)
+    except ValueError as error:
+        return fail(options, str(error))
+    outputs = [await _attached(options, client, each) for each in ordered]
+    wished = await client.call(GATE, Gate(gate.task, tuple(outputs)))
     show_json(wished) if options.json else show_lines([f"{options.task} is marked done"])
     return exits.DONE
+
+
+def _typed(text: str, names: Sequence[str]) -> Attachment:
+    name, equals, what = text.partition("=")
+    return Attachment(name, what) if equals and name in names else Attachment("", text)
+
+
+def in_order(gate: TaskView, given: Sequence[Attachment]) -> list[str]:
+    """What is attached, in the order of the gate's names; raises ``ValueError``.
+
+    What has no name takes the first one that is left, so that nobody has to type names of one.
+    """
+    named: dict[str, str] = {}
+    for each in given:
+        if each.name in named:
+            raise ValueError(f"{each.name} is attached twice: choose one")
+        if each.name:
+            named[each.name] = each.what
+    left = [name for name in gate.attach if name not in named]
+    unnamed = [each.what for each in given if not each.name]
+    if gate.attach and len(unnamed) > len(left):
+        raise ValueError(
+            f"{gate.name} takes {', '.join(gate.attach)}, and {len(given)} things are attached"
+        )
+    if not gate.attach:
+        return unnamed
+    named |= dict(zip(left, unnamed, strict=False))
+    lacking = [name for name in gate.attach[: _last(gate.attach, named)] if name not in named]
+    if lacking:
+        raise ValueError(f"{lacking[0]} comes before what is attached: attach it too")
+    return [named[name] for name in gate.attach if name in named]
+
+
+def _last(names: Sequence[str], named: dict[str, str]) -> int:
+    return max((place for place, name in enumerate(names) if name in named), default=0)
+
+
+async def _attached(options: argparse.Namespace, client: Client, what: str) -> Dataset:
+    identifier = what.removeprefix(EXTERNAL)
+    if what != identifier:
+        return Dataset(identifier, external=True)
+    return await add(client, _whole(what), far=bool(options.node))
 
 
 def _whole(text: str) -> Path:
     return Path(text).absolute()
 
 
-def _there(path: Path) -> bool:
-    return path.exists()
+def _there(what: str) -> bool:
+    return what.startswith(EXTERNAL) or _whole(what).exists()

@@ -52,7 +52,8 @@ def _lines(story: Story, runs: TaskRuns) -> None:
     facts = {
         "program": task.program,
         "progress": f"{task.permille / 10:.0f} %  {left(task.left_ms)}" if task.begun_ms else "",
-        "expected": clock(task.expected_s),
+        "expected": "" if task.gate else clock(task.expected_s),
+        "attach": ", ".join(task.attach),
         "outputs": ", ".join(
             f"{each.dataset} ({size(each.size_bytes)})" if not each.external else each.dataset
             for each in task.outputs

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from graphlib import TopologicalSorter
 
 from agent.api import values, work
+from agent.control.gates import attach_names
 from agent.control.naming import readable
 from agent.control.progress import ProgressBook
 from agent.control.surface import Surface
@@ -63,6 +64,7 @@ class Views:
             expected_end_ms=now_ms + left_ms if reading.state in UNDER_WAY else 0,
             host_node=run.host if run else "",
             generation=max(1, effective_generation(table.life(spec.task))),
+            attach=attach_names(spec) if spec.gate else (),
         )
 
     def workflow(self, workflow: Workflow) -> work.WorkflowView:

@@ -256,7 +256,8 @@ class _Reader:
         inputs, after = self._needs(template, values, run, links)
         if template.gate:
             asks = str(values.get("asks", ""))
-            return Task(name, inputs=inputs, after=after, gate=True, asks=asks)
+            attach = tuple(str(each) for each in values.get("attach", ()))
+            return Task(name, inputs=inputs, after=after, gate=True, asks=asks, attach=attach)
         known = self._program(values.get("program"))
         words = values.get("data", ())
         raw = [each for word in words for each in self._files.datasets(_datum(word))]

@@ -67,7 +67,13 @@ gates:
                 failures_max=1,
                 limits=Limits(500, 7_200.0, 90.0, 1_074),
             ),
-            Task("look", inputs=(Input("check"),), gate=True, asks="Look at it"),
+            Task(
+                "look",
+                inputs=(Input("check"),),
+                gate=True,
+                asks="Look at it",
+                attach=("corrected",),
+            ),
         ),
         "interactive",
     )
@@ -93,7 +99,9 @@ def test_gates_hand_on_what_is_attached(tmp_path: Path) -> None:
 tasks: {use: {program: work, inputs: [look/note, look/0]}}
 gates: {look: {asks: Look, attach: [fixed, note]}}
 """
-    assert tasks_of(text, tmp_path)["use"].inputs == (Input("look", 1), Input("look", 0))
+    tasks = tasks_of(text, tmp_path)
+    assert tasks["use"].inputs == (Input("look", 1), Input("look", 0))
+    assert tasks["look"].attach == ("fixed", "note")
 
 
 def test_defaults_give_way_to_what_a_task_says(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """gate: a person has done the step that a gate waits for."""
 
 from agent.api.methods import GATE
+from agent.api.rpc import ErrorCode
 from agent.api.work import Gate, Wished
 from agent.control.call import Call, verb
+from agent.control.gates import attachment_fault
 from agent.control.naming import find_task
+from agent.control.refusal import RefusedError
 from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events, records
 
@@ -11,12 +14,17 @@ from agent.protocol import events, records
 async def serve(call: Call, params: Gate) -> Wished:
     """The datasets that are attached are the gate's outputs."""
     table = call.surface.table
-    task = find_task(table, params.task).task
+    spec = find_task(table, params.task)
+    task, workflow = spec.task, table.workflow_of[spec.task]
+    tasks = table.workflows[workflow].spec.tasks
+    fault = attachment_fault(spec, len(params.outputs), tasks) if spec.gate else ""
+    if fault:
+        raise RefusedError(ErrorCode.REFUSED, fault)
     outputs = tuple(
         records.Dataset(each.dataset, each.size_bytes, each.external) for each in params.outputs
     )
     event = events.MarkGate(TO_BE_NAMED, task, outputs)
-    return await wish_of(call, table.workflow_of[task], event)
+    return await wish_of(call, workflow, event)
 
 
 VERB = verb(GATE, serve)

@@ -12,6 +12,7 @@ from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
 from agent.api.work import Submit, Submitted, Task
 from agent.control.call import Call, verb
+from agent.control.gates import with_names
 from agent.control.naming import task_id
 from agent.control.refusal import RefusedError
 from agent.control.wishes import TO_BE_NAMED, wish
@@ -112,6 +113,8 @@ def _task_fault(task: Task, workflow: str, own: dict[str, Task], table: Table) -
         return "is a gate and cannot have a program"
     if not task.gate and not task.program:
         return "names no program"
+    if task.attach and not task.gate:
+        return "is no gate, and nobody can attach anything to it"
     needed = [(each.workflow or workflow, each.task) for each in task.inputs]
     for there, name in needed + [(workflow, name) for name in task.after]:
         if there == workflow and name not in own:
@@ -138,6 +141,7 @@ def _spec(shared: _Shared, task: Task) -> records.TaskSpec:
         task.failures_max,
         task.gate,
         task.asks,
+        with_names(task.attach),
         limits=shared.limits(task.limits),
         published=_published(task),
     )

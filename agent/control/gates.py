@@ -1,0 +1,48 @@
+"""What a person may attach to a gate: kept beside what the flock itself knows of a task.
+
+The names travel with the task under ``more``, which every version keeps and hands on. They are in
+the order of the outputs, so that the first name is output 0 for the tasks behind the gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw
+
+from agent.protocol.records import More, TaskSpec
+
+ATTACH = "attach"
+NAMES_MAX = 100
+_decoder = msgspec.msgpack.Decoder(tuple[str, ...])
+
+
+def with_names(names: Sequence[str]) -> More:
+    """What a task carries along."""
+    return {ATTACH: Raw(msgspec.msgpack.encode(tuple(names)))} if names else {}
+
+
+def attach_names(spec: TaskSpec) -> tuple[str, ...]:
+    """What a person may attach; empty where nobody said, and where it cannot be read."""
+    told = spec.more.get(ATTACH)
+    if told is None:
+        return ()
+    try:
+        return _decoder.decode(told)[:NAMES_MAX]
+    except msgspec.MsgspecError:
+        return ()
+
+
+def attachment_fault(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> str:
+    """Why a gate cannot be done with so many datasets, of which ``tasks`` need some; or empty."""
+    names = attach_names(gate)
+    if names and count > len(names):
+        only = "one thing" if len(names) == 1 else f"{len(names)} things"
+        return f"{gate.name} takes {only} ({', '.join(names)}), and {count} are attached"
+    for task in tasks:
+        for each in task.inputs:
+            if each.task == gate.task and each.output >= count:
+                missing = names[each.output] if each.output < len(names) else "something"
+                return f"{task.name} needs {missing} of {gate.name}: attach it"
+    return ""

@@ -1,0 +1,125 @@
+"""Gates: what a person may attach is known wherever the gate is, and held against what comes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.api.rpc import ErrorCode
+from agent.api.values import TaskState
+from agent.api.work import TaskView
+from agent.commands.done import Attachment, in_order
+from agent.control.gates import ATTACH, attach_names
+from agent.protocol.codec import decode, encode
+from agent.protocol.messages import Enqueue
+from agent.protocol.records import TaskSpec
+from tests.control.serving import LineClient, Serving, greeted, serving
+
+REVIEWED: dict[str, Any] = {
+    "name": "reviewed",
+    "tasks": [
+        {"id": "look", "gate": True, "asks": "look", "attach": ["fixed", "note"]},
+        {"id": "use", "program": "copy", "inputs": [{"task": "look", "output": 0}]},
+    ],
+}
+
+
+async def waiting(client: LineClient) -> None:
+    await client.result("submit", REVIEWED)
+    story = await client.result("why", {"task": "look"})
+    assert story["task"]["state"] == "Waiting"
+    assert story["task"]["attach"] == ["fixed", "note"]
+
+
+def outputs(count: int) -> list[dict[str, Any]]:
+    return [{"dataset": f"d{number}", "external": True} for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (0, "use needs fixed of look: attach it"),
+        (3, "look takes 2 things (fixed, note), and 3 are attached"),
+    ],
+)
+def test_what_does_not_fit_a_gate_is_refused(tmp_path: Path, count: int, sentence: str) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            await waiting(client)
+            asked = {"task": "look", "outputs": outputs(count)}
+            assert await client.refusal("gate", asked) == (ErrorCode.REFUSED, sentence)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_may_be_left_out_may_be_left_out(tmp_path: Path, count: int) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            await waiting(client)
+            done = await client.result("gate", {"task": "look", "outputs": outputs(count)})
+            assert done["verdict"] == "done"
+            _travels(there)
+
+    asyncio.run(scene())
+
+
+def _travels(there: Serving) -> None:
+    """Another machine reads the same names off what it is sent."""
+    workflow = there.node.table.workflows["reviewed"]
+    message = decode(encode(Enqueue((workflow,), (), False)))
+    assert isinstance(message, Enqueue)
+    look = message.workflows[0].spec.tasks[0]
+    assert attach_names(look) == ("fixed", "note")
+    assert look == workflow.spec.tasks[0]
+
+
+def test_only_gates_take_what_is_attached(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            tasks = [{"id": "a", "program": "copy", "attach": ["x"]}]
+            sentence = 'task "a" is no gate, and nobody can attach anything to it'
+            asked = {"name": "w", "tasks": tasks}
+            assert await client.refusal("submit", asked) == (ErrorCode.REFUSED, sentence)
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xc1", b"\xa1x", b"\x91\x01"])
+def test_names_that_cannot_be_read_are_none(raw: bytes) -> None:
+    assert attach_names(TaskSpec("t", "t", "", more={ATTACH: msgspec.Raw(raw)})) == ()
+
+
+def gate(*names: str) -> TaskView:
+    return TaskView("id", "look", "w", "", TaskState.WAITING, gate=True, attach=names)
+
+
+def test_what_is_typed_comes_in_the_order_of_the_names() -> None:
+    plain, note = Attachment("", "a.csv"), Attachment("note", "n.txt")
+    fixed = Attachment("fixed", "f.csv")
+    two = gate("fixed", "note")
+    assert in_order(two, [note, plain]) == ["a.csv", "n.txt"]
+    assert in_order(two, [note, fixed]) == ["f.csv", "n.txt"]
+    assert in_order(two, [plain]) == ["a.csv"]
+    assert in_order(two, []) == []
+    assert in_order(gate(), [plain, plain]) == ["a.csv", "a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ([Attachment("note", "n")] * 2, "note is attached twice: choose one"),
+        ([Attachment("note", "n")], "fixed comes before what is attached: attach it too"),
+        (
+            [Attachment("", each) for each in "abc"],
+            "look takes fixed, note, and 3 things are attached",
+        ),
+    ],
+)
+def test_what_cannot_be_attached_so_is_told(given: list[Attachment], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        in_order(gate("fixed", "note"), given)
