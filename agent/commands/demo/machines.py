@@ -64,6 +64,7 @@ class Machine:
         """Start it; it is not waited for."""
         self.home.prepare()
         settings = f'name = "{self.name}"\nport = 0\nlisten = ["127.0.0.1"]\nvolunteer = "always"\n'
+        settings += 'processor = "share"\n'  # somebody waits for it, however busy the machine is
         self.home.settings_file.write_text(settings, "utf-8")
         with self._output.open("wb") as output:
             self._process = subprocess.Popen(
