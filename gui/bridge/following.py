@@ -54,6 +54,7 @@ AGAIN_S, AGAIN_S_MAX = 0.2, 1.0
 STATUS_PAGE, TASKS_PAGE = 400, 1_000
 FLOCK_PAUSE_S = 1.0
 READ_S_MAX = 30.0
+READ_AT_ONCE = 8
 BREATH_S = 0.004
 """Between two reads in the background, so that agent and window come to their other work."""
 
@@ -230,15 +231,15 @@ class Follower:
         rest.reverse()
         while True:
             if self._wanted:
-                name = next(iter(self._wanted))
-                del self._wanted[name]
+                names = [next(iter(self._wanted))]
+                del self._wanted[names[0]]
             elif rest:
-                name = rest.pop()
+                names = [rest.pop() for _ in range(min(READ_AT_ONCE, len(rest)))]
             else:
                 self._wanting.clear()
                 await self._wanting.wait()
                 continue
-            await self._read_tasks(client, name)
+            await asyncio.gather(*(self._read_tasks(client, name) for name in names))
             await asyncio.sleep(BREATH_S)
 
     async def _read_tasks(self, client: Client, name: str) -> None:

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
+from gui.model.filtering import matching
 from gui.model.folding import is_open
 
+ROWS_MAX = 1_000
+"""More than anybody scrolls through; the filter finds the others."""
 _RANKS = {
     TaskState.RUNNING: 0,
     TaskState.SCHEDULED: 1,
@@ -33,31 +36,28 @@ class QueueRow:
 
 
 class Queue:
-    """Keeps its rows, so that only what changed is new."""
+    """Keeps its rows, so that only what changed is new; at most so many are shown at a time."""
 
     def __init__(self) -> None:
         self._rows: dict[str, QueueRow] = {}
+        self.total = 0
+        """How many there are in all, shown or not."""
 
     def rows(
         self,
         workflows: Mapping[str, WorkflowView],
         tasks: Mapping[str, Mapping[str, TaskView]],
+        typed: str = "",
     ) -> list[QueueRow]:
-        """All tasks that are still to be done, in the order of the flock."""
-        open_ones = [each for each in workflows.values() if is_open(each)]
-        open_ones.sort(key=lambda each: (-each.priority, each.submitted_ms, each.workflow))
-        ranked: list[list[tuple[TaskView, WorkflowView]]] = [[] for _ in _RANKS]
-        for workflow in open_ones:
-            for task in tasks.get(workflow.workflow, {}).values():
-                rank = _RANKS.get(task.state)
-                if rank is not None:
-                    ranked[rank].append((task, workflow))
+        """The tasks that are still to be done and have these words, in the order of the flock."""
+        found = [pair for group in _ranked(workflows, tasks) for pair in group]
+        self.total = len(found)
+        numbered = list(enumerate(found, 1))
+        if typed.strip():
+            numbered = matching(numbered, typed, lambda each: _words(*each[1]))
         rows: dict[str, QueueRow] = {}
-        place = 0
-        for group in ranked:
-            for task, workflow in group:
-                place += 1
-                rows[task.task] = self._row(task, workflow, place)
+        for place, (task, workflow) in numbered[:ROWS_MAX]:
+            rows[task.task] = self._row(task, workflow, place)
         self._rows = rows
         return list(rows.values())
 
@@ -66,6 +66,24 @@ class Queue:
         if kept is not None and kept.task is task and kept.place == place:
             return kept
         return QueueRow(task, workflow, place)
+
+
+def _ranked(
+    workflows: Mapping[str, WorkflowView], tasks: Mapping[str, Mapping[str, TaskView]]
+) -> list[list[tuple[TaskView, WorkflowView]]]:
+    open_ones = [each for each in workflows.values() if is_open(each)]
+    open_ones.sort(key=lambda each: (-each.priority, each.submitted_ms, each.workflow))
+    ranked: list[list[tuple[TaskView, WorkflowView]]] = [[] for _ in _RANKS]
+    for workflow in open_ones:
+        for task in tasks.get(workflow.workflow, {}).values():
+            rank = _RANKS.get(task.state)
+            if rank is not None:
+                ranked[rank].append((task, workflow))
+    return ranked
+
+
+def _words(task: TaskView, workflow: WorkflowView) -> str:
+    return f"{task.name} {workflow.name} {task.host} {task.program}"
 
 
 def counts(workflows: Mapping[str, WorkflowView]) -> tuple[int, int]:

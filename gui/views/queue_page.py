@@ -28,14 +28,12 @@ class QueuePage(QWidget):
         self.rows = Rows(
             queue_columns(),
             lambda each: str(each.task.task),
-            lambda each: (
-                f"{each.task.name} {each.workflow.name} {each.task.host} {each.task.program}"
-            ),
+            lambda each: str(each.task.name),
             self,
         )
         self.table = Table(self.rows, "queue", tr("Queue"))
         self.table.opened.connect(self._open)
-        self.filter = filter_field("queueFilter", self.rows.type)
+        self.filter = filter_field("queueFilter", lambda _: self._timer.start())
         self.summary = quiet()
         self.log = button(tr("Log"), "queueLog", self._log, "log")
         self.empty = Empty(
@@ -85,14 +83,17 @@ class QueuePage(QWidget):
 
     def _show(self) -> None:
         screen = self._desk.screen
-        rows = self._queue.rows(screen.workflows, screen.tasks)
+        rows = self._queue.rows(screen.workflows, screen.tasks, self.filter.text())
         self.rows.show(rows)
-        self._stack.setCurrentWidget(self.table if rows else self.empty)
+        self._stack.setCurrentWidget(self.table if self._queue.total else self.empty)
         running, gates = counts(screen.workflows)
-        parts = [tr_n("%n task(s) run", "", running), tr_n("%n to be done", "tasks", len(rows))]
+        parts = [
+            tr_n("%n task(s) run", "", running),
+            tr_n("%n to be done", "tasks", self._queue.total),
+        ]
         if gates:
             parts.append(tr_n("%n wait(s) for you", "gates", gates))
-        self.summary.setText(" · ".join(parts) if rows else "")
+        self.summary.setText(" · ".join(parts) if self._queue.total else "")
 
     def _open(self, each: QueueRow | None) -> None:
         if each is not None:
