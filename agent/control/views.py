@@ -38,7 +38,7 @@ class Views:
         """A task as its records read."""
         table, surface = self._surface.table, self._surface
         reading = table.reading(spec.task) or _NOT_READ
-        run = reading.owner or reading.outcome
+        run = reading.owner or reading.outcome or self._given_up(spec.task, reading)
         permille, left_ms = self.progress(spec, reading)
         now_ms = self._progress.now_ms()
         return work.TaskView(
@@ -60,7 +60,7 @@ class Views:
             permille,
             left_ms,
             begun_ms=run.claim.stamp[0] if run else 0,
-            ended_ms=run.stamp[0] if run and reading.outcome else 0,
+            ended_ms=run.stamp[0] if run and run is not reading.owner else 0,
             expected_end_ms=now_ms + left_ms if reading.state in UNDER_WAY else 0,
             host_node=run.host if run else "",
             generation=max(1, effective_generation(table.life(spec.task))),
@@ -123,6 +123,16 @@ class Views:
         return min(permille, RECKONED_PERMILLE_MAX), max(0, spec.expected_ms - passed_ms)
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _given_up(self, task: TaskId, reading: Reading) -> Run | None:
+        """The last run of a task that ended without an outcome: people ask where it failed."""
+        if reading.state not in ENDED:
+            return None
+        return max(
+            self._surface.table.life(task).runs,
+            key=lambda run: (run.generation, run.attempt, run.stamp),
+            default=None,
+        )
 
     def _far(self, workflow: Workflow, state: values.WorkflowState) -> tuple[int, int]:
         """How much of the expected work is done, and when the last of it may be."""
