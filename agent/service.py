@@ -62,6 +62,7 @@ from agent.service_facts import (
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
 from agent.service_history import TaskHistory
+from agent.service_memory import give_back
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_datasets, open_journal
 from agent.service_presence import ServicePresence
@@ -450,6 +451,7 @@ class Service(DataSurface):
             except TimeoutError:
                 if not self._reason and self._operation is None:
                     self.look_for_programs()
+                give_back()
 
     async def _alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         """One operation on the flock at a time; a stop ends it."""

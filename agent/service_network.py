@@ -46,6 +46,7 @@ from agent.protocol.records import NodeId
 from agent.service_addresses import AddressBook
 from agent.service_facts import MembersMoved, PeersChanged, ServiceError
 from agent.service_gossip import gossip_of, own_places, read_gossip
+from agent.service_peer_notices import PeerNotices
 from agent.service_peers import PeerBook
 from agent.service_settings import NodeSettings
 
@@ -76,6 +77,7 @@ class FlockNetwork:
         self.membership, self._settings, self._book = membership, settings, book
         self._tell, self._notify = tell, notify
         self.peers = PeerBook()
+        self._notices = PeerNotices(lambda peer: notify(PeersChanged(peer, linked=True)))
         self.discovery: Discovery | None = None
         self.keeping_up_error = ""
         self.leaving = False
@@ -133,6 +135,7 @@ class FlockNetwork:
         if self._unwatch is not None:
             self._unwatch()
             self._unwatch = None
+        self._notices.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -189,6 +192,7 @@ class FlockNetwork:
 
     def _unlinked(self, peer: NodeId, reset: bool) -> None:
         self.peers.unlinked(peer)
+        self._notices.forget(peer)
         self.links.cut_transfers(peer)
         self._tell(PeerUnlinked(peer, reset))
         self._notify(PeersChanged(peer, linked=False))
@@ -197,7 +201,7 @@ class FlockNetwork:
         news = self.peers.heard(peer, message, wall_ms())
         self._tell(Received(peer, message))
         if news:
-            self._notify(PeersChanged(peer, linked=True))
+            self._notices.changed(peer)
 
     def _dropped(self, peer: NodeId) -> None:
         self._tell(Dropped(peer))
