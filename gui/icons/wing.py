@@ -1,8 +1,8 @@
 """The wing in the tray: how far it is filled tells progress, the badge tells the state by shape.
 
 At 16 pixels there is room for one thing more than the wing, so the badge is a plain heavy shape on a
-disc that is cut out of the wing. Panels are light or dark whatever the program's own colours are:
-with ``colour`` none it is drawn in grey with a thin edge that stands out on both.
+disc that is cut out of the wing. Panels are light or dark whatever the program's own colours are, and
+none tells which: so the wing has a thin edge of the other ink, which stands out where it does not.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ SIZES = (16, 20, 22, 24, 32, 48, 64, 128, 256)
 FILL_STEPS = 16
 _BADGE_SHARE, _BADGE_SHARE_SMALL = 0.5, 0.625
 _SMALL = 24
+_EDGE_WIDTH = 5.4
+"""Of 32, under a line of 2.2: at 16 pixels three quarters of a pixel on either side."""
 _LIGHT_INK, _DARK_INK = "#f2f4f7", "#23272d"
 _PLATES = {
     TrayState.RUNNING: "#0068a8",
@@ -52,7 +54,9 @@ def wing_pixmap(size: int, state: TrayState, step: int, dark_panel: bool) -> QPi
     pixels.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixels)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    _wing(painter, size, state, step, _LIGHT_INK if dark_panel else _DARK_INK)
+    ink, edge = (_LIGHT_INK, _DARK_INK) if dark_panel else (_DARK_INK, _LIGHT_INK)
+    _edge(painter, size, edge)
+    _wing(painter, size, state, step, ink)
     _badge(painter, size, state)
     painter.end()
     return pixels
@@ -67,6 +71,12 @@ def plain_wing(size: int, colour: str) -> QPixmap:
     QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, size, size))
     painter.end()
     return pixels
+
+
+def _edge(painter: QPainter, size: int, ink: str) -> None:
+    wide = source("wing").replace('stroke-width="2.2"', f'stroke-width="{_EDGE_WIDTH}"')
+    svg = wide.replace("currentColor", ink)
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, size, size))
 
 
 def _wing(painter: QPainter, size: int, state: TrayState, step: int, ink: str) -> None:

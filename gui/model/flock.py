@@ -7,6 +7,7 @@ from enum import Enum
 
 from agent.api.flock import PeerView
 from agent.api.values import Capabilities, TaskState
+from agent.api.volunteering import VolunteeringView
 from agent.api.work import CurrentTask, NodeView
 from gui.model.agent_words import in_our_words
 from gui.model.marks import Mark
@@ -66,7 +67,7 @@ def machines(screen: Screen) -> list[Machine]:
     keepers = (
         {each.node for each in screen.members.members if each.keeper} if screen.members else set()
     )
-    own = _own(node, node.node in keepers)
+    own = _own(node, node.node in keepers, screen.volunteering)
     others = screen.peers.peers if screen.peers is not None else ()
     return [own, *(_other(peer, peer.node in keepers) for peer in others)]
 
@@ -139,10 +140,12 @@ def up_count(screen: Screen) -> int:
     return sum(machine.state is not MachineState.AWAY for machine in machines(screen))
 
 
-def _own(node: NodeView, keeper: bool) -> Machine:
-    state = _state(bool(node.tasks), node.volunteering, node.owner_present)
+def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
+    # Why this machine helps or not is asked for every second; the rest of it only at times.
+    said = now or node
+    state = _state(bool(node.tasks), said.volunteering, said.owner_present)
     return Machine(
-        node.node, node.name, True, state, node.reason, node.tasks, node.running, node.slots,
+        node.node, node.name, True, state, said.reason, node.tasks, node.running, node.slots,
         0, node.version, "", None, None, False, keeper, node.capabilities,
     )  # fmt: skip
 
