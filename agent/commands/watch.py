@@ -47,7 +47,11 @@ async def _watch(options: argparse.Namespace, client: Client) -> int:
     first = await client.call(STATUS, Status(limit=WORKFLOWS_MAX))
     name = ""
     if options.workflow:
-        name = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow.workflow
+        workflow = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow
+        name = workflow.workflow
+        if workflow.state in OVER and not on_terminal():  # nothing more will happen
+            show_json(workflow) if options.json else show_lines([f"{name} is {workflow.state}"])
+            return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
     if options.json or not on_terminal():
         return await _lines(client, first.position, name, as_json=options.json)
     return await _screen(client, first, name)

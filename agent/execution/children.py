@@ -221,11 +221,14 @@ class Children:
         self, program: Program, effect: StartChild, limits: Limits, scratch: Scratch
     ) -> Launch:
         """Raises ``OSError``, ``ProgramError``."""
-        command = program.command_line()
+        command = (*program.command_line(), *await scratch.arguments(effect))
+        environment = await scratch.environment(effect, os.environ)
+        if any("\0" in word for word in (*command, *environment.values())):
+            raise ProgramError("it would be told something with a zero byte, which no system can")
         return Launch(
-            command=(*command, *await scratch.arguments(effect)),
+            command=command,
             folder=scratch.folder,
-            environment=await scratch.environment(effect, os.environ),
+            environment=environment,
             spare=self._spare and not effect.interactive,
             memory_bytes=limits.memory_mb * MEGABYTE,
             disk_bytes=limits.disk_mb * MEGABYTE,

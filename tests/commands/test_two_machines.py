@@ -42,7 +42,7 @@ tasks:
     data: text.txt
   second:
     program: count
-    inputs: [first]
+    inputs: [first/counted.txt]
     after: [check]
 gates:
   check: {asks: look at the numbers, after: [first]}
@@ -138,6 +138,7 @@ def test_datasets_programs_and_history_tell_of_both_machines(done: Machine) -> N
     assert "counting/" in done.said("datasets")
     program = done.answer("programs")["programs"][0]
     assert (program["name"], program["nodes"]) == ("count", ["alder"])
+    assert (program["outputs"], program["expected_s"]) == (["counted.txt"], 1.0)
     wait_for(lambda: len(done.answer("history")["tasks"]) == 3, WITHIN_S, "history")
     first = next(t for t in done.answer("history", "counting")["tasks"] if t["name"] == "first")
     assert (first["host"], first["attempts"], first["state"]) == ("alder", 1, "Terminated")
@@ -195,6 +196,17 @@ def _told(machine: Machine, name: str, heard: list[str]) -> bool:
     told = {"name": name, "tasks": [{"id": "gate", "gate": True, "asks": "well?"}]}
     machine.said("submit", "-", told=json.dumps(told))
     return any(f'"workflow": "{name[:6]}' in line for line in heard)
+
+
+def test_who_watches_a_workflow_that_is_over_is_told_so_at_once(done: Machine) -> None:
+    wait_for(lambda: _over(done), WITHIN_S, "the end")
+    assert done.said("watch", "counting") == "counting is finished\n"
+    assert done.answer("watch", "counting")["state"] == "finished"
+
+
+def _over(machine: Machine) -> bool:
+    known = {each["workflow"]: each["state"] for each in machine.answer("status")["workflows"]}
+    return known["counting"] == "finished"
 
 
 def test_a_local_file_reaches_an_agent_elsewhere(done: Machine, tmp_path: Path) -> None:

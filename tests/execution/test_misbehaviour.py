@@ -126,6 +126,20 @@ def test_nothing_is_started_on_a_disk_without_room(
     in_loop(test)
 
 
+def test_what_no_system_can_tell_a_program_fails_its_task_and_harms_no_other(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start("say one\0two")
+            said = "it would be told something with a zero byte, which no system can"
+            assert await here.end() == ChildFailed("t", RUN, f"could not be started: {said}")
+            here.start("say hello", task="next")
+            assert isinstance(await here.end("next"), ChildSucceeded)
+
+    in_loop(test)
+
+
 def test_one_that_runs_too_long_hears_cancel_and_is_ended(tmp_path: Path) -> None:
     async def test() -> None:
         async with place(tmp_path) as here:
