@@ -37,6 +37,7 @@ class PlanReply(Struct, frozen=True):
 
     ``faults`` are what the node would refuse it for, a sentence each; without any, the ends are an
     estimate from the expected lengths, the machines that help now, and what else is to be done.
+    ``missing`` says which programs nobody has described, so that lengths and outputs are guesses.
     """
 
     known: bool
@@ -44,3 +45,4 @@ class PlanReply(Struct, frozen=True):
     tasks: tuple[TaskPlan, ...]
     helping: Count
     expected_end_ms: Millis
+    missing: tuple[str, ...] = ()

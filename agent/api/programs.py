@@ -13,14 +13,16 @@ Decision = Literal["installed", "accepted", "waiting", "refused"]
 PathText = Annotated[str, Meta(min_length=1, max_length=4_096)]
 
 
-class Programs(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which programs can the flock run?"""
+class Programs(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which programs can the flock run? ``own``: only what this machine knows of itself."""
+
+    own: bool = False
 
 
 class ProgramView(Struct, frozen=True):
     """A program, and the names of the machines that can run it now.
 
-    What it does is known where this node has its description. ``published`` is its folder, where
+    What it does is known where a machine that has its description has told it. ``published`` is its folder, where
     it came with a publication and not by an installation.
     """
 
@@ -44,10 +46,11 @@ class BrokenProgram(Struct, frozen=True):
 
 
 class ProgramsReply(Struct, frozen=True):
-    """In the order of names."""
+    """In the order of names. ``missing`` says of which nothing is known, and who did not tell."""
 
     programs: tuple[ProgramView, ...]
     broken: tuple[BrokenProgram, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class Publish(Struct, frozen=True, forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ def show_plan(reply: PlanReply) -> None:
         show_lines(["a workflow of this name is known already: it would not run twice"])
     show_table(("TASK", "COULD RUN ON", "BEGINS", "ENDS"), [_row(each) for each in reply.tasks])
     show_lines(_misfits(reply))
+    show_lines(reply.missing)
     machines = "1 machine helps" if reply.helping == 1 else f"{reply.helping} machines help"
     nowhere = [each for each in reply.tasks if not each.fits and each.misfits]
     if nowhere:

@@ -64,6 +64,7 @@ def _show(reply: ProgramsReply) -> None:
     else:
         header = ("PROGRAM", "HERE", "MACHINES", "TAKES", "MAKES", "EXPECTED", "WHAT IT DOES")
         show_table(header, [_row(each) for each in reply.programs])
+    show_lines(reply.missing)
     show_lines(f"{each.folder} is no program: {each.fault}" for each in reply.broken)
 
 

@@ -17,6 +17,7 @@ from agent.api.values import Position
 from agent.control.choices import choices_at
 from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
+from agent.control.flock_programs import FlockPrograms
 from agent.control.members import Members
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
@@ -45,6 +46,7 @@ class Call:
     members: Members
     pass_on: Callable[[Hello], Awaitable[Welcome | None]]
     uploads: Uploads
+    programs: FlockPrograms
     member: str = ""
 
 

@@ -84,6 +84,9 @@ class Members:
                 link = Link(*streams)
                 try:
                     await link.greet(hello_for("agent", self.surface.name))
+                except asyncio.CancelledError:
+                    self._close(link)  # whoever asked does not wait any longer
+                    raise
                 except (ClientError, TimeoutError) as error:
                     await link.close()
                     raise _unanswered(self.surface.name_of(node), error) from error
@@ -106,7 +109,10 @@ class Members:
             kept.closing.cancel()
         if self._kept.get(node) is kept:
             del self._kept[node]
-        task = asyncio.create_task(kept.link.close())
+        self._close(kept.link)
+
+    def _close(self, link: Link) -> None:
+        task = asyncio.create_task(link.close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 

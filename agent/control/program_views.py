@@ -1,11 +1,14 @@
-"""Programs as clients see them: what is installed here as described, elsewhere by its name."""
+"""Programs as clients see them: as described here, or by another machine that has them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import structs
+
 from agent.api.programs import Decision, ProgramView
 from agent.api.rpc import ErrorCode
+from agent.control.flock_programs import Told
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
 from agent.control.views import dataset_view
@@ -41,7 +44,7 @@ def descriptions(folder: Path) -> tuple[Described, list[tuple[str, str]]]:
     return found, broken
 
 
-def program_views(surface: Surface, described: Described) -> tuple[ProgramView, ...]:
+def program_views(surface: Surface, described: Described, told: Told) -> tuple[ProgramView, ...]:
     """All that some machine can run, in the order of names."""
     facts = surface.facts()
     holders: dict[str, list[str]] = {name: [facts.name] for name in facts.programs}
@@ -52,7 +55,7 @@ def program_views(surface: Surface, described: Described) -> tuple[ProgramView, 
     for name in published:
         holders.setdefault(name, [])
     return tuple(
-        _view(surface, name, nodes, described.get(name), published.get(name))
+        _view(surface, name, nodes, described.get(name), published.get(name), told)
         for name, nodes in sorted(holders.items())
     )
 
@@ -86,10 +89,14 @@ def _view(
     nodes: list[str],
     described: ProgramDescription | None,
     published: tuple[Dataset, str] | None,
+    told: Told,
 ) -> ProgramView:
     here: Decision | None = "installed" if described is not None else None
     if published is not None or "@" in name:
         here = DECISIONS.get(surface.published.decision(name))
+    elsewhere = told.views.get(name)
+    if described is None and elsewhere is not None:
+        return structs.replace(elsewhere, nodes=tuple(nodes), here=here)
     if described is None:
         dataset, publisher = published or (None, "")
         folder = None if dataset is None else dataset_view(dataset)

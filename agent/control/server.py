@@ -19,6 +19,7 @@ from agent.control.connection import Connection
 from agent.control.control_file import new_token, remove_control_file, write_control_file
 from agent.control.envelope import failure_line
 from agent.control.event_log import EventLog
+from agent.control.flock_programs import FlockPrograms
 from agent.control.happenings import Happenings
 from agent.control.limits import Limits
 from agent.control.members import Members
@@ -61,6 +62,7 @@ class ControlServer:
             self._members,
             _nobody,
             Uploads(folder / UPLOADS),
+            FlockPrograms(surface, self._members),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server

@@ -31,6 +31,9 @@ def test_a_file_without_a_name_is_called_as_it_is(tmp_path: Path) -> None:
     assert workflow.submit == Submit("survey", (Task("a", "import"),))
 
 
+LOOK = Task("look", inputs=(Input("check"),), gate=True, asks="Look at it", attach=("corrected",))
+
+
 def test_everything_that_a_task_may_say(tmp_path: Path) -> None:
     (tmp_path / "scan.las").touch()
     text = """
@@ -67,13 +70,7 @@ gates:
                 failures_max=1,
                 limits=Limits(500, 7_200.0, 90.0, 1_074),
             ),
-            Task(
-                "look",
-                inputs=(Input("check"),),
-                gate=True,
-                asks="Look at it",
-                attach=("corrected",),
-            ),
+            LOOK,
         ),
         "interactive",
     )

@@ -1,10 +1,14 @@
 """plan: a dry run; where each task could run, why not elsewhere, when it all might end."""
 
+import asyncio
+from pathlib import Path
+
 from agent.api.methods import PLAN
 from agent.api.plan import Plan, PlanReply
 from agent.control.call import Call, verb
 from agent.control.dry_run import machines_seen, plan_tasks
 from agent.control.naming import readable
+from agent.control.program_views import descriptions
 from agent.control.verbs.submit import fault_in, priority_value, specs_of
 from agent.control.wishes import TO_BE_NAMED
 from agent.protocol import events
@@ -27,7 +31,14 @@ async def serve(call: Call, params: Plan) -> PlanReply:
     plans, end_s = plan_tasks(surface, call.views, specs, priority)
     helping = sum(each.helps for each in machines_seen(surface))
     end_ms = call.views.now_ms() + round(end_s * 1000)
-    return PlanReply(known, (), tuple(plans), helping, end_ms)
+    missing = await _missing(call, {spec.program for spec in specs if spec.program})
+    return PlanReply(known, (), tuple(plans), helping, end_ms, missing)
+
+
+async def _missing(call: Call, programs: set[str]) -> tuple[str, ...]:
+    """Programs that are there, and of which this machine cannot learn what they do."""
+    described, _ = await asyncio.to_thread(descriptions, Path(call.surface.home.programs))
+    return (await call.programs.told(described)).missing(programs)
 
 
 VERB = verb(PLAN, serve)

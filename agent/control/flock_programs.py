@@ -1,0 +1,138 @@
+"""What programs of other machines do, asked of the machines that have them.
+
+A node tells its peers the names of its programs only; what they take and make stands in their
+descriptions, and is asked for when a client wants to know. Few are asked (one of those that have
+the same program), at the same time, and nobody is waited for long: what a machine does not say in
+time is missing, and said to be. Answers are kept while the machine has the same programs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from agent.api.methods import PROGRAMS
+from agent.api.programs import Programs, ProgramView
+from agent.client.errors import ClientError
+from agent.control.members import Members
+from agent.control.refusal import RefusedError
+from agent.control.surface import Surface
+from agent.protocol.records import NodeId
+from agent.service_facts import PeerFacts, ServiceError
+
+ANSWER_S = 0.9
+ALL_ANSWERS_S = 2.0
+"""Whoever looks at a dry run does not want to wait longer for what is only said better."""
+ASKED_AT_ONCE_MAX = 8
+KEPT_S = 300.0
+"""A description may be changed without the program getting another name."""
+SILENT_S = 10.0
+"""Who did not answer is left alone for so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What programs of other machines do, and who did not say it: machines by program."""
+
+    views: Mapping[str, ProgramView] = field(default_factory=dict)
+    silent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def missing(self, wanted: Collection[str]) -> tuple[str, ...]:
+        """A sentence for each of these programs of which nothing is known."""
+        return tuple(
+            f"what {program} makes and how long it takes is not known: {' and '.join(machines)} "
+            f"{'does' if len(machines) == 1 else 'do'} not answer"
+            for program, machines in sorted(self.silent.items())
+            if program in wanted
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    programs: tuple[str, ...]
+    at_s: float
+    views: Mapping[str, ProgramView] | None
+    """None: it did not answer."""
+
+
+class FlockPrograms:
+    """Asks, and keeps the answers."""
+
+    def __init__(self, surface: Surface, members: Members) -> None:
+        self._surface, self._members = surface, members
+        self._kept: dict[NodeId, _Kept] = {}
+        self._asking = asyncio.Lock()
+
+    async def told(self, own: Collection[str]) -> Told:
+        """Of all programs but those that are described here."""
+        peers = self._surface.facts().peers
+        wanted = {name for peer in peers for name in installed(peer)}.difference(own)
+        try:
+            async with asyncio.timeout(ALL_ANSWERS_S), self._asking:
+                self._forget(peers)
+                while chosen := self._to_ask(peers, wanted):
+                    await asyncio.gather(*(self._ask(peer) for peer in chosen))
+        except TimeoutError:
+            pass  # what is there by now has to do
+        views = self._views(peers, wanted)
+        return Told(views, dict(self._silent(peers, wanted.difference(views))))
+
+    def _forget(self, peers: Iterable[PeerFacts]) -> None:
+        """What is old, and of machines that have other programs now or are not seen."""
+        now_s = time.monotonic()
+        programs = {peer.node: peer.capabilities.programs for peer in peers}
+        for node, kept in list(self._kept.items()):
+            age_max_s = SILENT_S if kept.views is None else KEPT_S
+            if programs.get(node) != kept.programs or now_s - kept.at_s > age_max_s:
+                del self._kept[node]
+
+    def _to_ask(self, peers: Iterable[PeerFacts], wanted: set[str]) -> list[PeerFacts]:
+        """So few that all which is not known yet is asked for once."""
+        unknown = wanted.difference(self._views(peers, wanted))
+        open_peers = [peer for peer in peers if peer.node not in self._kept]
+        chosen: list[PeerFacts] = []
+        while unknown and open_peers and len(chosen) < ASKED_AT_ONCE_MAX:
+            best = max(open_peers, key=lambda peer: len(unknown.intersection(installed(peer))))
+            if unknown.isdisjoint(installed(best)):
+                break
+            open_peers.remove(best)
+            unknown.difference_update(installed(best))
+            chosen.append(best)
+        return chosen
+
+    async def _ask(self, peer: PeerFacts) -> None:
+        views: dict[str, ProgramView] | None = None
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                reply = await self._members.ask(peer.node, PROGRAMS, Programs(own=True))
+            views = {each.name: each for each in reply.programs if each.here == "installed"}
+        except (TimeoutError, RefusedError, ServiceError, ClientError):
+            pass  # it is kept that it did not answer
+        self._kept[peer.node] = _Kept(peer.capabilities.programs, time.monotonic(), views)
+
+    def _views(self, peers: Iterable[PeerFacts], wanted: set[str]) -> dict[str, ProgramView]:
+        found: dict[str, ProgramView] = {}
+        for peer in peers:
+            kept = self._kept.get(peer.node)
+            for name, view in (kept.views or {}).items() if kept else ():
+                if name in wanted:
+                    found.setdefault(name, view)
+        return found
+
+    def _silent(
+        self, peers: Iterable[PeerFacts], unknown: set[str]
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Programs of which nothing is known because those who have them did not answer."""
+        answered = {node for node, kept in self._kept.items() if kept.views is not None}
+        for program in unknown:
+            holders = [peer for peer in peers if program in peer.capabilities.programs]
+            names = tuple(peer.name for peer in holders if peer.node not in answered)
+            if names:
+                yield program, names
+
+
+def installed(peer: PeerFacts) -> list[str]:
+    """The programs that have a description there; published ones come with the work."""
+    return [name for name in peer.capabilities.programs if "@" not in name]
