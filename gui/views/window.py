@@ -36,9 +36,10 @@ from gui.model.flock import up_count
 from gui.model.queue import counts
 from gui.model.screen import Changes
 from gui.model.tray import gates_waiting, is_paused, pause_entries, sentence_of
+from gui.model.trouble import agent_trouble
 from gui.startup import Login
 from gui.theme.look import look, title_font
-from gui.views.bars import Bar
+from gui.views.bars import Bar, TroubleBar
 from gui.views.desk import Desk
 from gui.views.log_window import LogWindow
 from gui.views.side_bar import Place, SideBar
@@ -73,6 +74,7 @@ class Window(QWidget):
         self.side.went.connect(self.go)
         self.side.pressed.connect(desk.press)
         self.side.settings.clicked.connect(self.open_settings)
+        self.trouble = TroubleBar("agentTrouble", self.remedy_wanted.emit)
         self.fault, self.said = Bar("fault"), Bar("said", "notice")
         self.stack = QStackedWidget()
         self.places: dict[Place, QWidget] = {}
@@ -101,7 +103,7 @@ class Window(QWidget):
         right = QVBoxLayout()
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
-        for bar in (self.fault, self.said):
+        for bar in (self.trouble, self.fault, self.said):
             right.addWidget(bar)
         right.addWidget(self.stack, 1)
         lay = QHBoxLayout(self)
@@ -183,8 +185,9 @@ class Window(QWidget):
     # -- what is shown -----------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """The side bar; places listen themselves."""
+        """The side bar, and what is wrong with all of it; places listen themselves."""
         screen, now_s = self._desk.screen, time.time()
+        self.trouble.tell(agent_trouble(screen.absence))
         running, _ = counts(screen.workflows)
         gates = gates_waiting(screen)
         active = sum(view.state == "running" for view in screen.workflows.values())

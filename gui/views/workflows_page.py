@@ -20,7 +20,7 @@ from agent.api.values import PRIORITY_NAMES
 from agent.api.work import TaskView, WorkflowView
 from gui.icons.drawing import icon
 from gui.model.screen import Changes
-from gui.model.trouble import agent_trouble, flock_trouble, programs_trouble
+from gui.model.trouble import flock_trouble, programs_trouble
 from gui.model.workflows import may_cancel, may_retry
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar, UndoBar
@@ -47,7 +47,6 @@ class WorkflowsPage(QWidget):
         self._tasks_chosen: tuple[str, ...] = ()
         self._hidden: set[str] = set()
         assert callable(remedy)
-        self.trouble = TroubleBar("agentTrouble", remedy)
         self.flock_trouble = TroubleBar("flockTrouble", remedy)
         self.undo = UndoBar()
         self._make_list()
@@ -144,7 +143,7 @@ class WorkflowsPage(QWidget):
         lay.setContentsMargins(0, 0, 0, 0)
         lay.setSpacing(0)
         lay.addLayout(head)
-        for bar in (self.trouble, self.flock_trouble, self.undo):
+        for bar in (self.flock_trouble, self.undo):
             lay.addWidget(bar)
         lay.addSpacing(GRID // 2)
         lay.addWidget(self.split, 1)
@@ -161,7 +160,6 @@ class WorkflowsPage(QWidget):
     def refresh(self, changes: Changes) -> None:
         """One bundle."""
         screen = self._desk.screen
-        self.trouble.tell(agent_trouble(screen.absence))
         self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
         if changes.workflows or changes.everything:
             shown = [view for name, view in screen.workflows.items() if name not in self._hidden]

@@ -158,7 +158,7 @@ def killed(process: int) -> dict[str, float]:
     desk, window, _ = opened(Home.of())
     until(lambda: bool(window.workflows.rows.rows))
     os.kill(process, signal.SIGKILL)
-    told_s = until(window.workflows.trouble.isVisible)
+    told_s = until(window.trouble.isVisible)
     desk.bridge.stop()
     return {"killed_told_s": told_s}
 

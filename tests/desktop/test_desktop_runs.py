@@ -95,6 +95,14 @@ def test_a_failed_task_is_retried_by_a_key(window: Window, tmp_path: Path) -> No
         )
         row = window.called("Workflow: Line 17")
         window.desktop.sees(lambda: window.tells("failed"), "the window shows it")
+        window.click(window.called("Tasks", "page tab"))
+        window.click(window.called("Task: survey"))
+        window.click(window.part("taskLog"))
+        window.desktop.sees(
+            lambda: "reading the flight lines" in window.part("taskLogText").text, "its output"
+        )
+        window.desktop.keys("Escape")
+        window.to_front()
     finally:
         office.calibration.touch()
     window.click(row)
@@ -129,6 +137,7 @@ def test_an_agent_that_is_gone_is_told_and_comes_back(
     office: Office, window: Window, number: signal.Signals, within_s: float
 ) -> None:
     window.desktop.sees(lambda: not window.troubled(), "all is well")
+    window.desktop.keys("ctrl+2")
     try:
         office.signal_agent(number)
         took_s = window.desktop.sees(window.troubled, "the window says what is wrong")

@@ -119,12 +119,12 @@ def test_a_killed_agent_is_told_and_comes_back_by_itself(
             qtbot.waitUntil(lambda: desk.screen.node is not None, timeout=WITHIN_MS)
             process.kill()
             begin_s = time.monotonic()
-            qtbot.waitUntil(window.workflows.trouble.isVisible, timeout=WITHIN_MS)
+            qtbot.waitUntil(window.trouble.isVisible, timeout=WITHIN_MS)
             assert time.monotonic() - begin_s < SLOW_MACHINE_S
-        assert "does not run" in window.workflows.trouble.sentence.text()
-        assert window.workflows.trouble.help.text() == "Start it"
+        assert "does not run" in window.trouble.sentence.text()
+        assert window.trouble.help.text() == "Start it"
         with running(machine, "--port", "0"):
-            qtbot.waitUntil(lambda: not window.workflows.trouble.isVisible(), timeout=WITHIN_MS)
+            qtbot.waitUntil(lambda: not window.trouble.isVisible(), timeout=WITHIN_MS)
         window.close()
 
 
