@@ -25,6 +25,7 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
     (r"outside its hours", lambda: tr("outside its hours")),
     (r"starting", lambda: tr("Starting …")),
     (r"cancelled", lambda: tr("cancelled")),
+    (r"failed 1 times, last: (?P<why>.+)", lambda: "{why}"),
     (r"Paused until you resume", lambda: tr("Paused until you resume")),
     (r"Paused until (?P<when>.+)", lambda: tr("Paused until {when}")),
     (

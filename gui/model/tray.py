@@ -128,10 +128,10 @@ def gates_waiting(screen: Screen) -> int:
 
 def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
     """The same in tray and window."""
-    if is_paused(screen):
-        return (Entry(Act.RESUME, _resume_text(screen, now_s)),)
-    minutes, hour, hours = PAUSES_S
     able = screen.absence is None
+    if is_paused(screen):
+        return (Entry(Act.RESUME, _resume_text(screen, now_s), able),)
+    minutes, hour, hours = PAUSES_S
     finish = bool(_own_tasks(screen)) and not _is_finishing(screen)
     return (
         Entry(Act.PAUSE, tr("For 15 minutes"), able, minutes),
