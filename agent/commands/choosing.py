@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.commands import exits
+from agent.commands.folding import HelpFormatter
 from agent.commands.parsing import CommandParser, epilog
 
 
@@ -45,7 +46,7 @@ def choosing_parser(
         prog=program,
         description=description,
         epilog=f"commands:\n{listing}\n\n{epilog(*examples)}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("command", nargs="?", help="one of the commands below")

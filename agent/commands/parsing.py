@@ -7,6 +7,7 @@ import sys
 from typing import NoReturn
 
 from agent.commands import exits
+from agent.commands.folding import HelpFormatter
 
 PROGRAM = "wingbeat"
 
@@ -30,7 +31,7 @@ def command_parser(name: str, description: str, *examples: str) -> CommandParser
         prog=f"{PROGRAM} {name}",
         description=description,
         epilog=epilog(*examples),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     add_json(parser)

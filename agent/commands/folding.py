@@ -1,0 +1,54 @@
+"""Help texts in the width of the terminal, so that no line is broken in the middle of a word.
+
+Paragraphs are filled anew; a list of names and what they mean keeps its columns; everything else
+that is indented, as examples are, stays in one line, for people copy it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import textwrap
+from collections.abc import Iterator
+from itertools import groupby
+
+_MEANT = re.compile(r"(?P<name>\s+\S+\s{2,})(?P<meaning>\S.*)")
+WIDTH_MIN = 30
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """As argparse does it, but with texts that it would leave too wide."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(f"{indent}{line}" for line in folded(text, width - len(indent)))
+
+
+def folded(text: str, width: int) -> Iterator[str]:
+    """The lines of a text in this width."""
+    width = max(width, WIDTH_MIN)
+    for prose, lines in groupby(text.splitlines(), lambda line: line.strip() and line[0] != " "):
+        if prose:
+            yield from _wrapped(" ".join(lines), width)
+        else:
+            for line in lines:
+                yield from _indented(line, width)
+
+
+def _indented(line: str, width: int) -> Iterator[str]:
+    found = _MEANT.fullmatch(line)
+    if found is None or len(found["name"]) > width // 2:
+        yield line
+    else:
+        name = found["name"]
+        yield from _wrapped(found["meaning"], width, name, " " * len(name))
+
+
+def _wrapped(text: str, width: int, first: str = "", later: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
