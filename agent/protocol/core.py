@@ -154,6 +154,7 @@ class Core:
         self._effects: list[Effect] = []
         self._unsaved = _Unsaved()
         self._own_lives: list[TaskLife] = []
+        self._can_wait = True
         self._own_workflows: list[Workflow] = []
         self._own_prunings: list[Pruning] = []
         self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}
@@ -230,7 +231,7 @@ class Core:
 
     def take_effects(self) -> list[Effect]:
         """Everything that the event led to, in the order in which it must be done."""
-        self.tell_own()
+        self._tell_own_in_time()
         effects, behind = self._first, self._effects
         self._first, self._effects = [], []
         if self._unsaved and self.disk_usable:
@@ -264,6 +265,19 @@ class Core:
         prunings: Iterable[Pruning] = (),
     ) -> News:
         """Join what this node itself decided, and tell everybody."""
+        self._can_wait = False
+        return self._write(workflows, lives, prunings)
+
+    def write_unhurried(self, lives: Iterable[TaskLife]) -> News:
+        """The same, told within a moment together with whatever else there is to tell by then."""
+        return self._write((), lives, ())
+
+    def _write(
+        self,
+        workflows: Iterable[Workflow],
+        lives: Iterable[TaskLife],
+        prunings: Iterable[Pruning],
+    ) -> News:
         news = self.table.join(workflows, lives, prunings)
         self.take_in(news)
         self._own_lives += news.lives
@@ -324,11 +338,12 @@ class Core:
         unsaved.forgotten_tasks.update(dict.fromkeys(news.forgotten_tasks))
 
     def _tell_moved(self, task: TaskId, before: Reading | None, now: Reading) -> None:
-        if before is None or before.state is not now.state:
+        left = _left(before, now)
+        if before is None or before.state is not now.state or left:
             before_state = None if before is None else before.state
             self._effects.append(TaskMoved(task, before_state, now.state, self.cause))
             owner = now.owner or now.outcome
-            where = f" on {owner.host}" if owner is not None else ""
+            where = f" on {owner.host}{left}" if owner is not None else ""
             self.note(task, f"{now.state.value}{where}" + (f": {now.reason}" * bool(now.reason)))
         old = None if before is None else before.outcome
         if old is not None and now.outcome is not None and run_name(old) != run_name(now.outcome):
@@ -353,8 +368,15 @@ class Core:
         if state.lives or state.workflows or state.prunings:
             self.send(others, state)
 
+    def _tell_own_in_time(self) -> None:
+        if not (self._can_wait and self._own_lives):
+            self.tell_own()
+        elif not self.timers.armed(TimerKind.TELL):
+            self.timers.arm(TimerKind.TELL, self.now_s + self.settings.tell_within_s)
+
     def tell_own(self) -> None:
         """Tell what this node wrote, in one message."""
+        self._can_wait = True
         if not (self._own_lives or self._own_workflows or self._own_prunings):
             return
         lives: dict[TaskId, Life] = {}
@@ -369,6 +391,7 @@ class Core:
             )
         )
         self._own_lives, self._own_workflows, self._own_prunings = [], [], []
+        self.timers.disarm(TimerKind.TELL)
 
     def tell_enqueued(self, receipt: bool) -> None:
         """Tell the workflows just written as new work."""
@@ -422,6 +445,14 @@ def _parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
             overtaking.hold(effect)
             behind.append(effect)
     return ahead, behind
+
+
+def _left(before: Reading | None, now: Reading) -> str:
+    """That a task is on another machine in the same state as before: the words for that."""
+    old, new = None if before is None else before.owner, now.owner
+    if old is None or new is None or run_name(old) == run_name(new):
+        return ""
+    return f", no longer on {old.host}"
 
 
 class Part:

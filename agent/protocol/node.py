@@ -212,6 +212,7 @@ class Node:
             TimerKind.CONTEST: lambda _: self.claims.end_contests(),
             TimerKind.ELECTION: lambda _: self._election.close(),
             TimerKind.HAND_BACK: self._runs.hand_back,
+            TimerKind.TELL: lambda _: self._core.tell_own(),
             TimerKind.UNKNOWN: self._unknown.due,
         }
 

@@ -42,6 +42,11 @@ class Seats:
     active: int
     willing: bool
     own_only: bool = False
+    had: int = 0
+    """Busy before anything was dealt out."""
+
+    def __post_init__(self) -> None:
+        self.had = self.busy
 
     @property
     def row(self) -> tuple[int, int, NodeId]:
@@ -268,7 +273,7 @@ class Planning(Part):
     def _may_have_room(self, seats: Seats) -> bool:
         if seats.busy < seats.slots:
             return True
-        return self._queue.has_short and seats.busy < seats.slots * SHORT_TASKS_PER_SLOT
+        return self._queue.has_short and self._fills_up(seats, SHORT_TASKS_PER_SLOT)
 
     def _short(self, spec: TaskSpec) -> bool:
         return spec.expected_ms < self.core.settings.short_task_ms
@@ -282,7 +287,13 @@ class Planning(Part):
         if not self._short(spec):
             return False
         in_a_row = self.core.settings.short_task_ms // max(spec.expected_ms, 1)
-        return seats.busy < seats.slots * min(SHORT_TASKS_PER_SLOT, in_a_row)
+        return self._fills_up(seats, min(SHORT_TASKS_PER_SLOT, in_a_row))
+
+    def _fills_up(self, seats: Seats, in_a_row: int) -> bool:
+        """A row of short tasks is filled up when half of it is done, so that many are claimed
+        with one question instead of each with its own."""
+        row = seats.slots * in_a_row
+        return seats.had <= row // 2 and seats.busy < row
 
     def _score(self, task: TaskId) -> int:
         table = self.core.table

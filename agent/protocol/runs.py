@@ -415,7 +415,20 @@ class Runs(Part):
         own.run = msgspec.structs.replace(
             own.run, revision=own.run.revision + 1, phase=phase, stamp=core.stamp()
         )
-        core.write(lives=[TaskLife(own.task, Life(0, runs=(own.run,)))])
+        lives = [TaskLife(own.task, Life(0, runs=(own.run,)))]
+        if self._nobody_waits(own):
+            core.write_unhurried(lives)
+        else:
+            core.write(lives=lives)
+
+    def _nobody_waits(self, own: OwnRun) -> bool:
+        """For word of a short task: none needs it, and this node has the next in its row."""
+        core, phase = self.core, own.run.phase
+        if own.spec.expected_ms >= core.settings.short_task_ms or core.stopping:
+            return False
+        if not isinstance(phase, Running | Terminated) or core.table.dependants(own.task):
+            return False
+        return any(other.stage is Stage.QUEUED for other in self.mine.values())
 
     def withdraw(self, task: TaskId, run: RunName) -> None:
         """The disk refused the record of a run that was about to begin: it does not begin."""

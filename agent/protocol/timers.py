@@ -26,6 +26,8 @@ class TimerKind(Enum):
     """The window for candidacies closes."""
     HAND_BACK = "hand back"
     """A task is suspended for so long that it is offered to the flock."""
+    TELL = "tell"
+    """What was kept back, to be told with more of its kind, is told."""
     UNKNOWN = "unknown"
     """An answer about an unknown task, or the end of the wait for one."""
 
