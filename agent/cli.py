@@ -8,9 +8,11 @@ Commands lie under ``agent.commands``, a file each, and are loaded when they are
 """
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 from agent import __version__
 from agent.commands import exits
@@ -30,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "wingbeat submit --help",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    for stream in (sys.stdout, sys.stderr):
+        take_all_letters(stream, windows=sys.platform == "win32")
     try:
         try:
             return run_chosen(parser, COMMANDS, arguments)
@@ -85,6 +89,19 @@ COMMANDS: Mapping[str, Command] = {
         "agent.commands.demo", "watch real agents inspect a power line, lose one, and recover"
     ),
 }
+
+
+def take_all_letters(stream: TextIO, *, windows: bool) -> None:
+    """Names and logs come from other machines: no letter of theirs may end a command.
+
+    Windows would write files and pipes in its code page, which lacks most; those are UTF-8 here, as
+    everywhere else. A letter that a stream does not have is written as its number.
+    """
+    if isinstance(stream, io.TextIOWrapper):
+        if windows and not stream.isatty():
+            stream.reconfigure(encoding="utf-8")
+        if stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _unread() -> int:

@@ -23,6 +23,9 @@ FOLDER_MODE = 0o700
 INPUTS, CHECKPOINT, SAVED, PARAMETERS = "inputs", "checkpoint", "saved", "parameters"
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 """A program's folder is the program, whole and unchanged; published ones are known by it."""
+UTF8 = {"PYTHONUTF8": "1"}
+"""What it prints is read as UTF-8; on Windows, Python would print in the machine's code page, and
+fail with a letter that is not in it."""
 
 
 class OutputError(Exception):
@@ -66,6 +69,7 @@ class Scratch:
         """What it finds in its environment."""
         told = {
             **NO_BYTECODE,
+            **UTF8,
             **others,
             "WINGBEAT_TASK": effect.task,
             "WINGBEAT_PROGRAM": effect.spec.program,

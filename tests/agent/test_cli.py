@@ -1,5 +1,6 @@
 """The command line: what it answers to what it is told, right or wrong."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,20 @@ def test_the_module_is_the_command() -> None:
         check=True,
     )
     assert done.stdout == f"wingbeat {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "windows", "expected"),
+    [
+        ("cp1252", True, "bee → 🐝".encode()),
+        ("cp1252", False, b"bee \\u2192 \\U0001f41d"),
+        ("utf-8", False, "bee → 🐝".encode()),
+    ],
+)
+def test_no_letter_of_a_name_ends_a_command(encoding: str, windows: bool, expected: bytes) -> None:
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding=encoding)
+    cli.take_all_letters(stream, windows=windows)
+    stream.write("bee → 🐝")
+    stream.flush()
+    assert written.getvalue() == expected
