@@ -112,11 +112,16 @@ def test_tick_counters_that_began_anew_still_tell_how_long_ago() -> None:
         ([ANT, WindowsSession(3, "cat", active=True, locked=None)], Sessions(others=("cat",))),
         ([ANT, WindowsSession(3, "cat", active=True, locked=True)], Sessions()),
         ([ANT, WindowsSession(3, "cat", active=False, locked=False)], Sessions()),
-        ([], Sessions(nobody=True)),
     ],
 )
 def test_who_is_at_the_screens(sessions: list[WindowsSession], expected: Sessions) -> None:
     assert WindowsSessions(Calls(listed=sessions)).read() == Seen(expected, "Windows")
+
+
+def test_only_a_service_believes_that_nobody_is_at_a_screen() -> None:
+    nobody = Seen(Sessions(nobody=True), "Windows")
+    assert WindowsSessions(Calls(number=0, listed=[])).read() == nobody
+    assert isinstance(WindowsSessions(Calls(listed=[])).read(), Unseen)
 
 
 def test_a_screen_saver_counts_as_a_lock_even_where_sessions_are_not_told() -> None:

@@ -1,12 +1,14 @@
 """Who is logged in at a Windows machine, at its screen or from afar, and whose screen is locked.
 
 A session that is not on a screen any more (another user was switched to, or a remote one was
-disconnected) counts as locked. Where Windows does not know, it does not.
+disconnected) counts as locked. Where Windows does not know, it does not. A system that does not even
+tell of the session in which this runs is not believed when it lists nobody.
 """
 
 from __future__ import annotations
 
 from agent.presence.readings import Reading, Seen, Sessions, Unseen
+from agent.presence.sources.last_input_windows import SERVICES_SESSION
 from agent.presence.sources.windows_calls import WindowsCalls
 
 
@@ -22,6 +24,8 @@ class WindowsSessions:
         except OSError as error:
             return Unseen(f"Windows does not tell ({error})")
         mine = [each for each in sessions if each.number == own]
+        if not mine and own != SERVICES_SESSION:
+            return Unseen("Windows does not tell of the session in which this runs")
         others = {
             each.user
             for each in sessions
