@@ -17,7 +17,7 @@ def run(arguments: list[str]) -> int:
         "wingbeat cancel survey",
         "wingbeat cancel survey merge check",
     )
-    parser.add_argument("workflow", metavar="WORKFLOW")
+    parser.add_argument("workflow", metavar="WORKFLOW", help="its name, or the beginning of it")
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="all of them if none is named")
     options = parser.parse_args(arguments)
     params = Cancel(options.workflow, tuple(options.tasks))

@@ -43,7 +43,7 @@ def run(arguments: list[str]) -> int:
         "wingbeat completion fish > ~/.config/fish/completions/wingbeat.fish",
         "wingbeat completion powershell >> $PROFILE",
     )
-    parser.add_argument("shell", choices=SCRIPTS)
+    parser.add_argument("shell", choices=SCRIPTS, help="for which one")
     options = parser.parse_args(arguments)
     sys.stdout.write(SCRIPTS[options.shell])
     return exits.DONE

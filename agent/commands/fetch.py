@@ -55,7 +55,7 @@ def run(arguments: list[str]) -> int:
         "wingbeat fetch survey --all --into results",
         "wingbeat fetch survey/merge",
     )
-    parser.add_argument("what", metavar="WORKFLOW|TASK|DATASET")
+    parser.add_argument("what", metavar="WORKFLOW|TASK|DATASET", help="whose results")
     parser.add_argument("--into", default=".", metavar="FOLDER", help="where to put them (here)")
     parser.add_argument("--all", action="store_true", help="of a workflow, what every task made")
     options = parser.parse_args(arguments)

@@ -38,7 +38,9 @@ def run(arguments: list[str]) -> int:
         "wingbeat history --program merge --all",
         "wingbeat history --weeks",
     )
-    parser.add_argument("workflow", nargs="?", default="", metavar="WORKFLOW")
+    parser.add_argument(
+        "workflow", nargs="?", default="", metavar="WORKFLOW", help="only of this one"
+    )
     parser.add_argument("--program", default="", help="only of this program")
     parser.add_argument("--on", default="", metavar="MACHINE", help="only what ended there")
     parser.add_argument("--state", choices=STATES, help="only what ended so")

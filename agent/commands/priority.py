@@ -18,8 +18,10 @@ def run(arguments: list[str]) -> int:
         "wingbeat priority survey interactive",
         "wingbeat priority survey 10",
     )
-    parser.add_argument("workflow", metavar="WORKFLOW")
-    parser.add_argument("priority", type=priority, metavar="PRIORITY")
+    parser.add_argument("workflow", metavar="WORKFLOW", help="its name, or the beginning of it")
+    parser.add_argument(
+        "priority", type=priority, metavar="PRIORITY", help="low, interactive, or 0 to 100"
+    )
     options = parser.parse_args(arguments)
     params = SetPriority(options.workflow, options.priority)
     done = f"of priority {options.priority} now"

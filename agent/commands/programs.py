@@ -33,8 +33,8 @@ def run(arguments: list[str]) -> int:
         "wingbeat programs publish ./count",
         "wingbeat programs accept count@0123456789ab",
     )
-    parser.add_argument("action", nargs="?", choices=ACTIONS)
-    parser.add_argument("program", nargs="?", metavar="FOLDER|NAME")
+    parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do")
+    parser.add_argument("program", nargs="?", metavar="FOLDER|NAME", help="with which one")
     options = parser.parse_args(arguments)
     if (options.action is None) != (options.program is None):
         return misuse(f"{options.action} what? (`wingbeat programs --help` tells)")

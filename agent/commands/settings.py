@@ -50,7 +50,11 @@ def _parser() -> CommandParser:
     parser.add_argument("--slots", type=int, metavar="N", help="programs at a time")
     parser.add_argument("--tag", action="append", help="for requirements; all of them anew")
     parser.add_argument("--address", action="append", metavar="HOST:PORT", help="of other nodes")
-    parser.add_argument("--published-programs", choices=get_args(PublishedPrograms))
+    parser.add_argument(
+        "--published-programs",
+        choices=get_args(PublishedPrograms),
+        help="whether to run programs that others publish",
+    )
     parser.add_argument("--datasets-gb", type=float, metavar="GB", help="data kept for the flock")
     parser.add_argument(
         "--processor",

@@ -6,6 +6,7 @@ before they are shown.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,8 @@ from datetime import datetime
 
 import msgspec
 from msgspec import Struct
+
+from agent.commands.columns import GAP, column_widths, told_by_lines
 
 UNLIMITED_WIDTH = 10_000
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
@@ -45,21 +48,28 @@ def show_lines(lines: Iterable[str]) -> None:
 
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
-    """Columns under their names; words that tell a state have its colour.
+    """Columns under their names, in a narrow window line by line; words of states have colours.
 
     What draws them is imported here, for an agent says lines only and should not carry it.
     """
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    wide = sys.stdout.isatty()
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for name in header:
-        table.add_column(name, no_wrap=True, overflow="ellipsis" if wide else "ignore")
-    for row in rows:
-        table.add_row(*(Text(plain(cell), STYLES.get(cell, "")) for cell in row))
-    width = None if wide else UNLIMITED_WIDTH
+    window = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    shown = [[plain(cell) for cell in row] for row in rows]
+    natural = [max(map(cell_len, cells)) for cells in zip(header, *shown, strict=True)]
+    widths = column_widths(natural, window or UNLIMITED_WIDTH)
+    if widths is None:
+        show_lines(told_by_lines(header, shown, window))
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
+    for name, width in zip(header, widths, strict=True):
+        table.add_column(name, width=width, overflow="fold")
+    for row in shown:
+        table.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in row))
+    width = window or UNLIMITED_WIDTH
     console = Console(file=sys.stdout, width=width, highlight=False, emoji=False, markup=False)
     with console.capture() as drawn:
         console.print(table)
@@ -85,6 +95,13 @@ def ago(then_ms: int, now_s: float | None = None) -> str:
         return ""
     passed_s = (time.time() if now_s is None else now_s) - then_ms / 1000
     return f"{duration(passed_s)} ago" if passed_s >= 1 else "just now"
+
+
+def helping(reason: str, *, helps: bool) -> str:
+    """Whether a machine helps, and why; its own sentence often begins with the same word."""
+    verb = "helps" if helps else "does not help"
+    because = reason.removeprefix("Helping: ").removeprefix("Paused: ")
+    return f"{verb}: {because}" if because else verb
 
 
 def duration(seconds: float) -> str:

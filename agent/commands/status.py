@@ -13,7 +13,7 @@ from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, with_client
 from agent.commands.parsing import client_parser
-from agent.commands.showing import ago, show_json, show_lines, show_table
+from agent.commands.showing import ago, helping, show_json, show_lines, show_table
 
 PAGE = 1_000
 LATEST = 20
@@ -39,8 +39,7 @@ def run(arguments: list[str]) -> int:
 def node_line(node: NodeView) -> str:
     """A machine in a line."""
     flock = f"in flock {node.flock}" if node.flock else "in no flock"
-    helps = "helps" if node.volunteering else "does not help"
-    return f"{node.name} {flock}, {helps}{f': {node.reason}' if node.reason else ''}"
+    return f"{node.name} {flock}, {helping(node.reason, helps=node.volunteering)}"
 
 
 def _show_node(reply: StatusReply) -> None:

@@ -22,7 +22,7 @@ from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import ask_with
 from agent.commands.parsing import CommandParser, client_parser
-from agent.commands.showing import moment, show_json, show_lines, show_table
+from agent.commands.showing import helping, moment, show_json, show_lines, show_table
 
 DAYS = get_args(Weekday)
 YES_NO = {"yes": True, "no": False}
@@ -44,7 +44,7 @@ def _parser() -> CommandParser:
         "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
         "wingbeat volunteering --own-only yes",
     )
-    parser.add_argument("--mode", choices=get_args(VolunteerMode))
+    parser.add_argument("--mode", choices=get_args(VolunteerMode), help="when this machine helps")
     parser.add_argument(
         "--hours",
         action="append",
@@ -87,8 +87,8 @@ async def _volunteering(options: argparse.Namespace, client: Client) -> int:
 
 def show_state(view: VolunteeringView) -> None:
     """Whether it helps, in a sentence or two."""
-    helps = "helps" if view.volunteering and not view.owner_present else "does not help"
-    lines = [f"this machine {helps}: {view.reason}"]
+    helps = view.volunteering and not view.owner_present
+    lines = [f"this machine {helping(view.reason, helps=helps)}"]
     until = f"until {moment(view.paused_until_ms)}" if view.paused_until_ms else ""
     if view.finishing:
         lines.append(f"it pauses when what runs has ended{f', {until}' if until else ''}")

@@ -38,7 +38,7 @@ def run(arguments: list[str]) -> int:
         "wingbeat watch survey",
         "wingbeat watch --json | jq .happening",
     )
-    parser.add_argument("workflow", nargs="?", default="", metavar="WORKFLOW")
+    parser.add_argument("workflow", nargs="?", default="", metavar="WORKFLOW", help="only this one")
     options = parser.parse_args(arguments)
     return ask_with(options, lambda client: _watch(options, client))
 
