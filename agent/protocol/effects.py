@@ -158,7 +158,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TaskMoved:
-    """Notice: a task is in another state, as seen from this node."""
+    """Notice: a task is in another state, or has another owner, as seen from this node."""
 
     task: TaskId
     before: TaskState | None

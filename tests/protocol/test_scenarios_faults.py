@@ -30,6 +30,10 @@ def scene_agent_killed_while_it_runs() -> Stage:
     assert stage.starters("T1") == ["grifo"], "elsewhere within a tenth of a second"
     stage.play(5)
     assert stage.outcome("T1") == "grifo"
+    onlooker = stage.actors["pato"].node
+    assert onlooker is not None
+    seen = onlooker.story("T1")
+    assert any(line.endswith("Running on grifo, no longer on acor") for line in seen), "by others"
     return stage
 
 
