@@ -154,6 +154,7 @@ class Core:
         self._effects: list[Effect] = []
         self._unsaved = _Unsaved()
         self._own_lives: list[TaskLife] = []
+        self._can_wait = True
         self._own_workflows: list[Workflow] = []
         self._own_prunings: list[Pruning] = []
         self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}
@@ -230,7 +231,7 @@ class Core:
 
     def take_effects(self) -> list[Effect]:
         """Everything that the event led to, in the order in which it must be done."""
-        self.tell_own()
+        self._tell_own_in_time()
         effects, behind = self._first, self._effects
         self._first, self._effects = [], []
         if self._unsaved and self.disk_usable:
@@ -264,6 +265,19 @@ class Core:
         prunings: Iterable[Pruning] = (),
     ) -> News:
         """Join what this node itself decided, and tell everybody."""
+        self._can_wait = False
+        return self._write(workflows, lives, prunings)
+
+    def write_unhurried(self, lives: Iterable[TaskLife]) -> News:
+        """The same, told within a moment together with whatever else there is to tell by then."""
+        return self._write((), lives, ())
+
+    def _write(
+        self,
+        workflows: Iterable[Workflow],
+        lives: Iterable[TaskLife],
+        prunings: Iterable[Pruning],
+    ) -> News:
         news = self.table.join(workflows, lives, prunings)
         self.take_in(news)
         self._own_lives += news.lives
@@ -354,8 +368,15 @@ class Core:
         if state.lives or state.workflows or state.prunings:
             self.send(others, state)
 
+    def _tell_own_in_time(self) -> None:
+        if not (self._can_wait and self._own_lives):
+            self.tell_own()
+        elif not self.timers.armed(TimerKind.TELL):
+            self.timers.arm(TimerKind.TELL, self.now_s + self.settings.tell_within_s)
+
     def tell_own(self) -> None:
         """Tell what this node wrote, in one message."""
+        self._can_wait = True
         if not (self._own_lives or self._own_workflows or self._own_prunings):
             return
         lives: dict[TaskId, Life] = {}
@@ -370,6 +391,7 @@ class Core:
             )
         )
         self._own_lives, self._own_workflows, self._own_prunings = [], [], []
+        self.timers.disarm(TimerKind.TELL)
 
     def tell_enqueued(self, receipt: bool) -> None:
         """Tell the workflows just written as new work."""
