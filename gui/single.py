@@ -16,6 +16,7 @@ from agent.client import Home
 
 CONNECT_MS = 500
 MESSAGE_BYTES_MAX = 64 * 1024
+_UNCONNECTED = QLocalSocket.LocalSocketState.UnconnectedState
 
 
 def socket_name(home: Home) -> str:
@@ -45,6 +46,7 @@ class FirstInstance(QObject):
     def __init__(self, home: Home) -> None:
         super().__init__()
         self._server = QLocalServer(self)
+        self._sockets: list[QLocalSocket] = []
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         name = socket_name(home)
         if not self._server.listen(name):
@@ -58,10 +60,20 @@ class FirstInstance(QObject):
 
     def _arrived(self) -> None:
         while (socket := self._server.nextPendingConnection()) is not None:
-            socket.readyRead.connect(lambda socket=socket: self._read(socket))
-            socket.disconnected.connect(socket.deleteLater)
+            self._sockets.append(socket)
+            socket.readyRead.connect(self._read)
+            socket.disconnected.connect(self._gone)
 
-    def _read(self, socket: QLocalSocket) -> None:
+    def _gone(self) -> None:
+        for each in [one for one in self._sockets if one.state() == _UNCONNECTED]:
+            self._sockets.remove(each)
+            each.deleteLater()
+
+    def _read(self) -> None:
+        for each in list(self._sockets):
+            self._take(each)
+
+    def _take(self, socket: QLocalSocket) -> None:
         if not socket.canReadLine():
             if socket.bytesAvailable() > MESSAGE_BYTES_MAX:
                 socket.abort()

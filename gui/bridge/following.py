@@ -50,7 +50,7 @@ from gui.model.notices import Absence, Notice
 PING_S, PING_UNSEEN_S = 0.7, 5.0
 ANSWER_S_MAX = 1.2
 """Together less than the two seconds within which a person is to be told."""
-AGAIN_S, AGAIN_S_MAX = 0.2, 1.0
+AGAIN_S, AGAIN_S_MAX = 0.1, 0.4
 STATUS_PAGE, TASKS_PAGE = 400, 1_000
 FLOCK_PAUSE_S = 1.0
 READ_S_MAX = 30.0

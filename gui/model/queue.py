@@ -74,9 +74,11 @@ def _ranked(
     open_ones = [each for each in workflows.values() if is_open(each)]
     open_ones.sort(key=lambda each: (-each.priority, each.submitted_ms, each.workflow))
     ranked: list[list[tuple[TaskView, WorkflowView]]] = [[] for _ in _RANKS]
+    # States are single objects; their hash is computed in Python, which twenty thousand times is felt.
+    ranks = {id(state): rank for state, rank in _RANKS.items()}
     for workflow in open_ones:
         for task in tasks.get(workflow.workflow, {}).values():
-            rank = _RANKS.get(task.state)
+            rank = ranks.get(id(task.state))
             if rank is not None:
                 ranked[rank].append((task, workflow))
     return ranked

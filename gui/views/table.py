@@ -18,6 +18,7 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QSettings,
     Qt,
+    QTimer,
     Signal,
 )
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
@@ -27,6 +28,7 @@ from gui.theme.look import GRID, look
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_HEIGHT = 4 * GRID
+REMEMBER_MS = 800
 MARK_ROLE = Qt.ItemDataRole.UserRole + 1
 """(mark, permille or none) for the delegate."""
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 2
@@ -253,7 +255,11 @@ class Table(QTableView):
         for place, column in enumerate(self.rows.columns):
             if column.stretch:
                 header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
-        header.sectionResized.connect(self._remember)
+        self._resized = QTimer(self)
+        self._resized.setSingleShot(True)
+        self._resized.setInterval(REMEMBER_MS)
+        self._resized.timeout.connect(self._remember)
+        header.sectionResized.connect(lambda *_: self._resized.start())
 
     def _remember(self) -> None:
         widths = [self.columnWidth(place) for place in range(len(self.rows.columns))]

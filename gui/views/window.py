@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSettings, Qt, QTimer, QUrl, Signal
@@ -48,9 +50,15 @@ from gui.views.workflows_page import WorkflowsPage
 from gui.words import tr, tr_n
 
 TICK_MS = 1000
+QUIET_TICKS = 10
+"""While nothing runs, times on the screen change rarely."""
 SIZE_FIRST = (1180, 780)
 SIZE_MIN = (860, 560)
 SAID_MS = 8_000
+LOADED_LATER = (
+    "igraph",
+    *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log")),
+)
 WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.yaml", "*.yml", "*.xml")
 
 
@@ -79,6 +87,7 @@ class Window(QWidget):
         self.stack = QStackedWidget()
         self.places: dict[Place, QWidget] = {}
         self._logs: list[LogWindow] = []
+        self._ticks = 0
         self._veil = _Veil(self)
         self._lay()
         self._make_shortcuts()
@@ -89,15 +98,19 @@ class Window(QWidget):
         self._tick_timer = QTimer(self)
         self._tick_timer.setInterval(TICK_MS)
         self._tick_timer.timeout.connect(self._tick)
-        desk.changed.connect(self.refresh)
-        desk.failed.connect(self.fault.say)
-        desk.said.connect(self._say)
-        desk.go_to.connect(self.show_there)
-        desk.submit.connect(self.submit)
-        desk.log_of.connect(self.open_log)
+        self._listen()
+        threading.Thread(target=_load_the_rest, daemon=True).start()
         self._restore()
         self.go(Place.WORKFLOWS)
         self._everything()
+
+    def _listen(self) -> None:
+        self._desk.changed.connect(self.refresh)
+        self._desk.failed.connect(self.fault.say)
+        self._desk.said.connect(self._say)
+        self._desk.go_to.connect(self.show_there)
+        self._desk.submit.connect(self.submit)
+        self._desk.log_of.connect(self.open_log)
 
     def _lay(self) -> None:
         right = QVBoxLayout()
@@ -218,6 +231,12 @@ class Window(QWidget):
     def _tick(self) -> None:
         """A second has passed: countdowns and relative times."""
         screen, now_s = self._desk.screen, time.time()
+        moving = is_paused(screen) or any(
+            each.state == "running" for each in screen.workflows.values()
+        )
+        self._ticks += 1
+        if not moving and self._ticks % QUIET_TICKS:
+            return
         self.side.tell(sentence_of(screen, now_s), pause_entries(screen, now_s))
         tick = getattr(self.stack.currentWidget(), "tick", None)
         if tick is not None:
@@ -388,6 +407,12 @@ class Window(QWidget):
         stored = QSettings().value("window/geometry")
         if isinstance(stored, QByteArray):
             self.restoreGeometry(stored)
+
+
+def _load_the_rest() -> None:
+    """What is needed at the first look at a graph or a place would hold that look up."""
+    for name in LOADED_LATER:
+        import_module(name)
 
 
 class _Veil(QWidget):

@@ -48,6 +48,8 @@ class Probe:
 
     def __init__(self) -> None:
         self.late_ms: list[float] = []
+        self.busy_ms: list[float] = []
+        self._cpu_s = 0.0
         self._last_s = time.monotonic()
         self._timer = QTimer()
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -55,11 +57,13 @@ class Probe:
         self._timer.timeout.connect(self._fired)
 
     def start(self) -> None:
-        self._last_s = time.monotonic()
+        self._last_s, self._cpu_s = time.monotonic(), time.thread_time()
         self._timer.start()
 
     def _fired(self) -> None:
-        now_s = time.monotonic()
+        now_s, cpu_s = time.monotonic(), time.thread_time()
+        self.busy_ms.append((cpu_s - self._cpu_s) * 1000)
+        self._cpu_s = cpu_s
         self.late_ms.append((now_s - self._last_s) * 1000 - PROBE_MS)
         self._last_s = now_s
 
@@ -115,6 +119,7 @@ def load(watch_s: float) -> dict[str, float]:
         "first_rows_s": first_s,
         "all_tasks_s": loaded_s,
         "blocked_ms": late[-1],
+        "busy_ms": max(probe.busy_ms),
         "blocked_p99_ms": late[len(late) * 99 // 100],
         "loaded_mb": megabytes(),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from gui.languages import available, speak
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence
 from gui.model.tray import TrayState
-from gui.single import FirstInstance, call_first
+from gui.single import FirstInstance
 from gui.startup.linux import LinuxLogin
 from gui.startup.windows import RUN_KEY, VALUE, WindowsLogin
 from gui.tray.icon import TrayIcon
@@ -33,6 +34,7 @@ from gui.words import tr
 from tests.agent.processes import Machine
 from tests.gui.conftest import NoLogin, desk_on
 from tests.gui.machines import prepared, running
+from tests.style.source import REPOSITORY
 
 WITHIN_MS = 30_000
 TOLD_S = 2.0
@@ -218,17 +220,28 @@ def test_the_first_run_makes_a_flock_sets_rules_and_the_login(
 # -- one instance, login, language ---------------------------------------------------------
 
 
-def test_a_second_start_calls_the_first(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    home = Home.at(tmp_path)
-    assert not call_first(home, [])
-    first = FirstInstance(home)
-    with qtbot.waitSignal(first.called, timeout=WITHIN_MS) as called:
-        from concurrent.futures import ThreadPoolExecutor
+SECOND = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from agent.client import Home
+from gui.single import call_first
+application = QCoreApplication([])
+sys.exit(0 if call_first(Home.at(Path(sys.argv[1])), sys.argv[2:]) else 7)
+"""
 
-        with ThreadPoolExecutor(1) as pool:
-            answer = pool.submit(call_first, home, ["/a file"])
-            qtbot.waitUntil(answer.done, timeout=WITHIN_MS)
-            assert answer.result()
+
+def test_a_second_start_calls_the_first(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SECOND, str(tmp_path), "/a file"]
+    alone = subprocess.run(command, cwd=REPOSITORY, check=False, timeout=WITHIN_MS / 1000)
+    assert alone.returncode == 7
+    first = FirstInstance(Home.at(tmp_path))
+    with (
+        qtbot.waitSignal(first.called, timeout=WITHIN_MS) as called,
+        subprocess.Popen(command, cwd=REPOSITORY) as second,
+    ):
+        qtbot.waitUntil(lambda: second.poll() is not None, timeout=WITHIN_MS)
+        assert second.returncode == 0
     assert called.args == [["/a file"]]
     first.close()
 
