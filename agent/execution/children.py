@@ -213,6 +213,10 @@ class Children:
         self._catch_up(run, child)
         self._tell_started(run, effect)
         ending, found = await child.run()
+        if found.cpu_ms or found.memory_kb:
+            memory = megabytes(found.memory_kb * 1_024)
+            used = found.cpu_ms / 1_000
+            log.info("%s took %.1f s of the processor and %s of memory", run.called, used, memory)
         ending = self._whose_fault(ending)
         await saving.finish()
         return await self._event(effect, program, ending, found, output, scratch)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 import signal
 import subprocess
 import sys
@@ -44,6 +46,21 @@ def test_words_become_events_and_the_rest_goes_to_the_log(tmp_path: Path) -> Non
         assert (tmp_path / "logs" / "task-t" / "1.1.log").read_text() == "hello\n"
 
     in_loop(test)
+
+
+def test_what_a_program_has_used_is_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start("say TERMINATED")
+            await here.end()
+
+    with caplog.at_level(logging.INFO):
+        in_loop(test)
+    used = [line for line in caplog.messages if "of the processor and" in line]
+    assert len(used) == 1
+    assert re.fullmatch(r".+ took \d+\.\d s of the processor and [\d,]+ [kM]B of memory", used[0])
 
 
 @pytest.mark.parametrize(
