@@ -22,6 +22,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
+from agent.execution.confinement import ConfinementError, refuse_steering
 from agent.execution.groups import Exit, Groups, Launch, native_groups
 from agent.execution.limits import (
     FREE_BYTES_MIN,
@@ -225,7 +226,12 @@ class Children:
         self, program: Program, effect: StartChild, limits: Limits, scratch: Scratch
     ) -> Launch:
         """Raises ``OSError``, ``ProgramError``."""
-        command = (*program.command_line(), *await scratch.arguments(effect))
+        told = await scratch.arguments(effect)
+        command = (*program.command_line(), *told)
+        try:
+            refuse_steering(command, told)
+        except ConfinementError as error:
+            raise ProgramError(str(error)) from error
         environment = await scratch.environment(effect, os.environ)
         if any("\0" in word for word in (*command, *environment.values())):
             raise ProgramError("it would be told something with a zero byte, which no system can")

@@ -39,6 +39,9 @@ INTERPRETERS = {
     "cmd": r"(?i)/[dc]",
 }
 """The words that may stand before a script, and which options may be between the two."""
+BATCH_FILES = (".bat", ".cmd")
+CMD_ACTS_ON = '&|<>^%"\r\n'
+"""Letters on which Windows' cmd acts, in whatever quotes a word arrives."""
 
 
 class ConfinementError(Exception):
@@ -65,7 +68,33 @@ def command_line(
             f"{said}{told[0]} needs a script of the program's folder, like [{told[0]}, run]"
         )
     told[place] = str(_inside(folder, told[place]))
+    if windows and told[0] == "cmd":
+        return _batch(told[place:])
     return [_interpreter(told[0]), *told[1:]]
+
+
+def refuse_steering(command: Sequence[str], told: Sequence[str]) -> None:
+    """Raises ``ConfinementError`` where words of a task would be commands of their own.
+
+    Windows hands a batch file to cmd with all that it is told, and cmd executes what stands behind
+    an ``&``, whoever wrote it.
+    """
+    if not command[0].lower().endswith(BATCH_FILES):
+        return
+    for word in told:
+        found = next((letter for letter in word if letter in CMD_ACTS_ON), "")
+        if found:
+            raise ConfinementError(
+                f"a batch file cannot be told {word[:100]!r}, because cmd acts on {found!r}: leave "
+                "it out, or let the program be an .exe or a script of another language"
+            )
+
+
+def _batch(command: list[str]) -> list[str]:
+    """By itself: behind ``cmd /c``, a folder with a space in its name is not found."""
+    if not command[0].lower().endswith(BATCH_FILES):
+        raise ConfinementError(f"{command[0]} is no batch file: cmd needs a .bat or .cmd")
+    return command
 
 
 def _interpreter(name: str) -> str:

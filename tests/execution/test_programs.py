@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.confinement import ConfinementError, command_line
+from agent.execution.confinement import ConfinementError, command_line, refuse_steering
 from agent.execution.programs import ProgramError, Programs
 from agent.protocol.messages import Capabilities
 from agent.service_programs import ProgramReader
@@ -46,6 +46,26 @@ def test_on_windows_the_usual_extension_is_appended(tmp_path: Path) -> None:
     assert command_line(tmp_path, ["segmentation"], windows=True) == wanted
     with pytest.raises(ConfinementError, match="is not a file of"):
         command_line(tmp_path, ["segmentation"], windows=False)
+
+
+def test_on_windows_a_batch_file_is_executed_without_a_cmd_before_it(tmp_path: Path) -> None:
+    folder = tmp_path / "with a space"
+    folder.mkdir()
+    for name in ("run.bat", "run.txt"):
+        (folder / name).touch()
+    wanted = [str(folder / "run.bat"), "fast"]
+    assert command_line(folder, ["cmd", "/c", "run.bat", "fast"], windows=True) == wanted
+    with pytest.raises(ConfinementError, match="is no batch file"):
+        command_line(folder, ["cmd", "/c", "run.txt"], windows=True)
+
+
+@pytest.mark.parametrize("word", ["a&calc", 'a" & calc', "%PATH%", "a|b", "two\nlines"])
+def test_what_a_task_says_is_no_command_of_cmd(word: str) -> None:
+    for batch in ("C:\\a b\\run.bat", "C:\\a\\RUN.CMD"):
+        refuse_steering([batch, "-x", "a b (c)!"], ["-x", "a b (c)!"])
+        with pytest.raises(ConfinementError, match="cmd acts on"):
+            refuse_steering([batch, "-x", word], ["-x", word])
+    refuse_steering(["C:\\a\\run.exe", "-x", word], ["-x", word])
 
 
 @pytest.mark.parametrize(
