@@ -74,5 +74,6 @@ def fail(
     if options.json:
         sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind)).decode() + "\n")
     else:
-        sys.stderr.write(f"{PROGRAM}: {plain(sentence).rstrip('.')}.\n")
+        said = plain(sentence).rstrip(".")
+        sys.stderr.write(f"{PROGRAM}: {said}{'' if said.endswith('?') else '.'}\n")
     return code

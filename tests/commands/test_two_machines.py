@@ -162,6 +162,8 @@ def test_another_machine_is_asked_by_way_of_this_one(
     )
     unknown = done.run("status", "--node", "cedar")
     assert unknown.err == 'wingbeat: no member is called "cedar".\n'
+    near = done.run("status", "--node", "aldra")
+    assert near.err == 'wingbeat: no member is called "aldra"; did you mean alder?\n'
     statement = done.answer("history", "--weeks", "--node", "alder")
     assert statement["done_here"] == 2
     assert statement["hours_given"] > 0
@@ -206,7 +208,7 @@ def test_who_watches_a_workflow_that_is_over_is_told_so_at_once(done: Machine) -
 
 def _over(machine: Machine) -> bool:
     known = {each["workflow"]: each["state"] for each in machine.answer("status")["workflows"]}
-    return known["counting"] == "finished"
+    return bool(known["counting"] == "finished")
 
 
 def test_a_local_file_reaches_an_agent_elsewhere(done: Machine, tmp_path: Path) -> None:

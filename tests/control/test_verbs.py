@@ -127,6 +127,13 @@ def test_why_tells_what_a_task_waits_for_and_how_it_came_there(tmp_path: Path) -
         there.node.known = replace(there.node.known, programs=())
         lacking = await client.result("why", {"task": "copy"})
         assert lacking["machines"] == ["birch has no program copy", "alder has no program copy"]
+        brought = {"id": "own", "program": "copy@1", "published": {"dataset": f"tree:{'1' * 64}"}}
+        await client.result("submit", {"name": "brought", "tasks": [brought]})
+        waits = await client.result("why", {"task": "own"})
+        assert waits["machines"][0] == (
+            "birch does not take the published program copy@1: "
+            "`wingbeat programs accept copy@1` there lets it"
+        )
         there.node.known = replace(there.node.known, peers=(), volunteering=False)
         alone = await client.result("why", {"task": "copy"})
         assert alone["now"] == "copy has all that it needs; no machine helps now (this one: idle)"
@@ -142,6 +149,16 @@ def test_why_tells_what_a_task_waits_for_and_how_it_came_there(tmp_path: Path) -
         assert running["moves"][0]["cause"] == "submitted"
 
     play(tmp_path, scene)
+
+
+def test_a_machine_of_no_flock_is_called_by_its_name_too(tmp_path: Path) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        await client.result("submit", workflow())
+        there.node.volunteer()
+        moves = (await client.result("why", {"task": "copy"}))["moves"]
+        assert moves[-1]["what"] == "Running on birch"
+
+    play(tmp_path, scene, flock=False)
 
 
 def test_failed_work_is_retried_and_cancelled_work_is_over(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def _machines(spec: TaskSpec, surface: Surface) -> Iterator[str]:
         lacks = misfit(spec, machine.capabilities)
         taken = len(hands.get(machine.node, ()))
         if lacks:
-            yield f"{machine.name} {lacks}"
+            yield f"{machine.name} {lacks}{_remedy(spec, lacks)}"
         elif not machine.helps:
             yield f"{machine.name} could run it and does not help: {reasons[machine.node]}"
         elif machine.node in failed:
@@ -48,6 +48,12 @@ def _machines(spec: TaskSpec, surface: Surface) -> Iterator[str]:
             yield f"{machine.name} could run it, and {slots} taken"
         else:
             yield f"{machine.name} could run it"
+
+
+def _remedy(spec: TaskSpec, lacks: str) -> str:
+    """What the owner of that machine can do."""
+    unaccepted = spec.published is not None and spec.program in lacks
+    return f": `wingbeat programs accept {spec.program}` there lets it" if unaccepted else ""
 
 
 def _reasons(surface: Surface) -> dict[NodeId, str]:
@@ -60,6 +66,7 @@ def _reasons(surface: Surface) -> dict[NodeId, str]:
 def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
     """The node's lines, taken apart, with names in the places of ids."""
     names = {member.node: member.name for member in surface.members()}
+    names.setdefault(surface.node_id, surface.name)  # without a flock there are no members
     for line in surface.story(task):
         found = _MOVE.fullmatch(line)
         if found is None:
