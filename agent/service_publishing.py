@@ -171,7 +171,13 @@ class PublishedPrograms:
     async def ready(self, spec: TaskSpec) -> None:
         """Have the program of a task ready, if it came with it. Raises ``OSError``,
         ``ProgramError``."""
-        if spec.published is None or self._programs.get(spec.program) is not None:
+        if spec.published is None:
+            return
+        own, accepted = self._decisions.own, self._decisions.accepted
+        decided = own.get(spec.program) or accepted.get(spec.program)
+        if decided not in (None, spec.published.dataset):  # two can be made that begin alike
+            raise ProgramError(f"{spec.program} is not what was accepted here under that name")
+        if self._programs.get(spec.program) is not None:
             return
         if self.decision(spec.program) != "accepted":
             raise ProgramError(f"the owner of this machine has not accepted {spec.program}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.programs import ProgramError
 from agent.paths import Home
 from agent.protocol.records import Dataset, Evicted, TaskSpec
 from agent.protocol.states import TaskState
@@ -89,6 +90,19 @@ def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> 
 
             await until(given_back)
             assert not (tmp_path / "notes").exists()
+
+    asyncio.run(scenario())
+
+
+def test_two_programs_whose_names_begin_alike_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant") as (ant,):
+            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            alike = Dataset(dataset.dataset[:-1] + ("0" if dataset.dataset[-1] != "0" else "1"))
+            published = ant.live.published
+            await published.ready(task(name, dataset, tmp_path / "notes"))
+            with pytest.raises(ProgramError, match="is not what was accepted here"):
+                await published.ready(task(name, alike, tmp_path / "notes"))
 
     asyncio.run(scenario())
 
