@@ -24,6 +24,7 @@ from urllib.parse import quote
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
 from agent.execution.confinement import ConfinementError, refuse_steering
 from agent.execution.groups import Exit, Groups, Launch, native_groups
+from agent.execution.inherited import inherited
 from agent.execution.limits import (
     FREE_BYTES_MIN,
     MEGABYTE,
@@ -232,7 +233,7 @@ class Children:
             refuse_steering(command, told)
         except ConfinementError as error:
             raise ProgramError(str(error)) from error
-        environment = await scratch.environment(effect, os.environ)
+        environment = await scratch.environment(effect, inherited(os.environ))
         if any("\0" in word for word in (*command, *environment.values())):
             raise ProgramError("it would be told something with a zero byte, which no system can")
         return Launch(

@@ -10,7 +10,7 @@ from agent.protocol.messages import Capabilities
 from agent.service_programs import ProgramReader
 
 SCRIPT = """#!/bin/sh
-printf '%s\\n' "$@" > "$WINGBEAT_TEST_FOLDER/arguments" 2>/dev/null
+printf '%s\\n' "$@" > "$WINGBEAT_PROGRAM_TEST_FOLDER/arguments" 2>/dev/null
 for last in "$@"; do :; done
 set -- $last
 case "$1" in

@@ -51,7 +51,7 @@ def test_declared_outputs_are_taken_from_a_program_without_words(tmp_path: Path)
 def test_inputs_are_laid_as_files_and_identifiers_are_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WINGBEAT_TEST_FOLDER", str(tmp_path))
+    monkeypatch.setenv("WINGBEAT_PROGRAM_TEST_FOLDER", str(tmp_path))
 
     async def test() -> None:
         async with place(tmp_path, store=True) as here:
