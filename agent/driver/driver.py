@@ -57,6 +57,8 @@ from agent.protocol.records import NodeId, TaskId
 DRAIN_S_MAX = 0.25
 PROBE_EVERY_S = 1.0
 EVENT_TEXT_MAX = 2_000
+TOGETHER_MAX = 256
+"""So many messages that wait are handled as one; what they lead to is done in between."""
 IDLE_AFTER_S = 2.0
 """A node that handled nothing but beats for this long rests after its own (``resting``)."""
 BEATS_WORTH_A_REST = 8
@@ -67,7 +69,9 @@ log = logging.getLogger(__name__)
 class Hosted(Protocol):
     """The three questions that a node answers; ``agent.protocol.node.Node`` does."""
 
-    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]: ...
+    def handle(
+        self, event: Event, now: Instant, cause: str = "", *, more: bool = False
+    ) -> list[Effect]: ...
 
     def next_deadline(self) -> float | None: ...
 
@@ -92,6 +96,8 @@ class Driver:
         self._outbox = Outbox(self._do, self._submit, self._refused)
         self._inbox: deque[tuple[Event, str]] = deque()
         self._working = False
+        self._turn_planned = False
+        self._commits_told = False
         self._over = False
         self._timer: asyncio.TimerHandle | None = None
         self._timer_for: float | None = None
@@ -108,15 +114,23 @@ class Driver:
     # -- events in -------------------------------------------------------------------------
 
     def hand(self, event: Event, cause: str = "") -> None:
-        """Have the node handle this, now or after what it is at."""
+        """Have the node handle this, now or after what it is at.
+
+        Messages wait for the end of this turn of the loop, so that those that come together are
+        handled together.
+        """
         if self._over:
             return
+        self._inbox.append((event, cause))
         if isinstance(event, Received):
             self._heard += 1
-        elif isinstance(event, PeerLinked):
+            if not self._turn_planned:
+                self._turn_planned = True
+                self._loop.call_soon(self._work_on)
+            return
+        if isinstance(event, PeerLinked):
             self._links_made += 1
             self._linked_as[event.peer] = self._links_made
-        self._inbox.append((event, cause))
         self._work()
 
     def close(self) -> None:
@@ -134,11 +148,16 @@ class Driver:
         if self._working:
             return
         self._working = True
+        self._turn_planned = False
+        together = 0
         try:
             if self._outbox:
                 self._outbox.advance()
             while self._inbox and not self._over:
-                self._handle(*self._inbox.popleft())
+                event, cause = self._inbox.popleft()
+                more = together < TOGETHER_MAX and self._is_followed(event)
+                together = together + 1 if more else 0
+                self._handle(event, cause, more=more)
         except Exception as error:
             log.exception("an effect could not be carried out")
             self._audience.failed(error)
@@ -146,9 +165,14 @@ class Driver:
             self._working = False
         self._arm()
 
-    def _handle(self, event: Event, cause: str) -> None:
+    def _is_followed(self, event: Event) -> bool:
+        """A message behind which another one waits."""
+        waits = self._inbox and isinstance(self._inbox[0][0], Received)
+        return bool(waits) and isinstance(event, Received)
+
+    def _handle(self, event: Event, cause: str, *, more: bool) -> None:
         try:
-            effects = self._node.handle(event, self._clock.now(), cause)
+            effects = self._node.handle(event, self._clock.now(), cause, more=more)
         except Exception as error:  # noqa: BLE001 - whatever it is, the others must not pay for it
             self._at_fault(event, error)
             return
@@ -220,8 +244,13 @@ class Driver:
 
     def _committed(self, _: Future[None]) -> None:
         """In the journal's thread, or here if it was refused outright."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._work_on)
+        if not self._loop.is_closed() and not self._commits_told:
+            self._commits_told = True
+            self._loop.call_soon_threadsafe(self._commits_over)
+
+    def _commits_over(self) -> None:
+        self._commits_told = False
+        self._work_on()
 
     def _work_on(self) -> None:
         if not self._over:

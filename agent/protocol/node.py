@@ -109,13 +109,22 @@ class Node:
 
     # -- the three questions of a host ---------------------------------------------------
 
-    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]:
-        """One event; what has to be done about it, in order."""
+    def handle(
+        self, event: Event, now: Instant, cause: str = "", *, more: bool = False
+    ) -> list[Effect]:
+        """One event; what has to be done about it, in order.
+
+        With ``more`` another event follows at once, and the effects come with its own: many
+        messages that wait then lead to one plan, one record on disk and one word to each peer.
+        """
         core = self._core
         core.set_now(now, cause or type(event).__name__)
         self._notice_sleep()
         for handler in self._handlers.get(type(event), ()):
             handler(event)
+        self._spread_news()
+        if more:
+            return []
         self._settle()
         return core.take_effects()
 
@@ -254,7 +263,7 @@ class Node:
 
     # -- after each event ----------------------------------------------------------------
 
-    def _settle(self) -> None:
+    def _spread_news(self) -> None:
         core = self._core
         while core.news:
             news, core.news = core.news, []
@@ -262,6 +271,10 @@ class Node:
             for each in news:
                 for part in self._parts:
                     part.on_news(each)
+
+    def _settle(self) -> None:
+        core = self._core
+        self._spread_news()
         if core.wake or core.liveness_changed:
             core.wake = core.liveness_changed = False
             self._runs.reconcile()

@@ -159,8 +159,9 @@ class SourceNode:
 
     # The three questions of a host
 
-    def handle(self, event: Event, now: Instant) -> list[Effect]:
-        """One event; what is to be done about it."""
+    def handle(self, event: Event, now: Instant, *, more: bool = False) -> list[Effect]:
+        """One event; what is to be done about it. The source knows no events together."""
+        del more
         if self.idle_s == inf:
             self.idle_s = _next(now.elapsed_s, IDLE_CHECK_S)
             self.failure_s = _next(now.elapsed_s, FAILURE_CHECK_S)

@@ -144,10 +144,12 @@ class Recorded(Node):
         if self._keeps:
             Recorded.setups.append(setup)
 
-    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]:
+    def handle(
+        self, event: Event, now: Instant, cause: str = "", *, more: bool = False
+    ) -> list[Effect]:
         if self._keeps:
             Recorded.told.append((event, now))
-        return super().handle(event, now, cause)
+        return super().handle(event, now, cause, more=more)
 
 
 def _node_alone(rounds: int) -> Figures:
@@ -172,11 +174,13 @@ class Timed(Node):
 
     took_ms: ClassVar[list[float]] = []
 
-    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]:
+    def handle(
+        self, event: Event, now: Instant, cause: str = "", *, more: bool = False
+    ) -> list[Effect]:
         if not isinstance(event, ChildSucceeded | OutputsCopied):
-            return super().handle(event, now, cause)
+            return super().handle(event, now, cause, more=more)
         began_s = time.process_time()
-        effects = super().handle(event, now, cause)
+        effects = super().handle(event, now, cause, more=more)
         took_s = time.process_time() - began_s
         if any(isinstance(e, Send) and isinstance(e.message, TryDequeue) for e in effects):
             Timed.took_ms.append(took_s * 1000)

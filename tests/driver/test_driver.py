@@ -10,6 +10,8 @@ import pytest
 
 from agent.driver import driver as driver_module
 from agent.driver.clock import LiveClock, elapsed_s
+from agent.driver.driver import TOGETHER_MAX
+from agent.protocol.clock import Instant
 from agent.protocol.effects import Effect, Send, Stopped, Unlink
 from agent.protocol.events import (
     DiskUsable,
@@ -293,3 +295,35 @@ def _forget_deadline(node: Script, event: Event) -> list[Effect]:
 def _stall_until(moment_s: float) -> None:
     while elapsed_s() < moment_s:
         pass
+
+
+def test_messages_that_wait_together_are_handled_together_and_apart_from_the_rest() -> None:
+    async def test() -> None:
+        followed: list[tuple[str, bool]] = []
+
+        class Counting(Script):
+            def handle(
+                self, event: Event, now: Instant, cause: str = "", *, more: bool = False
+            ) -> list[Effect]:
+                followed.append((type(event).__name__, more))
+                return super().handle(event, now, cause, more=more)
+
+        world = World(Counting())
+        for _ in range(3):
+            world.driver.hand(FROM_BEE)
+        assert not followed
+        world.driver.hand(DiskUsable())
+        assert followed == [
+            ("Received", True),
+            ("Received", True),
+            ("Received", False),
+            ("DiskUsable", False),
+        ]
+        followed.clear()
+        for _ in range(TOGETHER_MAX + 2):
+            world.driver.hand(FROM_BEE)
+        await eventually(lambda: len(followed) == TOGETHER_MAX + 2)
+        assert [more for _, more in followed].count(False) == 2
+        world.driver.close()
+
+    in_loop(test)

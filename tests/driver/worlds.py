@@ -86,8 +86,10 @@ class Script:
     told: list[Event] = field(default_factory=list)
     times: list[Instant] = field(default_factory=list)
 
-    def handle(self, event: Event, now: Instant, cause: str = "") -> list[Effect]:
-        del cause
+    def handle(
+        self, event: Event, now: Instant, cause: str = "", *, more: bool = False
+    ) -> list[Effect]:
+        del cause, more
         self.told.append(event)
         self.times.append(now)
         return self.react(event)

@@ -56,6 +56,10 @@ if TYPE_CHECKING:
 
 WALL_MS = 1_750_000_000_000
 TIMER_SLACK_S = 1e-5
+TURN_S = 0.0005
+"""Messages that come within this are handled together, as a loop with many sockets does;"""
+SEEDS_PER_TURNS = 4
+"""in the runs of every fourth seed, that is. In the others each is handled alone."""
 """A timer never fires before its time, whatever the rounding of a drifting clock."""
 
 DUE = Due()
@@ -109,6 +113,8 @@ class Machine:
         "timer_for",
         "transfers",
         "trap",
+        "turn_planned",
+        "turn_s",
         "volunteering",
         "wall_offset_ms",
         "world",
@@ -128,6 +134,8 @@ class Machine:
         self.children = Children(self)
         self.transfers = Transfers(self)
         self.inbox: deque[Event] = deque()
+        self.turn_s = TURN_S if simulation.plan.seed % SEEDS_PER_TURNS == 0 else 0.0
+        self.turn_planned = False
         self.stalled = 0
         self.late_due = False
         self.timer_for = inf
@@ -173,6 +181,7 @@ class Machine:
         self.timer_for, self.late_due, self.doom = inf, False, -1
         self.stopping_since = inf
         self.inbox.clear()
+        self.turn_planned = False
         self._say("boots")
         simulation.ledger.booted(self)
         self.hand(Started())
@@ -208,8 +217,7 @@ class Machine:
         self.stalled -= 1
         if self.stalled:
             return
-        while self.inbox and self._awake():
-            self._handle(self.inbox.popleft())
+        self._take_waiting()
         if self.late_due and self._awake():
             self.late_due = False
             self._handle(DUE)
@@ -249,7 +257,9 @@ class Machine:
         if actual is None:
             return
         if actual <= self.elapsed():
-            self._handle(DUE)
+            self._take_waiting()
+            if self._awake():
+                self._handle(DUE)
         else:
             self._arm(actual)
 
@@ -261,17 +271,36 @@ class Machine:
             return
         if self.stalled:
             self.inbox.append(event)
+        elif self.turn_s and isinstance(event, Received):
+            self.inbox.append(event)
+            if not self.turn_planned:
+                self.turn_planned = True
+                self.world.after(self.turn_s, self._turn, self.boots)
         else:
+            self._take_waiting()
             self._handle(event)
 
-    def _handle(self, event: Event) -> None:
+    def _turn(self, boots: int, _: object = None) -> None:
+        """What came within a turn is handled together, as a live host does."""
+        if boots == self.boots and self.node is not None:
+            self.turn_planned = False
+            self._take_waiting()
+
+    def _take_waiting(self) -> None:
+        while self.inbox and self._awake():
+            event = self.inbox.popleft()
+            followed = bool(self.inbox) and isinstance(self.inbox[0], Received)
+            more = bool(self.turn_s) and followed and isinstance(event, Received)
+            self._handle(event, more=more)
+
+    def _handle(self, event: Event, *, more: bool = False) -> None:
         node, world = self.node, self.world
         if node is None:
             return
         if world.tell is not None:
             self._tell_event(event)
         elapsed = (world.now - self.zero) * self.plan.clock_rate
-        effects = node.handle(event, Instant(elapsed, self.wall_ms()))
+        effects = node.handle(event, Instant(elapsed, self.wall_ms()), more=more)
         world.note(self.index * 64 + EVENT_NUMBERS[type(event)], len(effects))
         if effects:
             self._carry_out(node, effects)
