@@ -73,6 +73,7 @@ class Bridge(QObject):
         self._ready = threading.Event()
         self._following: asyncio.Task[None] | None = None
         self._over = False
+        self._under_way: set[concurrent.futures.Future[None]] = set()
         self._thread = threading.Thread(target=self._main, name="bridge", daemon=True)
         self._answered.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
@@ -218,7 +219,10 @@ class Bridge(QObject):
             ended: concurrent.futures.Future[None] = concurrent.futures.Future()
             ended.cancel()
             return ended
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        self._under_way.add(future)  # a loop holds its tasks weakly; nobody else may hold this one
+        future.add_done_callback(self._under_way.discard)
+        return future
 
     @Slot(object)
     def _deliver(self, answer: _Answer) -> None:
