@@ -135,8 +135,8 @@ class _Engine(QIconEngine):
     def scaledPixmap(
         self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float
     ) -> QPixmap:
-        """The size is in device pixels; the scale is only noted in the result."""
-        pixels = QPixmap(self._faded(self._pixels(size, 1.0), mode))
+        """The size is in logical pixels; what is handed back has as many as the screen."""
+        pixels = QPixmap(self._faded(self._pixels(size * scale, 1.0), mode))
         pixels.setDevicePixelRatio(scale)
         return pixels
 

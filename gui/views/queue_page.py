@@ -75,7 +75,7 @@ class QueuePage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """What happened meanwhile."""
         super().showEvent(event)
-        self._show()
+        QTimer.singleShot(0, self, self._show)
 
     def tick(self) -> None:
         """Time alone has passed."""
