@@ -245,7 +245,7 @@ class FlockNetwork:
     def _cut_refused(self) -> None:
         roster = self.membership.roster
         for peer in self.links.linked:
-            member, departure = roster.member(peer), roster.departure(peer)
+            member, departure = roster.known(peer), roster.departure(peer)
             if departure is not None:
                 verb = "was expelled from" if departure.expelled else "left"
                 self.links.expel(peer, f"{departure.host_name} {verb} {roster.flock.name}")

@@ -6,16 +6,17 @@ flock is its own: ``Flock`` is its public half, a self-signed certificate that e
 name can check the certificate and needs to trust nobody for it.
 
 Several members, the **keepers**, hold the key: each can let machines in, renew and expel, so that
-losing the first machine loses nothing. It follows that a keeper is trusted for ever: a key cannot
-be taken back. Who was a keeper and turned hostile can be expelled, but could admit itself again
-under another name; against that only a new flock helps, and expelling a keeper says so.
+losing the first machine loses nothing. A key that was seen cannot be taken back, so nothing counts
+by it alone: what a keeper issues or states it also signs with its own key (``vouching``), and what
+an expelled keeper signs is worth nothing (``standing``).
 
 What an authority says about members besides certificates are **statements**: short, signed, never
-taken back. They are signed under a text of their own, so that none can pass as a certificate.
+taken back. They are signed under texts of their own, so that none can pass as a certificate.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -29,6 +30,7 @@ from msgspec import Meta, Struct
 from agent.net import certificates
 from agent.net.certificates import Applicant, Member, PrivateKey, PublicKey
 from agent.net.refusals import MembershipError
+from agent.net.vouching import Signer, signed, vouch
 
 NODE_LIFE_S = 365 * 86_400
 KEEPERS_WANTED = 3
@@ -37,8 +39,12 @@ LEFT = "left"
 KEEPER = "keeper"
 
 _SIGNED_AS = b"wingbeat statement 1\0"
+_SIGNED_BY_AS = b"wingbeat keeper's statement 1\0"
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
+StatementId = Annotated[bytes, Meta(min_length=16, max_length=16)]
+KEPT_MAX = 1_000
+KEPT_STATEMENTS_MAX = 3_000
 
 
 class Statement(Struct, frozen=True, array_like=True):
@@ -48,6 +54,14 @@ class Statement(Struct, frozen=True, array_like=True):
     node_id: NodeId
     time_s: Annotated[int, Meta(ge=0, le=2**53)]
     signature: Annotated[bytes, Meta(max_length=128)]
+    by: Annotated[str, Meta(max_length=64)] = ""
+    """The keeper that says it."""
+    by_signature: Annotated[bytes, Meta(max_length=128)] = b""
+    """With the keeper's own key, over all of it."""
+    kept: Annotated[tuple[NodeId, ...], Meta(max_length=KEPT_MAX)] = ()
+    """Where a keeper goes: whom it had let in."""
+    kept_statements: Annotated[tuple[StatementId, ...], Meta(max_length=KEPT_STATEMENTS_MAX)] = ()
+    """Where a keeper goes: what it had stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +138,64 @@ class Authority:
         """The key as it is stored, and handed to another keeper."""
         return certificates.private_bytes(self.key)
 
-    def issue(self, applicant: Applicant, now_s: float, life_s: float = NODE_LIFE_S) -> Member:
-        """A certificate for an applicant, ending no later than the authority's own."""
+    def issue(
+        self,
+        applicant: Applicant,
+        now_s: float,
+        life_s: float = NODE_LIFE_S,
+        signer: Signer | None = None,
+    ) -> Member:
+        """A certificate for an applicant, ending no later than the authority's own, in the name
+        of the keeper that signs."""
         left_s = self.flock.certificate.not_valid_after_utc.timestamp() - now_s
+        voucher = None if signer is None else vouch(signer, applicant.node_id)
         der = certificates.node_certificate(
-            self.flock.certificate, self.key, applicant, now_s, min(life_s, left_s)
+            self.flock.certificate, self.key, applicant, now_s, min(life_s, left_s), voucher
         )
         return certificates.member_of(der)
 
-    def state(self, kind: str, node_id: str, now_s: float) -> Statement:
-        """A signed statement about a node."""
+    def state(
+        self,
+        kind: str,
+        node_id: str,
+        now_s: float,
+        signer: Signer | None = None,
+        kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ()),
+    ) -> Statement:
+        """A signed statement about a node, in the name of the keeper that signs."""
         unsigned = Statement(kind, node_id, int(now_s), b"")
         signature = self.key.sign(_signed_part(unsigned), _ALGORITHM)
-        return Statement(kind, node_id, int(now_s), signature)
+        if signer is None:
+            return Statement(kind, node_id, int(now_s), signature)
+        said = Statement(kind, node_id, int(now_s), signature, signer.node_id, b"", *kept)
+        return msgspec.structs.replace(
+            said, by_signature=signer.key.sign(_signed_by_part(said), _ALGORITHM)
+        )
 
 
 _ALGORITHM = ec.ECDSA(hashes.SHA256())
+
+
+def stated_by(statement: Statement, keeper_certificate: bytes) -> bool:
+    """Whether a keeper has said this in its own name."""
+    return signed(keeper_certificate, statement.by_signature, _signed_by_part(statement))
+
+
+def statement_id(statement: Statement) -> bytes:
+    """What a statement is called in lists: by all that it says, not by how it is signed."""
+    return hashlib.sha256(_signed_by_part(statement)).digest()[:16]
+
+
+def _signed_by_part(statement: Statement) -> bytes:
+    content = (
+        statement.kind,
+        statement.node_id,
+        statement.time_s,
+        statement.by,
+        statement.kept,
+        statement.kept_statements,
+    )
+    return _SIGNED_BY_AS + msgspec.msgpack.encode(content)
 
 
 def _signed_part(statement: Statement) -> bytes:

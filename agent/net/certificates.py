@@ -224,7 +224,12 @@ def authority_certificate(key: PrivateKey, flock_name: str, now_s: float) -> x50
 
 
 def node_certificate(
-    authority: x509.Certificate, key: PrivateKey, applicant: Applicant, now_s: float, life_s: float
+    authority: x509.Certificate,
+    key: PrivateKey,
+    applicant: Applicant,
+    now_s: float,
+    life_s: float,
+    voucher: x509.UnrecognizedExtension | None = None,
 ) -> bytes:
     """A certificate for both ends of a connection, and for nothing else."""
     name = _name(applicant.host_name)
@@ -235,6 +240,8 @@ def node_certificate(
     builder = builder.add_extension(_usage(signs_others=False), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage(both_ends), critical=False)
     builder = builder.add_extension(issuer, critical=False)
+    if voucher is not None:
+        builder = builder.add_extension(voucher, critical=False)
     return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
 
 

@@ -247,7 +247,7 @@ def _settle(
     if member.node_id != own_id or not flock.issued(answer.certificate):
         raise MembershipError("the keeper issued a certificate for another machine: join again")
     roster = Roster(flock, clock)
-    roster.merge(answer.roster)
+    roster.adopt(answer.roster)
     roster.learn(answer.certificate)
     folder.remove(AUTHORITY_KEY_FILE)
     folder.remove(BOOK_FILE)

@@ -32,6 +32,7 @@ from agent.net.private_files import FileGuard, PrivateFolder
 from agent.net.refusals import MembershipError, Refusal
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
+from agent.net.vouching import Signer
 
 
 class Membership:
@@ -52,6 +53,7 @@ class Membership:
         self._authority = authority
         self._book = InvitationBook(folder, own.flock.flock_id) if authority else None
         self.tls = TlsContexts(own.flock, identity.paths_in(folder), keeper=self.keeper)
+        self._signer = Signer(own.node_id, own.key)
         self._disk = asyncio.Lock()
         self.node_life_s: float = NODE_LIFE_S
 
@@ -134,7 +136,8 @@ class Membership:
 
     async def admit(self, applicant: Applicant) -> Member:
         """Issues a certificate to a newcomer or a member, and makes it known."""
-        member = self.authority("admit").issue(applicant, self.clock(), self.node_life_s)
+        authority = self.authority("admit")
+        member = authority.issue(applicant, self.clock(), self.node_life_s, self._signer)
         self.roster.learn(member.certificate)
         self._appoint_missing()
         await self._save_roster()
@@ -144,7 +147,7 @@ class Membership:
         """Expels a member, for ever; see ``expulsion_warning``."""
         authority = self.authority("expel")
         self._check_departure(node_id, "expel")
-        self.roster.expel(authority, node_id)
+        self.roster.expel(authority, node_id, self._signer)
         self._appoint_missing()
         await self._save_roster()
 
@@ -152,9 +155,12 @@ class Membership:
         """What a person has to know who expels a keeper."""
         if node_id not in self.roster.keepers():
             return None
+        let_in = self.roster.standing.let_in_by(node_id)
+        known = [self.roster.member(each) for each in let_in if each != node_id]
+        names = ", ".join(member.host_name for member in known if member) or "nobody"
         return (
-            f"{node_id} was a keeper and has seen the authority's key: if it is in wrong hands, "
-            f"make a new flock"
+            f"{node_id} was a keeper; it can let in nobody any more, and open invitations have "
+            f"ended. It had let in {names}: see whether they belong here"
         )
 
     def verify(self, tls: TlsObject | None) -> tuple[str, str] | str:
@@ -166,7 +172,7 @@ class Membership:
         """States that a member has left, at its own wish."""
         authority = self.authority("leave for others")
         self._check_departure(node_id, "let go")
-        self.roster.record(authority.state(LEFT, node_id, self.clock()))
+        self.roster.depart(authority, LEFT, node_id, self._signer)
         self._appoint_missing()
         await self._save_roster()
 
@@ -175,7 +181,7 @@ class Membership:
         authority = self.authority("appoint keepers")
         if self.roster.member(node_id) is None:
             raise MembershipError(f"{node_id} is not a member: choose one of the members")
-        self.roster.record(authority.state(KEEPER, node_id, self.clock()))
+        self.roster.record(authority.state(KEEPER, node_id, self.clock(), self._signer))
         await self._save_roster()
 
     async def merge_roster(self, data: bytes) -> bool:
@@ -248,7 +254,7 @@ class Membership:
         wanted = [one.node_id for one in by_age if one.node_id not in keepers]
         missing = wanted[: max(0, KEEPERS_WANTED - len(keepers))]
         for node_id in missing:
-            self.roster.record(authority.state(KEEPER, node_id, self.clock()))
+            self.roster.record(authority.state(KEEPER, node_id, self.clock(), self._signer))
         return bool(missing)
 
     async def _save_roster(self) -> None:
@@ -273,10 +279,12 @@ def create_flock(
     folder.remove(BOOK_FILE)
     key = identity.own_key(folder)
     node = certificates.read_request(certificates.request_certificate(key, host_name))
-    member = authority.issue(node, clock())
+    signer = Signer(node.node_id, key)
+    member = authority.issue(node, clock(), signer=signer)
     roster = Roster(authority.flock, clock)
+    roster.founder = member.node_id
     roster.learn(member.certificate)
-    roster.record(authority.state(KEEPER, member.node_id, clock()))
+    roster.record(authority.state(KEEPER, member.node_id, clock(), signer))
     identity.save_flock(folder, authority.flock)
     identity.save_authority(folder, authority)
     roster.save(folder)

@@ -8,10 +8,14 @@ can put nothing into it, and a merge takes all of what a peer sends or nothing.
 
 An expulsion is for ever: it names the key. A machine that was expelled by mistake joins again
 with a new key. That a certificate is missing from the roster is no reason to refuse it (the
-news of a newcomer may be slower than the newcomer), only an expulsion is.
+news of a newcomer may be slower than the newcomer), only an expulsion is, and that no keeper whose
+word counts has let it in (``standing``).
 
-Statements are what the authority says of a node:  ``expelled`` and ``left`` end its membership,
-``keeper`` lets it hold the authority's key. Kinds of later versions are kept and passed on.
+Statements are what keepers say of a node: ``expelled`` and ``left`` end its membership, ``keeper``
+lets it hold the authority's key. Kinds of later versions are kept and passed on. Of a keeper that
+is known to be gone nothing new is taken in; here the roster is more than a join, and an old word
+of such a keeper that is still on its way is lost. The roster of the keeper that let this node in,
+and its own on the disk, are taken as they are, with the name of the flock's founder.
 """
 
 from __future__ import annotations
@@ -25,11 +29,21 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.net import certificates
-from agent.net.authority import EXPELLED, KEEPER, LEFT, Authority, Flock, Statement
+from agent.net.authority import (
+    EXPELLED,
+    KEEPER,
+    LEFT,
+    Authority,
+    Flock,
+    Statement,
+    stated_by,
+)
 from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member
 from agent.net.identity import read_named
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError, moment
+from agent.net.standing import Standing
+from agent.net.vouching import Signer
 
 ROSTER_FILE = "roster"
 ROSTER_BYTES_MAX = 1024 * 1024
@@ -56,6 +70,7 @@ class _Content(Struct, frozen=True, array_like=True):
         Meta(max_length=MEMBERS_MAX),
     ]
     statements: Annotated[tuple[Statement, ...], Meta(max_length=STATEMENTS_MAX)]
+    founder: Annotated[str, Meta(max_length=64)] = ""
 
 
 _decoder = msgspec.msgpack.Decoder(_Content)
@@ -66,23 +81,40 @@ class Roster:
 
     def __init__(self, flock: Flock, clock: Clock = time.time) -> None:
         self.flock = flock
+        self.founder = ""
         self._clock = clock
         self._members: dict[str, Member] = {}
         self._statements: dict[tuple[str, str], Statement] = {}
         self._watchers: list[Callable[[], None]] = []
         self._bytes: bytes | None = None
+        self._belonging: dict[str, Member] | None = None
 
     def members(self) -> list[Member]:
         """All who belong, in the order of their ids; also those whose certificate has ended."""
-        return [
-            self._members[node_id]
-            for node_id in sorted(self._members)
-            if self.departure(node_id) is None
-        ]
+        return list(self._who_belongs().values())
 
     def member(self, node_id: str) -> Member | None:
         """One who belongs."""
-        return None if self.departure(node_id) else self._members.get(node_id)
+        return self._who_belongs().get(node_id)
+
+    def known(self, node_id: str) -> Member | None:
+        """One whose certificate was seen, whether or not it belongs."""
+        return self._members.get(node_id)
+
+    def _who_belongs(self) -> dict[str, Member]:
+        if self._belonging is None:
+            standing = self.standing
+            self._belonging = {
+                node_id: self._members[node_id]
+                for node_id in sorted(self._members)
+                if standing.belongs(self._members[node_id])
+            }
+        return self._belonging
+
+    @property
+    def standing(self) -> Standing:
+        """What is known of keepers and their words."""
+        return Standing(self.founder, self._members, self._statements)
 
     def departures(self) -> list[Departure]:
         """All who were expelled or left."""
@@ -91,18 +123,18 @@ class Roster:
 
     def departure(self, node_id: str) -> Departure | None:
         """When and how a node stopped to belong; being expelled outweighs having left."""
-        for kind in (EXPELLED, LEFT):
-            statement = self._statements.get((kind, node_id))
-            if statement:
-                known = self._members.get(node_id)
-                name = known.host_name if known else node_id
-                return Departure(node_id, name, statement.time_s, kind == EXPELLED)
-        return None
+        statement = self.standing.departure(node_id)
+        if statement is None:
+            return None
+        known = self._members.get(node_id)
+        name = known.host_name if known else node_id
+        return Departure(node_id, name, statement.time_s, statement.kind == EXPELLED)
 
     def keepers(self) -> list[str]:
         """The members that may hold the authority's key."""
         ids = sorted(node_id for kind, node_id in self._statements if kind == KEEPER)
-        return [node_id for node_id in ids if self.departure(node_id) is None]
+        standing = self.standing
+        return [node_id for node_id in ids if standing.is_keeper(node_id)]
 
     def accepts(self, certificate: bytes) -> str | None:
         """None for a member's certificate, else a sentence part that says why it is none."""
@@ -122,10 +154,12 @@ class Roster:
             end = moment(member.valid_until_s)
             return f"its certificate ended on {end}: it has to join with a new invitation"
         departure = self.departure(member.node_id)
-        if departure is None:
-            return None
-        verb = "was expelled from" if departure.expelled else "left"
-        return f"it {verb} the flock on {moment(departure.time_s)}"
+        if departure is not None:
+            verb = "was expelled from" if departure.expelled else "left"
+            return f"it {verb} the flock on {moment(departure.time_s)}"
+        if not self.standing.let_in(member):
+            return "no keeper whose word counts has let it in: it has to join with a new invitation"
+        return None
 
     def learn(self, certificate: bytes) -> bool:
         """Takes in a member's certificate; whether that was news."""
@@ -135,9 +169,19 @@ class Roster:
         """Takes in a statement of the authority; whether that was news."""
         return self._join([], [statement])
 
-    def expel(self, authority: Authority, node_id: str) -> Statement:
+    def expel(self, authority: Authority, node_id: str, signer: Signer | None = None) -> Statement:
         """States that a node is expelled."""
-        statement = authority.state(EXPELLED, node_id, self._clock())
+        return self.depart(authority, EXPELLED, node_id, signer)
+
+    def depart(
+        self, authority: Authority, kind: str, node_id: str, signer: Signer | None
+    ) -> Statement:
+        """States that a node belongs no more; of a keeper also what is to stay of its words."""
+        standing = self.standing
+        kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ())
+        if signer is not None and standing.was_keeper(node_id):
+            kept = (tuple(standing.let_in_by(node_id)), tuple(standing.said_by(node_id)))
+        statement = authority.state(kind, node_id, self._clock(), signer, kept)
         self.record(statement)
         return statement
 
@@ -146,17 +190,28 @@ class Roster:
 
         Raises ``MembershipError`` for bytes that no member sends.
         """
+        content = self._read(data)
+        return self._join(content.certificates, content.statements)
+
+    def adopt(self, data: bytes) -> None:
+        """Takes in a roster as it is, founder included: this node's own, or that of the keeper
+        that let it in. Raises what ``merge`` raises."""
+        content = self._read(data)
+        self.founder = content.founder
+        self._join(content.certificates, content.statements, trusted=True)
+
+    def _read(self, data: bytes) -> _Content:
         content = _decoded(data)
         if content.flock_id != self.flock.flock_id:
             raise MembershipError("this is the roster of another flock")
-        return self._join(content.certificates, content.statements)
+        return content
 
     def to_bytes(self) -> bytes:
         """The roster for another node or the disk; equal rosters give equal bytes."""
         if self._bytes is None:
             members = tuple(self._members[key].certificate for key in sorted(self._members))
             statements = tuple(self._statements[key] for key in sorted(self._statements))
-            content = _Content(1, self.flock.flock_id, members, statements)
+            content = _Content(1, self.flock.flock_id, members, statements, self.founder)
             self._bytes = msgspec.msgpack.encode(content)
         return self._bytes
 
@@ -179,18 +234,24 @@ class Roster:
 
         def parse(data: bytes) -> Roster:
             roster = cls(flock, clock)
-            roster.merge(data)
+            roster.adopt(data)
             return roster
 
         return read_named(folder, ROSTER_FILE, parse) or cls(flock, clock)
 
-    def _join(self, sent: Iterable[bytes], statements: Iterable[Statement]) -> bool:
+    def _join(
+        self, sent: Iterable[bytes], statements: Iterable[Statement], *, trusted: bool = False
+    ) -> bool:
         """Checks all that is new before any of it counts."""
         members, said = dict(self._members), dict(self._statements)
-        for certificate in sent:
-            self._join_certificate(members, certificate)
-        for statement in statements:
-            self._join_statement(said, statement)
+        standing = Standing(self.founder, members, said)
+        offered = [each for each in sent if self._is_news(members, each)]
+        stated = [each for each in statements if self._is_newly_said(said, each)]
+        waiting = len(offered) + len(stated) + 1
+        while len(offered) + len(stated) < waiting:  # one word may make the next one count
+            waiting = len(offered) + len(stated)
+            offered = [each for each in offered if not _let_in(standing, members, each, trusted)]
+            stated = [each for each in stated if not _heard(standing, said, each, trusted)]
         if members == self._members and said == self._statements:
             return False
         if len(members) > MEMBERS_MAX or len(said) > STATEMENTS_MAX:
@@ -198,28 +259,58 @@ class Roster:
                 f"the roster would have more than {MEMBERS_MAX} members or {STATEMENTS_MAX} "
                 f"statements: make a new flock"
             )
-        self._members, self._statements, self._bytes = members, said, None
+        self._members, self._statements = members, said
+        self._bytes = self._belonging = None
         for changed in list(self._watchers):
             changed()
         return True
 
-    def _join_certificate(self, members: dict[str, Member], certificate: bytes) -> None:
+    def _is_news(self, members: dict[str, Member], certificate: bytes) -> bool:
         offered = certificates.member_of(certificate)
         known = members.get(offered.node_id)
         if known and _strength(known) >= _strength(offered):
-            return
+            return False
         if not self.flock.issued(certificate):
             raise MembershipError(f"a certificate in the roster is not of {self.flock.name}")
-        members[offered.node_id] = offered
+        return True
 
-    def _join_statement(self, said: dict[tuple[str, str], Statement], statement: Statement) -> None:
-        key = (statement.kind, statement.node_id)
-        known = said.get(key)
+    def _is_newly_said(self, said: dict[tuple[str, str], Statement], statement: Statement) -> bool:
+        known = said.get((statement.kind, statement.node_id))
         if known and _precedence(known) <= _precedence(statement):
-            return
+            return False
         if not self.flock.stated(statement):
             raise MembershipError(f"a statement in the roster is not of {self.flock.name}")
+        return True
+
+
+def _let_in(
+    standing: Standing, members: dict[str, Member], certificate: bytes, trusted: bool
+) -> bool:
+    """Take the member in, if a keeper whose word counts has let it in."""
+    offered = certificates.member_of(certificate)
+    if not (trusted or standing.let_in(offered)):
+        return False
+    known = members.get(offered.node_id)
+    if known is None or _strength(known) < _strength(offered):
+        members[offered.node_id] = offered
+    return True
+
+
+def _heard(
+    standing: Standing, said: dict[tuple[str, str], Statement], statement: Statement, trusted: bool
+) -> bool:
+    """Take the statement in, if it is of a keeper whose word counts now."""
+    if standing.founder:
+        keeper = standing.members.get(statement.by)
+        if keeper is None or not stated_by(statement, keeper.certificate):
+            return False
+        if not (trusted or standing.is_keeper(statement.by)):
+            return False
+    key = (statement.kind, statement.node_id)
+    known = said.get(key)
+    if known is None or _precedence(statement) < _precedence(known):
         said[key] = statement
+    return True
 
 
 def _strength(member: Member) -> tuple[int, bytes]:
