@@ -35,7 +35,7 @@ from agent.commands.asking import fail
 from agent.commands.demo.happenings import Tell
 from agent.commands.demo.inspection import Inspection
 from agent.commands.demo.lines import told_as_json, told_as_lines
-from agent.commands.demo.machines import DemoError, Machines, remove
+from agent.commands.demo.machines import DemoError, Machines, keep_logs, remove
 from agent.commands.demo.playing import Playing
 from agent.commands.demo.screen import Screen
 from agent.commands.drawing import on_terminal
@@ -114,6 +114,8 @@ async def _play(options: argparse.Namespace, folder: Path) -> int:
             good = await playing.play(tell)
     finally:
         await asyncio.shield(machines.end())
+        if options.keep is not None:
+            keep_logs(machines.all, options.keep / "logs")
         remove(folder)
     return exits.DONE if good else exits.WORK_FAILED
 

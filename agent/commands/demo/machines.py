@@ -44,7 +44,7 @@ class Machine:
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.home = Home.at(folder)
-        self._output = folder / "output"
+        self.output = folder / "output"
         self._process: subprocess.Popen[bytes] | None = None
         self._client: Client | None = None
 
@@ -66,7 +66,7 @@ class Machine:
         settings = f'name = "{self.name}"\nport = 0\nlisten = ["127.0.0.1"]\nvolunteer = "always"\n'
         settings += 'processor = "share"\n'  # somebody waits for it, however busy the machine is
         self.home.settings_file.write_text(settings, "utf-8")
-        with self._output.open("wb") as output:
+        with self.output.open("wb") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "agent", "agent"],
                 stdin=subprocess.DEVNULL,
@@ -122,7 +122,7 @@ class Machine:
                     await client.close()
 
     def _last_words(self) -> str:
-        printed = self._output.read_text("utf-8", "replace") if self._output.exists() else ""
+        printed = self.output.read_text("utf-8", "replace") if self.output.exists() else ""
         return " ".join(printed[-LAST_WORDS:].split()) or "it says nothing"
 
 
@@ -193,9 +193,11 @@ def remove(folder: Path) -> None:
 
 
 def keep_logs(machines: Sequence[Machine], into: Path) -> None:
-    """What the agents logged, a folder for each."""
+    """What the agents logged and printed, a folder for each."""
     for machine in machines:
-        shutil.copytree(machine.home.log, into / machine.name, dirs_exist_ok=True)
+        if machine.home.log.is_dir():
+            shutil.copytree(machine.home.log, into / machine.name, dirs_exist_ok=True)
+            shutil.copy(machine.output, into / machine.name)
 
 
 def _now_s() -> float:

@@ -31,7 +31,7 @@ from agent.commands.demo.happenings import (
     Tell,
 )
 from agent.commands.demo.inspection import SECTIONS, WORKFLOW, Inspection, right
-from agent.commands.demo.machines import DemoError, Machine, Machines, keep_logs
+from agent.commands.demo.machines import DemoError, Machine, Machines
 from agent.workflow.submission import Wanted, submit_file
 
 WORK_S_MAX = 150.0
@@ -127,7 +127,9 @@ class Playing:
         elif moved.after is TaskState.TERMINATED:
             self._finished[name] = None
         self._tell(Moved(at_s, name, moved.after.value, moved.host, moved.cause))
-        if name in self._lost and name in self._running and moved.host != self._killed_name():
+        if name in self._lost and name in self._finished:
+            del self._lost[name]  # it had just ended when its agent was killed
+        elif name in self._lost and name in self._running and moved.host != self._killed_name():
             del self._lost[name]
             self._tell(Recovered(at_s, name, moved.host, round(at_s - self._killed_s, 3)))
 
@@ -220,7 +222,6 @@ class Playing:
         folder.mkdir(parents=True)
         for name, data in results.items():
             (folder / name).write_bytes(data)
-        keep_logs(self._machines.all, folder / "logs")
         return str(folder)
 
     def _judge(self, check: str, holds: bool, found: str) -> None:
