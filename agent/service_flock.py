@@ -100,7 +100,9 @@ class FlockOffice:
     async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
         network = self._network("invite")
         hosts = self._service.settings.listen or await asyncio.to_thread(_own_addresses)
-        invitation = await network.membership.invite(hosts, network.links.port, uses, valid_for_s)
+        reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
+        invitation = await network.membership.invite(reached, network.links.port, uses, valid_for_s)
+        await network.share_book()
         return InvitationFacts(
             text=invitation.text,
             file=invitation.file,
@@ -235,6 +237,17 @@ class FlockOffice:
         if found[0].is_this_node:
             raise ServiceError("This machine does not expel itself: leave the flock instead.")
         return found[0].node
+
+
+def _other_keepers(network: FlockNetwork) -> list[str]:
+    """A host of each, if it listens where this one does: an invitation names one port."""
+    membership = network.membership
+    found = []
+    for keeper in membership.roster.keepers():
+        places = network.addresses_of(keeper) if keeper != membership.node_id else []
+        hosts = [each.host for each in places if each.port == network.links.port]
+        found += hosts[:1]
+    return found
 
 
 def _own_addresses() -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.driver.clock import wall_ms
 from agent.net.addresses import Address
+from agent.net.book_sharing import share_book
 from agent.net.dial_connect import ANY_HOST
 from agent.net.enrolment import Desk
 from agent.net.joining import keep_up
@@ -84,9 +85,10 @@ class FlockNetwork:
         self.foreign: dict[str, None] = {}
         self._gossiped: dict[NodeId, bytes] = {}
         self._due = asyncio.Event()
+        self._book_due = True
         self._tasks: set[asyncio.Task[None]] = set()
         self._unwatch: Callable[[], None] | None = None
-        others: dict[str, StreamAcceptor] = {JOIN: Desk(membership).serve}
+        others: dict[str, StreamAcceptor] = {JOIN: Desk(membership, share=self.share_book).serve}
         if serve_clients is not None:
             others[CLIENT] = serve_clients
         self.links = Links(
@@ -162,6 +164,15 @@ class FlockNetwork:
         known = [*dialled, *self.links.dialler.addresses_of(node), *self._book.of(node)]
         return list(dict.fromkeys(known))
 
+    async def share_book(self) -> None:
+        """Let the keepers know each other's invitations."""
+        await share_book(self.membership, self.addresses_of)
+
+    async def _share_book_when_due(self) -> None:
+        due, self._book_due = self._book_due, False
+        if due:
+            await self.share_book()
+
     @property
     def member_ids(self) -> tuple[NodeId, ...]:
         """Who belongs, as the node is told."""
@@ -187,6 +198,7 @@ class FlockNetwork:
         known = self._book.known() | {self.membership.node_id: self._own_places()}
         self.links.gossip(peer, gossip_of(self.membership.roster.to_bytes(), known))
         self._tell(PeerLinked(peer))
+        self._book_due |= peer in self.membership.roster.keepers()
         self._due.set()
         self._notify(PeersChanged(peer, linked=True))
 
@@ -239,6 +251,7 @@ class FlockNetwork:
             self.links.gossip(peer, data)
         self._cut_refused()
         self._tell(MembersChanged(self.member_ids))
+        self._book_due = True
         self._due.set()
         self._notify(MembersMoved())
 
@@ -265,6 +278,7 @@ class FlockNetwork:
             try:
                 if not self.expelled:
                     await keep_up(self.membership, self.addresses_of)
+                    await self._share_book_when_due()
                 self.keeping_up_error = ""
             except MembershipError as error:
                 wait_s = KEEP_UP_AGAIN_S

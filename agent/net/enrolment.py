@@ -11,17 +11,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import assert_never
 
 from agent.net.certificates import Applicant, Member, read_request
 from agent.net.enrolment_messages import (
+    KEEPERS_QUESTION_BYTES_MAX,
     QUESTION_BYTES_MAX,
     REASON_LENGTH_MAX,
     Answer,
     AskAuthority,
     AuthorityIs,
     AuthorityKey,
+    BookIs,
     Done,
     Expel,
     Join,
@@ -29,6 +31,7 @@ from agent.net.enrolment_messages import (
     Question,
     Refused,
     Renew,
+    ShareBook,
     TakeAuthority,
     Welcome,
     decode_question,
@@ -46,12 +49,20 @@ CONNECTIONS_MAX = 64
 CLOCK_DIFFERENCE_S_MAX = 1800
 
 
+async def _with_nobody() -> None:
+    """Where a keeper knows no others."""
+
+
 class Desk:
     """Serves the connections that arrive for joining."""
 
     def __init__(
-        self, membership: Membership, elapsed: Callable[[], float] = time.monotonic
+        self,
+        membership: Membership,
+        elapsed: Callable[[], float] = time.monotonic,
+        share: Callable[[], Awaitable[object]] = _with_nobody,
     ) -> None:
+        self._share = share
         self._membership = membership
         self._elapsed = elapsed
         self._guesses = GuessLimit()
@@ -63,13 +74,19 @@ class Desk:
         try:
             async with asyncio.timeout(EXCHANGE_S_MAX):
                 arrival = arrival_of(writer.get_extra_info("ssl_object"), self._membership.roster)
-                question = decode_question(await receive(reader, QUESTION_BYTES_MAX))
+                question = decode_question(await receive(reader, self._bytes_max(arrival)))
                 await send(writer, encode(await self._reply(question, arrival, _host(writer))))
         except (OSError, EOFError, MembershipError):
             pass  # a stranger's fault costs the stranger its connection
         finally:
             self._open -= 1
             await close(writer)
+
+    def _bytes_max(self, arrival: Arrival | Refusal) -> int:
+        if isinstance(arrival, Refusal) or arrival.member is None:
+            return QUESTION_BYTES_MAX
+        keeper = arrival.member.node_id in self._membership.roster.keepers()
+        return KEEPERS_QUESTION_BYTES_MAX if keeper else QUESTION_BYTES_MAX
 
     async def _reply(self, question: Question, arrival: Arrival | Refusal, host: str) -> Answer:
         if isinstance(arrival, Refusal):
@@ -87,10 +104,11 @@ class Desk:
         membership = self._membership
         match question:
             case AskAuthority():
-                return AuthorityIs(membership.flock.der, int(membership.clock()))
+                proof = membership.proof(question.tag, question.challenge)
+                return AuthorityIs(membership.flock.der, int(membership.clock()), proof)
             case Join():
                 return await self._join(question, host)
-            case Renew() | TakeAuthority() | Expel() | Leave():
+            case Renew() | TakeAuthority() | Expel() | Leave() | ShareBook():
                 if member is None:
                     return Refused("only members may ask this: join the flock first")
                 return await self._serve_member(question, member)
@@ -111,11 +129,14 @@ class Desk:
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
             return Refused(refused)
+        await self._share()
+        if membership.book().is_one_too_many(question.secret, applicant.node_id):
+            return Refused("the invitation is used up: ask for a new one")
         admitted = await membership.admit(applicant)
         return Welcome(admitted.certificate, membership.roster.to_bytes())
 
     async def _serve_member(
-        self, question: Renew | TakeAuthority | Expel | Leave, member: Member
+        self, question: Renew | TakeAuthority | Expel | Leave | ShareBook, member: Member
     ) -> Answer:
         membership = self._membership
         match question:
@@ -129,6 +150,11 @@ class Desk:
                 if member.node_id not in membership.roster.keepers():
                     return Refused("this machine is not appointed: let a keeper appoint it")
                 return AuthorityKey(membership.authority("hand on its key").key_file)
+            case ShareBook():
+                if member.node_id not in membership.roster.keepers():
+                    return Refused("only keepers may ask this")
+                await membership.join_book(question.entries)
+                return BookIs(membership.book().entries)
             case Expel():
                 await membership.expel(question.node_id)
             case Leave():

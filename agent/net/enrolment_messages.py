@@ -15,12 +15,21 @@ from msgspec import Meta, Struct
 
 from agent.net.certificates import CERTIFICATE_BYTES_MAX
 from agent.net.invitation import SECRET_BYTES
+from agent.net.invitation_book import (
+    CHALLENGE_BYTES,
+    ENTRIES_MAX,
+    PROOF_BYTES,
+    TAG_BYTES,
+    Entry,
+)
 from agent.net.refusals import MembershipError
 from agent.net.roster import ROSTER_BYTES_MAX
 
 QUESTION_BYTES_MAX = 16 * 1024
+KEEPERS_QUESTION_BYTES_MAX = 4 * 1024 * 1024
+"""Only keepers, who have shown that they are, send whole books."""
 REASON_LENGTH_MAX = 2000
-ANSWER_BYTES_MAX = ROSTER_BYTES_MAX + 64 * 1024
+ANSWER_BYTES_MAX = KEEPERS_QUESTION_BYTES_MAX
 _LENGTH_BYTES = 4
 
 Der = Annotated[bytes, Meta(max_length=CERTIFICATE_BYTES_MAX)]
@@ -29,7 +38,11 @@ Seconds = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class AskAuthority(Struct, frozen=True, tag="ask-authority"):
-    """Whose keeper are you? Asked before anything is known, so it tells nothing."""
+    """Whose keeper are you? Asked before anything is known, so it tells nothing but the tag of
+    an invitation, and a challenge that only keepers of its flock can answer."""
+
+    tag: Annotated[bytes, Meta(max_length=TAG_BYTES)] = b""
+    challenge: Annotated[bytes, Meta(max_length=CHALLENGE_BYTES)] = b""
 
 
 class Join(Struct, frozen=True, tag="join"):
@@ -60,14 +73,22 @@ class Leave(Struct, frozen=True, tag="leave"):
     """A member that wants to belong no more."""
 
 
-Question = AskAuthority | Join | Renew | TakeAuthority | Expel | Leave
+class ShareBook(Struct, frozen=True, tag="share-book"):
+    """A keeper tells what it knows of invitations, and wants to know what others do."""
+
+    entries: Annotated[tuple[Entry, ...], Meta(max_length=ENTRIES_MAX)]
+
+
+Question = AskAuthority | Join | Renew | TakeAuthority | Expel | Leave | ShareBook
 
 
 class AuthorityIs(Struct, frozen=True, tag="authority-is"):
-    """The authority's certificate; it proves itself by its hash. The time proves nothing."""
+    """The authority's certificate; it proves itself by its hash. The time proves nothing. The
+    proof is that the keeper knows the invitation that was asked for."""
 
     authority: Der
     time_s: Seconds
+    proof: Annotated[bytes, Meta(max_length=PROOF_BYTES)] = b""
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):
@@ -89,13 +110,19 @@ class Done(Struct, frozen=True, tag="done"):
     roster: Annotated[bytes, Meta(max_length=ROSTER_BYTES_MAX)]
 
 
+class BookIs(Struct, frozen=True, tag="book-is"):
+    """What the answering keeper knows of invitations by now."""
+
+    entries: Annotated[tuple[Entry, ...], Meta(max_length=ENTRIES_MAX)]
+
+
 class Refused(Struct, frozen=True, tag="refused"):
     """It is not done, and why."""
 
     reason: Annotated[str, Meta(max_length=REASON_LENGTH_MAX)]
 
 
-Answer = AuthorityIs | Welcome | AuthorityKey | Done | Refused
+Answer = AuthorityIs | Welcome | AuthorityKey | Done | BookIs | Refused
 
 _encoder = msgspec.msgpack.Encoder()
 _questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(Question)

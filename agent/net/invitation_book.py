@@ -1,4 +1,4 @@
-"""What an inviting keeper remembers of its invitations: enough to check one, not to use one.
+"""What keepers remember of invitations: enough to check one, not to use one.
 
 Only a hash of each secret is kept, so that the book gives nobody a way in. A use is burnt on the
 disk before its certificate is issued: a keeper that dies in between has let in nobody, and the
@@ -6,8 +6,12 @@ same machine may ask again, because the book knows which key each use was burnt 
 compared in constant time and without stopping at the first that fits; guesses are counted per
 address (per /64 of IPv6, of which one machine has as many addresses as it likes).
 
-The book is this keeper's alone. Were it shared, two keepers cut off from each other could let in
-two machines with a one-time invitation.
+Keepers share the book (``book_sharing``), so that any of them can let in whom another has invited.
+Books are joined: who was let in by an invitation is the union, and what one has withdrawn is
+withdrawn. A keeper that burns a use asks the others before it issues; where two have burnt the
+last use at the same time, one of the two machines is refused, the same on both. Only keepers that
+are cut off from each other cannot know: then each may let in as many as the invitation has uses,
+and no more.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import hmac
 import ipaddress
 import secrets
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 import msgspec
@@ -31,12 +35,17 @@ from agent.net.refusals import MembershipError, duration, moment
 BOOK_FILE = "invitations"
 ENTRIES_MAX = 200
 USES_MAX = 200
+USED_MAX = 3 * USES_MAX
+"""Keepers that were cut off from each other may have let in more than an invitation had uses."""
 VALID_S_DEFAULT = 86_400
 VALID_S_MAX = 30 * 86_400
 REMEMBERED_S = 30 * 86_400
 GUESSES_MAX = 5
 GUESSES_WINDOW_S = 60.0
 GUESSERS_MAX = 1024
+TAG_BYTES = 8
+CHALLENGE_BYTES = 16
+PROOF_BYTES = 32
 
 Id = Annotated[str, Meta(max_length=64)]
 
@@ -47,7 +56,9 @@ class Entry(Struct, frozen=True):
     secret_hash: Annotated[bytes, Meta(min_length=32, max_length=32)]
     uses: Annotated[int, Meta(ge=1, le=USES_MAX)]
     expires_s: int
-    used_by: Annotated[tuple[Id, ...], Meta(max_length=USES_MAX)] = ()
+    used_by: Annotated[tuple[Id, ...], Meta(max_length=USED_MAX)] = ()
+    made_s: int = 0
+    withdrawn: bool = False
 
     @property
     def number(self) -> str:
@@ -73,7 +84,7 @@ class InvitationBook:
         return [
             entry
             for entry in self._entries
-            if entry.expires_s > now_s and len(entry.used_by) < entry.uses
+            if entry.expires_s > now_s and len(entry.used_by) < entry.uses and not entry.withdrawn
         ]
 
     def add(self, uses: int, valid_for_s: float, now_s: float) -> tuple[bytes, int]:
@@ -87,21 +98,63 @@ class InvitationBook:
             raise MembershipError("there are too many open invitations: withdraw some first")
         secret = secrets.token_bytes(SECRET_BYTES)
         expires_s = int(now_s + valid_for_s)
-        self._keep([*kept, Entry(self._hashed(secret), uses, expires_s)])
+        hashed = secret_hash(self._flock_id, secret)
+        self._keep([*kept, Entry(hashed, uses, expires_s, made_s=int(now_s))])
         return secret, expires_s
 
     def withdraw(self, number: str) -> bool:
         """Ends an invitation; False when there is none of that number."""
-        kept = [entry for entry in self._entries if entry.number != number]
-        found = len(kept) < len(self._entries)
-        if found:
-            self._keep(kept)
-        return found
+        return self._end(lambda entry: entry.number == number)
+
+    def end_made_until(self, time_s: int) -> bool:
+        """Ends all invitations made until then: a keeper that knew them has gone."""
+        return self._end(lambda entry: entry.made_s <= time_s)
+
+    def _end(self, chosen: Callable[[Entry], bool]) -> bool:
+        ended = [
+            msgspec.structs.replace(entry, withdrawn=True) if chosen(entry) else entry
+            for entry in self._entries
+        ]
+        if ended == list(self._entries):
+            return False
+        self._keep(ended)
+        return True
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What other keepers are told."""
+        return tuple(self._entries)
+
+    def join(self, told: Iterable[Entry]) -> bool:
+        """Takes in what another keeper knows; whether there was news."""
+        known = {entry.secret_hash: entry for entry in self._entries}
+        for entry in told:
+            mine = known.get(entry.secret_hash)
+            known[entry.secret_hash] = entry if mine is None else _joined(mine, entry)
+        entries = sorted(known.values(), key=lambda entry: (entry.made_s, entry.secret_hash))
+        if entries == sorted(self._entries, key=lambda entry: (entry.made_s, entry.secret_hash)):
+            return False
+        self._keep(entries[-ENTRIES_MAX:])
+        return True
+
+    def is_one_too_many(self, secret: bytes, node_id: str) -> bool:
+        """More uses are burnt than there are, and this one is of those that all keepers drop."""
+        entry = self.find(secret)
+        if entry is None or entry.withdrawn:
+            return True
+        return node_id not in sorted(entry.used_by)[: entry.uses]
+
+    def proof(self, tag: bytes, challenge: bytes, certificate: bytes) -> bytes:
+        """Shows that this keeper knows an invitation of this tag; nothing when it does not."""
+        for entry in self._entries:
+            if hmac.compare_digest(tag_of(entry.secret_hash), tag) and not entry.withdrawn:
+                return proof_of(entry.secret_hash, challenge, certificate)
+        return b""
 
     def redeem(self, secret: bytes, node_id: str, now_s: float) -> str | None:
         """Burns a use for this node; a sentence when there is none to burn."""
         entry = self.find(secret)
-        if entry is None:
+        if entry is None or entry.withdrawn:
             return "this keeper does not know the invitation, or withdrew it: ask for a new one"
         if entry.expires_s <= now_s:
             return f"the invitation expired on {moment(entry.expires_s)}: ask for a new one"
@@ -115,20 +168,46 @@ class InvitationBook:
 
     def find(self, secret: bytes) -> Entry | None:
         """The entry of a secret, in a time that tells nothing about the others."""
-        hashed = self._hashed(secret)
+        hashed = secret_hash(self._flock_id, secret)
         found = None
         for entry in self._entries:
             if hmac.compare_digest(entry.secret_hash, hashed):
                 found = entry
         return found
 
-    def _hashed(self, secret: bytes) -> bytes:
-        return hashlib.sha256(b"wingbeat invitation " + self._flock_id.encode() + secret).digest()
-
     def _keep(self, entries: Sequence[Entry]) -> None:
         """First on the disk, then here: what could not be written did not happen."""
         self._folder.write(BOOK_FILE, msgspec.json.encode(_Book(1, tuple(entries))))
         self._entries = tuple(entries)
+
+
+def secret_hash(flock_id: str, secret: bytes) -> bytes:
+    """What keepers keep of a secret; who was invited can work it out."""
+    return hashlib.sha256(b"wingbeat invitation " + flock_id.encode() + secret).digest()
+
+
+def tag_of(hashed: bytes) -> bytes:
+    """By what an invitation is asked for, before its secret is told."""
+    return hashlib.sha256(b"wingbeat invitation tag " + hashed).digest()[:TAG_BYTES]
+
+
+def proof_of(hashed: bytes, challenge: bytes, certificate: bytes) -> bytes:
+    """That whoever shows this certificate knows the hash: it is a keeper, or was one."""
+    content = challenge + hashlib.sha256(certificate).digest()
+    return hmac.new(hashed, b"wingbeat keeper " + content, hashlib.sha256).digest()
+
+
+def _joined(mine: Entry, theirs: Entry) -> Entry:
+    used_by = sorted({*mine.used_by, *theirs.used_by})[:USED_MAX]
+    if list(used_by) == sorted(mine.used_by):
+        used_by = list(mine.used_by)
+    return msgspec.structs.replace(
+        mine,
+        uses=min(mine.uses, theirs.uses),
+        expires_s=min(mine.expires_s, theirs.expires_s),
+        used_by=tuple(used_by),
+        withdrawn=mine.withdrawn or theirs.withdrawn,
+    )
 
 
 class GuessLimit:

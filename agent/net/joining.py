@@ -13,6 +13,8 @@ and fetch the authority's key when they were appointed. Any keeper that can be r
 from __future__ import annotations
 
 import asyncio
+import hmac
+import secrets
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -31,6 +33,7 @@ from agent.net.enrolment_messages import (
     AskAuthority,
     AuthorityIs,
     AuthorityKey,
+    BookIs,
     Done,
     Expel,
     Join,
@@ -47,7 +50,13 @@ from agent.net.enrolment_messages import (
 )
 from agent.net.identity import AUTHORITY_KEY_FILE, Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation
-from agent.net.invitation_book import BOOK_FILE
+from agent.net.invitation_book import (
+    BOOK_FILE,
+    CHALLENGE_BYTES,
+    proof_of,
+    secret_hash,
+    tag_of,
+)
 from agent.net.membership import Membership, refuse_second_flock
 from agent.net.private_files import FileGuard, PrivateFolder
 from agent.net.refusals import MembershipError, Refusal, moment
@@ -88,7 +97,7 @@ async def join_flock(
     request = certificates.request_certificate(key, host_name)
     found = await _find_inviter(invitation, clock)
     question = Join(invitation.secret, request, int(clock()))
-    answer = await _ask_inviter(invitation, found, question)
+    answer = await _ask_keepers(found, question)
     membership = _settle(folder, key, found.flock, answer, clock)
     await _fetch_authority(membership, found.addresses)
     return membership
@@ -158,11 +167,24 @@ async def _state_departure(membership: Membership) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The flock, and the addresses at which its inviting keeper answered."""
+class _Proven:
+    """A flock, and the certificate of a keeper that has shown to be one of it."""
 
     flock: Flock
-    addresses: tuple[Address, ...]
+    certificate: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The flock, and the addresses at which keepers of it answered, with their certificates."""
+
+    flock: Flock
+    keepers: dict[Address, bytes]
+
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Where they are."""
+        return tuple(self.keepers)
 
 
 async def _find_inviter(invitation: Invitation, clock: Clock) -> _Found:
@@ -171,10 +193,10 @@ async def _find_inviter(invitation: Invitation, clock: Clock) -> _Found:
         *(_probe(invitation, address, clock) for address in invitation.addresses)
     )
     pairs = list(zip(invitation.addresses, outcomes, strict=True))
-    good = tuple(address for address, outcome in pairs if isinstance(outcome, Flock))
+    good = {place: proven.certificate for place, proven in pairs if isinstance(proven, _Proven)}
     for outcome in outcomes:
-        if isinstance(outcome, Flock):
-            return _Found(outcome, good)
+        if isinstance(outcome, _Proven):
+            return _Found(outcome.flock, good)
     for outcome in outcomes:
         if isinstance(outcome, MembershipError) and not isinstance(outcome, NotThereError):
             raise outcome
@@ -188,36 +210,43 @@ async def _find_inviter(invitation: Invitation, clock: Clock) -> _Found:
     )
 
 
-async def _probe(invitation: Invitation, address: Address, clock: Clock) -> Flock | MembershipError:
-    """The flock, if the inviting keeper answers here. It has shown that it holds the keeper's key
-    even though nothing is verified yet: without it there is no connection.
+async def _probe(
+    invitation: Invitation, address: Address, clock: Clock
+) -> _Proven | MembershipError:
+    """The flock, if a keeper of it answers here. It has shown that it holds the key of its
+    certificate even though nothing is verified yet: without it there is no connection.
     """
     shown: list[TlsObject | None] = []
+    hashed = secret_hash(invitation.flock_id, invitation.secret)
+    question = AskAuthority(tag_of(hashed), secrets.token_bytes(CHALLENGE_BYTES))
     try:
-        answer = await _exchange(address, unverified_context(), AskAuthority(), shown.append)
+        answer = await _exchange(address, unverified_context(), question, shown.append)
         if not isinstance(answer, AuthorityIs):
             return NotThereError("what listens there is no keeper")
         flock = Flock.read(answer.authority)
         if flock.flock_id != invitation.flock_id:
             return NotThereError(f"a machine of another flock ({flock.name}) has this address now")
-        _check_inviter(shown[0], invitation)
+        certificate = _certificate_of(shown[0])
+        proof = proof_of(hashed, question.challenge, certificate)
+        if not (
+            _is_keeper(certificate, invitation.keeper) or hmac.compare_digest(proof, answer.proof)
+        ):
+            return NotThereError("a machine of the flock that knows nothing of the invitation")
     except MembershipError as error:
         return NotThereError(str(error))
     difference_s = clock() - answer.time_s
     if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
         return MembershipError(clocks_differ(difference_s))
-    return flock
+    return _Proven(flock, certificate)
 
 
-async def _ask_inviter(invitation: Invitation, found: _Found, question: Join) -> Welcome:
+async def _ask_keepers(found: _Found, question: Join) -> Welcome:
     """Tells the secret, at one address after the other until one answers."""
     context = client_context(found.flock, None, JOIN)
     reports: list[str] = []
-    for address in found.addresses:
+    for address, certificate in found.keepers.items():
         try:
-            answer = await _exchange(
-                address, context, question, lambda tls: _check_inviter(tls, invitation)
-            )
+            answer = await _exchange(address, context, question, _same_as(certificate))
         except NotThereError as error:
             reports.append(f"{address}: {error}")
             continue
@@ -232,10 +261,21 @@ async def _ask_inviter(invitation: Invitation, found: _Found, question: Join) ->
     raise MembershipError(f"joining {found.flock.name} broke off, try again: {told}")
 
 
-def _check_inviter(tls: TlsObject | None, invitation: Invitation) -> None:
+def _certificate_of(tls: TlsObject | None) -> bytes:
     shown = tls.getpeercert(binary_form=True) if tls else None
-    if shown is None or not _is_keeper(shown, invitation.keeper):
-        raise NotThereError("another machine of the flock than the inviting one has this address")
+    if shown is None:
+        raise NotThereError("it shows no certificate")
+    return shown
+
+
+def _same_as(certificate: bytes) -> Check:
+    """The secret is told to nobody but the keeper that has proven to be one."""
+
+    def check(tls: TlsObject | None) -> None:
+        if _certificate_of(tls) != certificate:
+            raise NotThereError("another machine has this address than a moment ago")
+
+    return check
 
 
 def _settle(
@@ -280,7 +320,7 @@ async def _ask_any(membership: Membership, addresses_of: AddressesOf, question: 
         name = known.host_name if known else keeper
         for address in addresses_of(keeper) if keeper != membership.node_id else ():
             try:
-                answer = await _ask_keeper(membership, address, question)
+                answer = await ask_keeper(membership, address, question)
                 return await _take_in(membership, answer)
             except MembershipError as error:
                 reports.append(f"{name} at {address}: {error}")
@@ -288,7 +328,9 @@ async def _ask_any(membership: Membership, addresses_of: AddressesOf, question: 
     raise MembershipError(f"no keeper of {membership.flock.name} could do it: {told}")
 
 
-async def _ask_keeper(membership: Membership, address: Address, question: Question) -> Answer:
+async def ask_keeper(membership: Membership, address: Address, question: Question) -> Answer:
+    """One question to whoever answers there, if that is a keeper."""
+
     def is_keeper(tls: TlsObject | None) -> None:
         peer = peer_of(tls, membership.roster)
         if isinstance(peer, Refusal):
@@ -311,7 +353,7 @@ async def _take_in(membership: Membership, answer: Answer) -> None:
             await membership.merge_roster(answer.roster)
         case Refused(reason):
             raise MembershipError(reason)
-        case AuthorityIs():
+        case AuthorityIs() | BookIs():
             raise MembershipError("the answer makes no sense")
 
 

@@ -27,7 +27,13 @@ from agent.net.authority import (
 from agent.net.certificates import Applicant, Member
 from agent.net.identity import Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
-from agent.net.invitation_book import BOOK_FILE, VALID_S_DEFAULT, InvitationBook
+from agent.net.invitation_book import (
+    BOOK_FILE,
+    CHALLENGE_BYTES,
+    VALID_S_DEFAULT,
+    Entry,
+    InvitationBook,
+)
 from agent.net.private_files import FileGuard, PrivateFolder
 from agent.net.refusals import MembershipError, Refusal
 from agent.net.roster import ROSTER_FILE, Clock, Roster
@@ -117,7 +123,7 @@ class Membership:
         uses: int = 1,
         valid_for_s: float = VALID_S_DEFAULT,
     ) -> Invitation:
-        """A new invitation to this keeper, under the addresses by which others reach it."""
+        """A new invitation to any keeper, under the addresses by which others reach them."""
         book, addresses = self.book(), usable_addresses(hosts, port)
         async with self._disk:
             secret, expires_s = await asyncio.to_thread(book.add, uses, valid_for_s, self.clock())
@@ -128,6 +134,29 @@ class Membership:
         """Ends an invitation by its number in the book."""
         async with self._disk:
             return await asyncio.to_thread(self.book().withdraw, number)
+
+    async def join_book(self, entries: Sequence[Entry]) -> bool:
+        """Takes in what another keeper knows of invitations; whether there was news."""
+        async with self._disk:
+            return await asyncio.to_thread(self.book().join, entries)
+
+    def proof(self, tag: bytes, challenge: bytes) -> bytes:
+        """For a newcomer: that this keeper knows the invitation of this tag."""
+        if self._book is None or not tag or len(challenge) != CHALLENGE_BYTES:
+            return b""
+        return self._book.proof(tag, challenge, self.member.certificate)
+
+    async def end_known_invitations(self) -> None:
+        """What an expelled keeper knew of invitations must let nobody in."""
+        book, standing = self._book, self.roster.standing
+        expelled = [
+            each.time_s
+            for each in self.roster.departures()
+            if each.expelled and standing.was_keeper(each.node_id)
+        ]
+        if book is not None and expelled:
+            async with self._disk:
+                await asyncio.to_thread(book.end_made_until, max(expelled))
 
     async def redeem(self, secret: bytes, node_id: str) -> str | None:
         """Burns a use of an invitation; a sentence when there is none."""
@@ -150,6 +179,7 @@ class Membership:
         self.roster.expel(authority, node_id, self._signer)
         self._appoint_missing()
         await self._save_roster()
+        await self.end_known_invitations()
 
     def expulsion_warning(self, node_id: str) -> str | None:
         """What a person has to know who expels a keeper."""
@@ -189,6 +219,7 @@ class Membership:
         news = self.roster.merge(data)
         if news:
             await self._save_roster()
+            await self.end_known_invitations()
         return news
 
     async def adopt_certificate(self, member: Member) -> None:

@@ -16,7 +16,9 @@ from random import Random
 from typing import Any
 
 from agent.api import flock, methods
+from agent.net import identity
 from agent.net.membership import Membership
+from agent.net.vouching import Signer
 from agent.net.wire import Kind, frame, opening_frame
 from agent.net.wire import Opening as OpeningWord
 from agent.protocol import codec
@@ -56,8 +58,10 @@ class Target:
         membership = Membership.open(self.host.home.identity)
         assert membership is not None
         self.authority = membership.authority("make members")
+        key = identity.own_key(membership.folder)
+        self.signer = Signer(membership.node_id, key)
         for number in range(MEMBERS):
-            node = new_node(self.authority, f"attacker{number}")
+            node = new_node(self.authority, f"attacker{number}", signer=self.signer)
             self.members.append((node, context_of(node, self.folder)))
 
     @property
@@ -232,11 +236,12 @@ async def _burst(
 
 
 async def wrong_certificates(target: Target, frames: int) -> Counts:
-    """None, foreign, expired, expelled: nobody of them hears a greeting."""
+    """None, foreign, expired, smuggled, expelled: nobody of them hears a greeting."""
     strangers = {
         "none": None,
         "foreign": new_node(new_authority("Elsewhere"), "foreign"),
-        "expired": expired_node(target.authority),
+        "expired": expired_node(target.authority, signer=target.signer),
+        "with the authority's key alone": new_node(target.authority, "smuggled"),
         "expelled": await _expelled(target),
     }
     found = {"strangers let in": 0, "strangers": 0}
@@ -262,7 +267,7 @@ async def wrong_certificates(target: Target, frames: int) -> Counts:
 
 async def _expelled(target: Target) -> Node:
     if target.expelled is None:
-        node = new_node(target.authority, "expelled")
+        node = new_node(target.authority, "expelled", signer=target.signer)
         stranger = await _linked(target, node, context_of(node, target.folder))
         params = flock.Expel(node.node_id)
         await asyncio.to_thread(target.host.call, methods.EXPEL, params)

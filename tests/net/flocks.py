@@ -28,6 +28,7 @@ from agent.net.membership import Membership, create_flock
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError, Refusal
 from agent.net.tls import Arrival, arrival_of
+from agent.net.vouching import Signer
 
 LOOPBACK = "127.0.0.1"
 DAY_S = 86_400
@@ -102,16 +103,20 @@ def new_node(
     issued_s: float | None = None,
     life_s: float = NODE_LIFE_S,
     key: PrivateKey | None = None,
+    signer: Signer | None = None,
 ) -> Node:
     key = key or certificates.new_key()
     node_id = certificates.node_id_of(key.public_key())
     applicant = Applicant(node_id, host_name, key.public_key())
     moment_s = time.time() if issued_s is None else issued_s
-    return Node(key, authority.issue(applicant, moment_s, life_s))
+    return Node(key, authority.issue(applicant, moment_s, life_s, signer))
 
 
-def expired_node(authority: Authority, key: PrivateKey | None = None) -> Node:
-    return new_node(authority, issued_s=time.time() - 2 * DAY_S, life_s=DAY_S, key=key)
+def expired_node(
+    authority: Authority, key: PrivateKey | None = None, signer: Signer | None = None
+) -> Node:
+    long_ago_s = time.time() - 2 * DAY_S
+    return new_node(authority, issued_s=long_ago_s, life_s=DAY_S, key=key, signer=signer)
 
 
 def future_node(authority: Authority) -> Node:

@@ -132,7 +132,7 @@ def test_a_machine_cut_off_after_its_use_was_burnt_joins_again(tmp_path: Path) -
     [
         ({"secret": bytes(12)}, "does not know the invitation, or withdrew it"),
         ({"flock_id": "a" * 26}, "a machine of another flock (Office) has this address now"),
-        ({"keeper": bytes(8)}, "another machine of the flock than the inviting one"),
+        ({"keeper": bytes(8), "secret": bytes(12)}, "knows nothing of the invitation"),
     ],
 )
 def test_a_wrong_invitation_is_explained(

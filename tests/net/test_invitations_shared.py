@@ -1,0 +1,222 @@
+"""An invitation works at any keeper, counts on all of them, and dies with an expelled one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.net.addresses import Address
+from agent.net.book_sharing import share_book
+from agent.net.enrolment import Desk
+from agent.net.invitation import Invitation
+from agent.net.invitation_book import Entry, InvitationBook, _joined, proof_of, tag_of
+from agent.net.joining import AddressesOf, join_flock, keep_up
+from agent.net.membership import Membership
+from agent.net.private_files import PrivateFolder
+from tests.net.flocks import LOOPBACK, Door, at, first, invited, open_door, refusal, serving
+
+NOW_S = 1_800_000_000.0
+
+
+@asynccontextmanager
+async def sharing_door(
+    membership: Membership, share: Callable[[], Awaitable[object]]
+) -> AsyncIterator[Door]:
+    """Listens as a keeper that asks the others before it lets anybody in."""
+    desk = Desk(membership, share=share)
+    async with serving(desk.serve, membership.tls.server) as port:
+        yield Door(Address(LOOPBACK, port))
+
+
+class Keepers:
+    """Two keepers of one flock, and a plain member."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.first = first(path)
+        self.second: Membership
+        self.places: AddressesOf = at()
+
+    async def gather(self) -> None:
+        async with open_door(self.first) as door:
+            invitation = await invited(self.first, door)
+            self.second = await join_flock(self.path / "b", invitation, "b")
+            await keep_up(self.second, at((self.first, door)))
+        assert self.second.keeper
+
+    async def share_first(self) -> int:
+        return await share_book(self.first, self.places)
+
+    async def share_second(self) -> int:
+        return await share_book(self.second, self.places)
+
+    @asynccontextmanager
+    async def doors(self) -> AsyncIterator[tuple[Door, Door]]:
+        async with (
+            sharing_door(self.first, self.share_first) as one,
+            sharing_door(self.second, self.share_second) as two,
+        ):
+            self.places = at((self.first, one), (self.second, two))
+            yield one, two
+
+
+def led_to(invitation: Invitation, *doors: Door) -> Invitation:
+    return msgspec.structs.replace(invitation, addresses=tuple(door.address for door in doors))
+
+
+def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with keepers.doors() as (one, two):
+            invitation = await invited(keepers.first, one)
+            assert await keepers.share_first() == 1
+        async with open_door(keepers.second) as alone:  # the inviting one is switched off
+            newcomer = await join_flock(
+                tmp_path / "c", led_to(invitation, one, two, alone), "newcomer"
+            )
+        assert newcomer.roster.founder == keepers.first.node_id
+        assert keepers.first.roster.founder == keepers.first.node_id
+        await keepers.first.merge_roster(newcomer.roster.to_bytes())
+        assert keepers.first.roster.accepts(newcomer.member.certificate) is None
+
+    asyncio.run(scenario())
+
+
+def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with keepers.doors() as (one, two):
+            invitation = await invited(keepers.first, one)
+            await keepers.share_first()
+            await join_flock(tmp_path / "c", led_to(invitation, two), "newcomer")
+            told = await refusal(tmp_path / "d", led_to(invitation, one))
+            assert "used up" in told
+            assert not keepers.first.book().outstanding(keepers.first.clock())
+
+    asyncio.run(scenario())
+
+
+def test_what_one_keeper_withdraws_is_withdrawn(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with keepers.doors() as (one, _):
+            invitation = await invited(keepers.first, one)
+            await keepers.share_first()
+            entry = keepers.second.book().outstanding(keepers.second.clock())[0]
+            assert await keepers.second.withdraw(entry.number)
+            await keepers.share_second()
+            told = await refusal(tmp_path / "c", led_to(invitation, one))
+            assert "does not know the invitation, or withdrew it" in told
+
+    asyncio.run(scenario())
+
+
+def test_the_secret_is_told_to_no_machine_that_does_not_know_the_invitation(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with open_door(keepers.first) as door:
+            mine = await invited(keepers.first, door)
+        async with open_door(keepers.second) as door:  # it was not told of it
+            told = await refusal(tmp_path / "c", led_to(mine, door))
+        assert "knows nothing of the invitation" in told
+
+    asyncio.run(scenario())
+
+
+def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with keepers.doors() as (one, two):
+            invitation = await invited(keepers.first, one)
+            await keepers.share_first()
+            keepers.places = at()
+            await join_flock(tmp_path / "c", led_to(invitation, one), "c")
+            await join_flock(tmp_path / "d", led_to(invitation, two), "d")
+            assert "used up" in await refusal(tmp_path / "e", led_to(invitation, one))
+            assert "used up" in await refusal(tmp_path / "f", led_to(invitation, two))
+
+    asyncio.run(scenario())
+
+
+def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with keepers.doors() as (one, two):
+            stolen = await invited(keepers.first, one, uses=5)
+            await keepers.share_first()
+            await keepers.second.expel(keepers.first.node_id)
+            told = await refusal(tmp_path / "c", led_to(stolen, two))
+            assert "knows nothing of the invitation" in told
+            assert keepers.second.book().redeem(stolen.secret, "x", NOW_S) is not None
+
+    asyncio.run(scenario())
+
+
+def test_an_expelled_keeper_is_told_no_book(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with keepers.doors():
+            await keepers.second.expel(keepers.first.node_id)
+            assert await keepers.share_first() == 0
+            assert await keepers.share_second() == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_proof_holds_for_one_certificate_and_one_challenge() -> None:
+    proof = proof_of(b"h" * 32, b"c" * 16, b"certificate")
+    assert proof != proof_of(b"h" * 32, b"c" * 16, b"another")
+    assert proof != proof_of(b"h" * 32, b"d" * 16, b"certificate")
+    assert proof != proof_of(b"i" * 32, b"c" * 16, b"certificate")
+    assert tag_of(b"h" * 32) not in b"h" * 32
+
+
+def test_two_keepers_that_burn_the_last_use_at_once_drop_the_same_one(tmp_path: Path) -> None:
+    books = [_book(tmp_path / name) for name in "ab"]
+    secret, _ = books[0].add(1, 60, NOW_S)
+    books[1].join(books[0].entries)
+    for book, node in zip(books, ("ant", "bee"), strict=True):
+        assert book.redeem(secret, node, NOW_S) is None
+    books[0].join(books[1].entries)
+    books[1].join(books[0].entries)
+    for book in books:
+        assert not book.is_one_too_many(secret, "ant")
+        assert book.is_one_too_many(secret, "bee")
+
+
+NODES = st.lists(st.sampled_from(["ant", "bee", "cat", "dog"]), unique=True).map(tuple)
+ENTRIES = st.builds(
+    lambda used_by, withdrawn: Entry(b"h" * 32, 2, 100, used_by, 1, withdrawn), NODES, st.booleans()
+)
+
+
+def _plain(entry: Entry) -> Entry:
+    return msgspec.structs.replace(entry, used_by=tuple(sorted(entry.used_by)))
+
+
+@given(ENTRIES, ENTRIES, ENTRIES)
+def test_joining_what_keepers_know_is_a_join(one: Entry, two: Entry, three: Entry) -> None:
+    assert _plain(_joined(one, two)) == _plain(_joined(two, one))
+    assert _plain(_joined(_joined(one, two), three)) == _plain(_joined(one, _joined(two, three)))
+    assert _joined(one, one) == one
+
+
+def _book(path: Path) -> InvitationBook:
+    folder = PrivateFolder(path)
+    folder.prepare()
+    return InvitationBook(folder, "flock")
