@@ -44,7 +44,10 @@ def why_no_namespaces() -> str:
     name = f"{MARK}-{os.getpid()}-trial"
     try:
         ip("netns", "add", name)
-        ip("netns", "del", name)
+        try:
+            ip("netns", "exec", name, "true")  # which a root that is no mount does not allow
+        finally:
+            ip("netns", "del", name)
     except HostsUnavailableError as error:
         return f"network namespaces cannot be made here: {error}"
     return ""

@@ -81,7 +81,10 @@ def test_without_terminals_nobody_typed(tmp_path: Path) -> None:
 
 
 def test_typing_in_a_real_terminal_is_seen_and_printing_is_not(tmp_path: Path) -> None:
-    upper, lower = pty.openpty()
+    try:
+        upper, lower = pty.openpty()
+    except OSError as error:
+        pytest.skip(f"no terminal can be made here: {error}")
     try:
         path = Path(os.ttyname(lower))
         if path.parent != Path("/dev/pts") or not path.exists():
