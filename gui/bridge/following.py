@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -132,6 +132,7 @@ class Follower:
         assert welcome is not None
         self._client, self._silent = client, False
         self._unserved.clear()
+        trouble: ClientError | None = None
         self._tell(notices.Connected(welcome))
         self._flock_news.set()
         try:
@@ -141,17 +142,12 @@ class Follower:
                 group.create_task(self._ping(client))
                 group.create_task(self._read_flock(client))
                 group.create_task(self._read_rest(client, unfinished))
-        except* EventsLostError as lost:
-            raise lost.exceptions[0] from None
-        except* NoAgentError:
-            raise NoAgentError("gone") from None
         except* ClientError as errors:
-            first = errors.exceptions[0]
-            while isinstance(first, BaseExceptionGroup):
-                first = first.exceptions[0]
-            raise first from None
+            trouble = _weightiest(errors)
         finally:
             self._client = None
+        if trouble is not None:  # raised here, because what is raised above comes in a group
+            raise trouble
 
     async def _read_status(self, client: Client) -> tuple[Position, list[WorkflowView]]:
         """The first page at once, so that a window has something to show."""
@@ -264,3 +260,21 @@ class Follower:
             if error.code == ErrorCode.NO_SUCH_METHOD:
                 self._unserved.add(method.name)
             return None
+
+
+def _weightiest(errors: BaseExceptionGroup[ClientError]) -> ClientError:
+    """Of several that end a conversation, the one that tells best how to go on."""
+    found = list(_single(errors))
+    for kind in (EventsLostError, NoAgentError):
+        for error in found:
+            if isinstance(error, kind):
+                return error
+    return found[0]
+
+
+def _single(error: BaseException) -> Iterator[ClientError]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _single(inner)
+    elif isinstance(error, ClientError):
+        yield error
