@@ -7,6 +7,7 @@ further of the node. Nothing here is a sentence about what to do: raw facts only
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from agent.protocol.effects import (
     CancelFinished,
@@ -17,6 +18,9 @@ from agent.protocol.effects import (
 )
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId
+
+AskState = Literal["none", "waiting", "admitted", "joining", "joined", "refused", "ended"]
+"""Of this machine's request to join a flock, as clients know it too."""
 
 UNKNOWN = Capabilities()
 """Of a machine that has not said what it has."""
@@ -65,6 +69,34 @@ class ProgramOffered:
     publisher: str
 
 
+@dataclass(frozen=True, slots=True)
+class JoinRequested:
+    """Notice: a machine asks to be let in, at the keeper of this name."""
+
+    request: str
+    name: str
+    user: str
+    code: str
+    keeper: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRequestEnded:
+    """Notice: it does not ask any more."""
+
+    request: str
+    name: str
+    outcome: Literal["joined", "refused", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskMoved:
+    """Notice: the request of this machine to a flock is in another state."""
+
+    state: AskState
+    flock: str
+
+
 Notice = (
     TaskMoved
     | TaskProgressed
@@ -75,6 +107,9 @@ Notice = (
     | MembersMoved
     | VolunteeringMoved
     | ProgramOffered
+    | JoinRequested
+    | JoinRequestEnded
+    | AskMoved
 )
 
 

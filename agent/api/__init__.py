@@ -8,6 +8,7 @@ what it does not know, so that it may be older than the node.
 """
 
 from agent.api import (
+    admission,
     datasets,
     flock,
     history,
@@ -24,6 +25,7 @@ from agent.api import (
 )
 
 __all__ = [
+    "admission",
     "datasets",
     "flock",
     "history",

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from agent.api import (
+    admission,
     datasets,
     flock,
     history,
@@ -61,6 +62,14 @@ INVITE = Method("invite", flock.Invite, flock.Invitation, repeatable=False, by_m
 JOIN = Method("join", flock.Join, flock.Joined, repeatable=False, by_members=False)
 EXPEL = Method("expel", flock.Expel, flock.Expelled, repeatable=False, by_members=False)
 LEAVE = Method("leave", flock.Leave, flock.Left, repeatable=False, by_members=False)
+NEARBY = Method("nearby", admission.Nearby, admission.NearbyReply, by_members=False)
+ASK = Method("ask", admission.Ask, admission.AskView, repeatable=False, by_members=False)
+ASKED = Method("asked", admission.Asked, admission.AskView, by_members=False)
+CONFIRM_ASK = Method("confirm_ask", admission.ConfirmAsk, admission.AskView, by_members=False)
+WITHDRAW_ASK = Method("withdraw_ask", admission.WithdrawAsk, admission.AskView, by_members=False)
+REQUESTS = Method("requests", admission.Requests, admission.RequestsReply)
+ADMIT = Method("admit", admission.Admit, admission.Answered, repeatable=False, by_members=False)
+REFUSE = Method("refuse", admission.Refuse, admission.Answered, repeatable=False, by_members=False)
 DOCTOR = Method("doctor", flock.Doctor, flock.DoctorReply)
 EVENTS = Method("events", session.Events, session.Subscribed)
 STOP = Method("stop", session.Stop, session.Stopping, repeatable=False, by_members=False)

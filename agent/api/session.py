@@ -12,6 +12,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.values import (
     Count,
     Millis,
@@ -186,6 +187,9 @@ Happening = (
     | WorkflowEnded
     | VolunteeringChanged
     | ProgramWaiting
+    | JoinRequested
+    | JoinRequestEnded
+    | AskChanged
 )
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import assert_never
 
-from agent.api import session
+from agent.api import admission, session
 from agent.control.causes import cause_words
 from agent.control.progress import PERMILLE_MAX
 from agent.control.surface import Surface
@@ -26,6 +26,9 @@ from agent.protocol.effects import (
 from agent.protocol.records import TaskId, WorkflowId
 from agent.protocol.states import ENDED, TaskState
 from agent.service_facts import (
+    AskMoved,
+    JoinRequested,
+    JoinRequestEnded,
     MembersMoved,
     Notice,
     PeersChanged,
@@ -71,7 +74,7 @@ class Happenings:
             del self._told_ended[workflow]
 
 
-def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa: PLR0911 - a table
+def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa: PLR0911, C901 - a table
     """The event that says the same to clients."""
     match notice:
         case TaskMoved(task, before, after, cause):
@@ -98,6 +101,20 @@ def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa
             return session.VolunteeringChanged(volunteering, owner_present, reason, paused)
         case ProgramOffered(program, publisher):
             return session.ProgramWaiting(program, publisher)
+        case JoinRequested() | JoinRequestEnded() | AskMoved():
+            return _of_joining(notice)
+        case _:
+            assert_never(notice)
+
+
+def _of_joining(notice: JoinRequested | JoinRequestEnded | AskMoved) -> session.Happening:
+    match notice:
+        case JoinRequested(request, name, user, code, keeper):
+            return admission.JoinRequested(request, name, user, code, keeper)
+        case JoinRequestEnded(request, name, outcome):
+            return admission.JoinRequestEnded(request, name, outcome)
+        case AskMoved(state, flock):
+            return admission.AskChanged(state, flock)
         case _:
             assert_never(notice)
 

@@ -27,6 +27,9 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import Cancel
 from agent.service_facts import (
+    AskMoved,
+    JoinRequested,
+    JoinRequestEnded,
     MembersMoved,
     PeersChanged,
     ProgramOffered,
@@ -157,9 +160,12 @@ def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
                 TaskProgressed(task, "aldernode", 250, 4_000),
                 VolunteeringMoved(False, True, "you moved the mouse", False),
                 ProgramOffered("count@0123456789ab", "alder"),
+                JoinRequested("0123456789abcdef", "elder", "ada", "418 230", "alder"),
+                JoinRequestEnded("0123456789abcdef", "elder", "refused"),
+                AskMoved("waiting", "workshop"),
             ):
                 there.node.tell(notice)
-            while "program waiting" not in told:
+            while "ask changed" not in told:
                 event = await client.heard()
                 found += faults(event, reference("Notification"), CONTRACT)
                 found += faults(event["params"], schema, CONTRACT)
