@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -34,6 +34,8 @@ from agent.workflow.model import LocalProgram
 from agent.workflow.program_description import PROGRAM_YAML, read_program
 
 DIGEST_SHOWN = 12
+Sent = Callable[[int], object]
+"""Told how many bytes are on the other side now, more than before."""
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -47,12 +49,14 @@ class Client(Protocol):
         ...
 
 
-async def add(client: Client, path: Path, *, far: bool = False) -> Dataset:
-    """A file or folder, as a dataset of the flock."""
+async def add(
+    client: Client, path: Path, *, far: bool = False, sent: Sent = lambda _: None
+) -> Dataset:
+    """A file or folder, as a dataset of the flock; ``sent`` is told of each piece of a far one."""
     if not far:
         added = await client.call(methods.ADD_DATASET, AddDataset(_told(path)))
         return added.dataset
-    return (await _upload(client, path)).dataset
+    return (await _upload(client, path, sent)).dataset
 
 
 async def publish(client: Client, program: LocalProgram, *, far: bool = False) -> Published:
@@ -76,14 +80,17 @@ async def _publish(client: Client, folder: Path, far: bool) -> Published:
     return Published(f"{name}@{digest}", dataset)
 
 
-async def _upload(client: Client, path: Path) -> DatasetAdded:
+async def _upload(client: Client, path: Path, sent: Sent) -> DatasetAdded:
     files = await asyncio.to_thread(_files, path)
     folder = files[0][1] != "" if files else True
     begun = await client.call(methods.BEGIN_UPLOAD, BeginUpload(path.name, folder))
     for file, name in files:
-        for piece, offset in _pieces(file):
+        pieces = _pieces(file)  # read beside the loop, because a file may be on a slow disk
+        while (found := await asyncio.to_thread(next, pieces, None)) is not None:
+            piece, offset = found
             chunk = UploadChunk(begun.upload, piece, name, offset, _executable(file))
             await client.call(methods.UPLOAD_CHUNK, chunk)
+            sent(len(piece))
     return await client.call(methods.END_UPLOAD, EndUpload(begun.upload))
 
 

@@ -428,6 +428,10 @@
         <translation>faltam {span}</translation>
     </message>
     <message>
+        <source>Starting …; pauses as soon as it is up</source>
+        <translation>Iniciando …; pausa assim que estiver pronto</translation>
+    </message>
+    <message>
         <source>Does not help at the moment</source>
         <translation>Não ajuda no momento</translation>
     </message>
@@ -1501,8 +1505,76 @@
         <translation>Detalhes</translation>
     </message>
     <message>
+        <source>Mark {step} done</source>
+        <translation>Marcar {step} como feito</translation>
+    </message>
+    <message>
+        <source>Nothing is written about what is to be done.</source>
+        <translation>Não está escrito o que há a fazer.</translation>
+    </message>
+    <message>
+        <source>Sent so far</source>
+        <translation>Enviado até agora</translation>
+    </message>
+    <message>
+        <source>Add files …</source>
+        <translation>Adicionar arquivos …</translation>
+    </message>
+    <message>
         <source>Mark done</source>
         <translation>Marcar como feito</translation>
+    </message>
+    <message>
+        <source>Files can also be dropped here.</source>
+        <translation>Os arquivos também podem ser soltos aqui.</translation>
+    </message>
+    <message>
+        <source>There is no file {name} any more.</source>
+        <translation>O arquivo {name} não existe mais.</translation>
+    </message>
+    <message>
+        <source>{name} has no place: all names have their file. Choose it at the one that it is to replace.</source>
+        <translation>{name} não tem lugar: todos os nomes já têm o seu arquivo. Escolha-o no nome que ele deve substituir.</translation>
+    </message>
+    <message>
+        <source>Files to attach</source>
+        <translation>Arquivos a anexar</translation>
+    </message>
+    <message>
+        <source>File for {name}</source>
+        <translation>Arquivo para {name}</translation>
+    </message>
+    <message>
+        <source>nothing chosen yet</source>
+        <translation>nada escolhido ainda</translation>
+    </message>
+    <message>
+        <source>Choose …</source>
+        <translation>Escolher …</translation>
+    </message>
+    <message>
+        <source>Choose a file for {name}</source>
+        <translation>Escolher um arquivo para {name}</translation>
+    </message>
+    <message>
+        <source>Do not attach {name}</source>
+        <translation>Não anexar {name}</translation>
+    </message>
+    <message>
+        <source>Stop sending</source>
+        <translation>Parar o envio</translation>
+    </message>
+    <message>
+        <source>{sent} of {whole} sent</source>
+        <translation>{sent} de {whole} enviados</translation>
+    </message>
+    <message>
+        <source>This step does not wait any more.</source>
+        <translation>Esta etapa não espera mais.</translation>
+    </message>
+    <message>
+        <source>{name} (folder)</source>
+        <translation>{name} (pasta)</translation>
     </message>
     <message>
         <source>Retry from here</source>
@@ -1664,6 +1736,14 @@
             <numerusform>%n está sendo cancelado</numerusform>
             <numerusform>%n estão sendo cancelados</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>{name} comes before what you chose: choose a file for it too.</source>
+        <translation>{name} vem antes do que você escolheu: escolha também um arquivo para ele.</translation>
+    </message>
+    <message>
+        <source>Still missing: {names}. The tasks behind this step may need it.</source>
+        <translation>Ainda falta: {names}. As tarefas depois desta etapa podem precisar disso.</translation>
     </message>
 </context>
 </TS>

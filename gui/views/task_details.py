@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from agent.api.methods import WHY
+from agent.api.methods import GATE, WHY
 from agent.api.values import TaskState
-from agent.api.work import Story, TaskView, Why, WorkflowView
+from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
 from gui.icons.drawing import mark_pixmap
 from gui.model.agent_words import in_our_words
 from gui.model.folding import ENDED
@@ -29,6 +29,7 @@ from gui.model.workflows import (
 )
 from gui.theme.look import GRID
 from gui.views.desk import Desk
+from gui.views.gate_dialog import GateDialog
 from gui.views.outputs import Outputs
 from gui.views.pieces import button, label, line, quiet, row, strong
 from gui.words import tr
@@ -245,8 +246,31 @@ class TaskDetails(QScrollArea):
             )
 
     def _mark_done(self) -> None:
-        if len(self._tasks) == 1:
-            self._desk.mark_done(self._tasks[0].task)
+        if len(self._tasks) != 1:
+            return
+        task = self._tasks[0]
+        if task.attach:
+            self.attach(task)
+        else:
+            self._desk.bridge.ask(
+                GATE,
+                Gate(task.task),
+                lambda wished: self._desk.bridge.want(wished.workflow),
+                lambda said: self._not_done(task, said),
+            )
+
+    def _not_done(self, task: TaskView, sentence: str) -> None:
+        """A gate without names may still be asked for something by the tasks behind it."""
+        if sentence.rstrip(".").endswith("attach it"):
+            self.attach(task, sentence)
+        else:
+            self._desk.failed.emit(sentence)
+
+    def attach(self, task: TaskView, refusal: str = "") -> GateDialog:
+        """Ask for the files that the step is to give."""
+        dialog = GateDialog(self._desk, task, self.window(), refusal)
+        dialog.open()
+        return dialog
 
     def _log(self) -> None:
         if len(self._tasks) == 1:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,9 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from agent.api.methods import SUBMIT
 from agent.api.values import TaskState
-from agent.api.work import Submit, Task, TaskView, WorkflowView
+from agent.api.work import Task
 from gui import settings
 from gui.model.news import NewsKind
 from gui.model.tray import Act, TrayState, pause_entries, state_of
@@ -28,44 +25,9 @@ from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.window import Window
+from tests.gui.acts import fresh, press, submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
 from tests.gui.values import NOW_S
-
-WITHIN_MS = 30_000
-_NUMBERS = count(1)
-
-
-def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
-    qtbot.waitUntil(true, timeout=WITHIN_MS)
-
-
-def submit(qtbot: QtBot, desk: Desk, *tasks: Task) -> str:
-    """A workflow of a new name, known to the screen with its tasks."""
-    name = f"line {next(_NUMBERS)}"
-    until(qtbot, lambda: desk.screen.node is not None)
-    desk.ask(SUBMIT, Submit(name, tasks, submitter="ana"))
-    until(qtbot, lambda: len(desk.screen.tasks.get(name, {})) == len(tasks))
-    return name
-
-
-def view_of(desk: Desk, name: str) -> WorkflowView:
-    return desk.screen.workflows[name]
-
-
-def task_of(desk: Desk, name: str, task: str) -> TaskView:
-    return next(each for each in desk.screen.tasks_of(name) if each.name == task)
-
-
-def waiting(name: str = "look") -> Task:
-    return Task(name, gate=True, asks="look at the wires")
-
-
-def press(widget: object, name: str) -> None:
-    found = widget.findChild(QPushButton, name)  # type: ignore[attr-defined]
-    assert found is not None, name
-    assert found.isEnabled(), name
-    found.click()
-
 
 # -- workflows -----------------------------------------------------------------------------
 
@@ -160,7 +122,7 @@ tasks:
 def test_a_sheet_asks_for_what_is_missing_and_enter_submits(
     qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
 ) -> None:
-    name = f"sheet {next(_NUMBERS)}"
+    name = f"sheet {fresh()}"
     path = tmp_path / "one.wingbeat.yaml"
     path.write_text(SHEET.replace("NAME", name), "utf-8")
     sheet = window.submit([str(path)])

@@ -1,0 +1,65 @@
+"""Marking a gate done with files: they are sent in pieces, then the gate is told which they are.
+
+In pieces, although an agent of this machine could read them itself: it may run as a service that
+must not read what its person may, and a person sees how far a large file is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from agent.api.methods import GATE
+from agent.api.values import Dataset
+from agent.api.work import Gate, Wished
+from agent.client import Client
+from agent.workflow.uploading import Sent, add
+
+Stamp = tuple[Path, int, int]
+Kept = dict[Stamp, Dataset]
+"""What was sent before, as long as the file is still the same: a second try sends nothing twice."""
+
+
+async def finish_gate(
+    client: Client,
+    task: str,
+    paths: Sequence[Path],
+    kept: Kept,
+    told: Callable[[tuple[int, int]], object],
+) -> Wished:
+    """Send what is not there yet, then mark it done. Raises ``ClientError`` or ``OSError``."""
+    stamps = [await asyncio.to_thread(_stamp, path) for path in paths]
+    whole, before = sum(size for _, _, size in stamps), 0
+    outputs = []
+    for stamp in stamps:
+        path, _, size = stamp
+        if stamp not in kept:
+            kept[stamp] = await add(client, path, far=True, sent=_counter(before, whole, told))
+        outputs.append(kept[stamp])
+        before += size
+        told((before, whole))
+    return await client.call(GATE, Gate(task, tuple(outputs)))
+
+
+def _counter(before: int, whole: int, told: Callable[[tuple[int, int]], object]) -> Sent:
+    sent = before
+
+    def count(more: int) -> None:
+        nonlocal sent
+        sent += more
+        told((sent, whole))
+
+    return count
+
+
+def size_of(path: Path) -> int:
+    """Of a file, or of all files of a folder."""
+    if not path.is_dir():
+        return path.stat().st_size
+    return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+
+
+def _stamp(path: Path) -> Stamp:
+    found = path.stat()
+    return (path, found.st_mtime_ns, size_of(path))

@@ -1,0 +1,82 @@
+"""What a person attaches to a gate: which file stands for which name, and what is missing, in words.
+
+Names are in the order of the gate's outputs, so a gap in them cannot be sent: the tasks behind would
+be given the wrong files. A gate without names takes files in the order in which they were chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gui.words import tr
+
+ATTACHED_MAX = 100
+"""As many as a gate may name."""
+
+
+@dataclass(slots=True)
+class Attaching:
+    """What is chosen so far."""
+
+    names: tuple[str, ...]
+    _named: dict[str, Path] = field(default_factory=dict)
+    _more: list[Path] = field(default_factory=list)
+
+    def choose(self, name: str, path: Path) -> None:
+        """This file for that name; a name has one file."""
+        self._named[name] = path
+
+    def offer(self, paths: Sequence[Path]) -> list[Path]:
+        """Files without a word for what they are; those that found no place.
+
+        A file that is called like a name is meant for it; the others go where there is room.
+        """
+        if not self.names:
+            fresh = [each for each in dict.fromkeys(paths) if each not in self._more]
+            room = ATTACHED_MAX - len(self._more)
+            self._more += fresh[:room]
+            return fresh[room:]
+        strangers = []
+        for path in paths:
+            name = next((n for n in self.names if path.stem.casefold() == n.casefold()), None)
+            if name is None:
+                strangers.append(path)
+            else:
+                self._named[name] = path
+        free = [name for name in self.names if name not in self._named]
+        for name, path in zip(free, strangers, strict=False):
+            self._named[name] = path
+        return strangers[len(free) :]
+
+    def remove(self, path: Path) -> None:
+        """Not this one after all."""
+        self._named = {name: each for name, each in self._named.items() if each != path}
+        self._more = [each for each in self._more if each != path]
+
+    def path_of(self, name: str) -> Path | None:
+        """What stands for a name."""
+        return self._named.get(name)
+
+    @property
+    def paths(self) -> list[Path]:
+        """In the order in which they are sent."""
+        return [self._named[name] for name in self.names if name in self._named] or self._more
+
+    def gap(self) -> str:
+        """Why this cannot be sent; empty where it can."""
+        missing = [name for name in self.names if name not in self._named]
+        last = max((self.names.index(name) for name in self._named), default=-1)
+        before = next((name for name in missing if self.names.index(name) < last), "")
+        if not before:
+            return ""
+        return tr("{name} comes before what you chose: choose a file for it too.", name=before)
+
+    def missing(self) -> str:
+        """What is still to be chosen, in a sentence; empty where nothing is."""
+        missing = [name for name in self.names if name not in self._named]
+        if not missing:
+            return ""
+        listed = ", ".join(missing)
+        return tr("Still missing: {names}. The tasks behind this step may need it.", names=listed)

@@ -1,0 +1,264 @@
+"""Marking a step done that asks for files: what is to be done, what is attached, what is missing.
+
+Files are chosen name by name or dropped onto it together. Sending goes on in the background with a
+bar; closing calls it off. What the agent refuses is said here, and nothing that was sent is sent again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QGridLayout,
+    QLabel,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from agent.api.values import TaskState
+from agent.api.work import TaskView, Wished
+from gui.bridge.attaching import Kept, finish_gate, size_of
+from gui.bridge.bridge import Task
+from gui.model.attaching import Attaching
+from gui.model.screen import Changes
+from gui.model.times import size
+from gui.theme.look import GRID
+from gui.views.bars import Bar
+from gui.views.desk import Desk
+from gui.views.pieces import button, label, line, quiet, row, strong, tool
+from gui.words import tr
+
+WIDTH = 68 * GRID
+PROGRESS_STEPS = 1000
+
+
+class GateDialog(QDialog):
+    """``finished_gate`` when the agent has accepted it."""
+
+    finished_gate = Signal(str)
+
+    def __init__(
+        self, desk: Desk, task: TaskView, parent: QWidget | None = None, refusal: str = ""
+    ) -> None:
+        super().__init__(parent)
+        self._desk, self._gate = desk, task
+        self.attaching = Attaching(task.attach)
+        self._kept: Kept = {}
+        self._sending: Task | None = None
+        self.setObjectName("gateDialog")
+        self.setWindowTitle(tr("Mark {step} done", step=task.name))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAcceptDrops(True)
+        self.setMinimumWidth(WIDTH)
+        self._make_parts()
+        self._lay()
+        desk.changed.connect(self._changed)
+        if refusal:
+            self.fault.say(refusal)
+        self._tell()
+
+    # -- parts -------------------------------------------------------------------------------
+
+    def _make_parts(self) -> None:
+        self.asks = label(self._gate.asks or tr("Nothing is written about what is to be done."))
+        self.asks.setObjectName("gateAsks")
+        self.fault = Bar("gateFault")
+        self.missing = quiet(wrap=True)
+        self.missing.setObjectName("gateMissing")
+        self.progress = QProgressBar()
+        self.progress.setObjectName("gateProgress")
+        self.progress.setAccessibleName(tr("Sent so far"))
+        self.progress.setRange(0, PROGRESS_STEPS)
+        self.progress.setTextVisible(False)
+        self.progress.hide()
+        self.add = button(tr("Add files …"), "gateAdd", self._add, "plus")
+        self.away = button(tr("Close"), "gateClose", self.close)
+        self.done_now = button(tr("Mark done"), "gateDone", self.send, "check", primary=True)
+        self.done_now.setDefault(True)
+
+    def _lay(self) -> None:
+        self._rows = QGridLayout()
+        self._rows.setHorizontalSpacing(2 * GRID)
+        self._rows.setVerticalSpacing(GRID)
+        self._rows.setColumnStretch(1, 1)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        lay.setSpacing(GRID + 4)
+        lay.addWidget(self.fault)
+        lay.addWidget(strong(self._gate.name))
+        lay.addWidget(self.asks)
+        lay.addWidget(line())
+        lay.addLayout(self._rows)
+        lay.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        lay.addWidget(quiet(tr("Files can also be dropped here."), wrap=True))
+        lay.addWidget(self.missing)
+        lay.addWidget(self.progress)
+        bottom = row(self.away, self.done_now)
+        bottom.insertStretch(0)
+        lay.addLayout(bottom)
+
+    # -- what is chosen ----------------------------------------------------------------------
+
+    def offer(self, paths: list[Path]) -> None:
+        """Files, in whatever order; each finds its place, or it is said that there is none."""
+        if self._sending is not None:
+            return
+        self.fault.hide()
+        there = [path for path in paths if path.exists()]
+        left = self.attaching.offer(there)
+        gone = [path for path in paths if path not in there]
+        if gone:
+            self.fault.say(tr("There is no file {name} any more.", name=gone[0].name))
+        elif left:
+            self.fault.say(
+                tr("{name} has no place: all names have their file. Choose it at the one that it "
+                   "is to replace.", name=left[0].name)
+            )  # fmt: skip
+        self._tell()
+
+    def _add(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileNames(self, tr("Files to attach"))
+        if chosen:
+            self.offer([Path(each) for each in chosen])
+
+    def _choose(self, name: str) -> None:
+        chosen, _ = QFileDialog.getOpenFileName(self, tr("File for {name}", name=name))
+        if chosen:
+            self.attaching.choose(name, Path(chosen))
+            self._tell()
+
+    def _remove(self, path: Path) -> None:
+        self.attaching.remove(path)
+        self._tell()
+
+    def _tell(self) -> None:
+        while (item := self._rows.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        names = self._gate.attach
+        for place, name in enumerate(names):
+            self._tell_row(place, name, self.attaching.path_of(name))
+        if not names:
+            for place, path in enumerate(self.attaching.paths):
+                self._tell_row(place, "", path)
+        self.add.setVisible(not names)
+        gap = self.attaching.gap()
+        self.missing.setText(gap or self.attaching.missing())
+        self.missing.setVisible(bool(self.missing.text()))
+        self._tell_able()
+
+    def _tell_row(self, place: int, name: str, path: Path | None) -> None:
+        said = QLabel(_file_text(path) if path is not None else tr("nothing chosen yet"))
+        said.setToolTip(str(path) if path is not None else "")
+        said.setProperty("quiet", path is None)
+        said.setObjectName(f"gateFile{place}")
+        if name:
+            self._rows.addWidget(strong(name), place, 0)
+        self._rows.addWidget(said, place, 1)
+        if name:
+            choose = button(
+                tr("Choose …"), f"gateChoose{place}", lambda: self._choose(name), "folder"
+            )
+            choose.setAccessibleName(tr("Choose a file for {name}", name=name))
+            self._rows.addWidget(choose, place, 2)
+        if path is not None:
+            what = tr("Do not attach {name}", name=path.name)
+            self._rows.addWidget(
+                tool(what, f"gateRemove{place}", lambda: self._remove(path), "close"), place, 3
+            )
+
+    def _tell_able(self) -> None:
+        idle = self._sending is None
+        waits = self._gate.state is TaskState.WAITING
+        self.done_now.setEnabled(idle and waits and not self.attaching.gap())
+        self.add.setEnabled(idle)
+        for at in range(self._rows.count()):
+            item = self._rows.itemAt(at)
+            if item is not None and (widget := item.widget()) is not None:
+                widget.setEnabled(idle)
+        self.away.setText(tr("Close") if idle else tr("Stop sending"))
+
+    # -- sending -----------------------------------------------------------------------------
+
+    def send(self) -> None:
+        """All files, then the word that it is done."""
+        paths, gate, kept = self.attaching.paths, self._gate.task, self._kept
+        self.fault.hide()
+        self.progress.setValue(0)
+        self.progress.setVisible(bool(paths))
+        bridge = self._desk.bridge
+
+        def told(share: tuple[int, int]) -> None:
+            bridge.tell(self._progressed, share)
+
+        self._sending = bridge.client_work(
+            lambda client: finish_gate(client, gate, paths, kept, told), self._done, self._refused
+        )
+        self._tell_able()
+
+    def _progressed(self, share: tuple[int, int]) -> None:
+        if self._sending is None:
+            return
+        sent, whole = share
+        self.progress.setValue(PROGRESS_STEPS * sent // max(1, whole))
+        self.missing.setText(tr("{sent} of {whole} sent", sent=size(sent), whole=size(whole)))
+        self.missing.show()
+
+    def _done(self, wished: Wished) -> None:
+        self._desk.bridge.want(wished.workflow)
+        self._sending = None
+        self.finished_gate.emit(self._gate.task)
+        self.accept()
+
+    def _refused(self, sentence: str) -> None:
+        self._sending = None
+        self.progress.hide()
+        self.fault.say(sentence)
+        self._tell()
+
+    def done(self, result: int) -> None:
+        """However it ends, nothing goes on being sent."""
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+        self._desk.changed.disconnect(self._changed)
+        super().done(result)
+
+    def _changed(self, changes: Changes) -> None:
+        """Somebody else may have marked it done, or cancelled it."""
+        if self._gate.workflow not in changes.tasks or self._sending is not None:
+            return
+        own = self._desk.screen.tasks.get(self._gate.workflow, {}).get(self._gate.task)
+        if own is not None and own.state is not self._gate.state:
+            self._gate = own
+            if own.state is not TaskState.WAITING:
+                self.fault.say(tr("This step does not wait any more."))
+            self._tell_able()
+
+    # -- dropping ----------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files of this machine."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """They are attached, not submitted."""
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        event.acceptProposedAction()
+        self.offer(paths)
+
+
+def _file_text(path: Path) -> str:
+    if path.is_dir():  # how large it is would have to be looked up file by file
+        return tr("{name} (folder)", name=path.name)
+    try:
+        return f"{path.name} · {size(size_of(path))}"
+    except OSError:
+        return path.name

@@ -1,0 +1,53 @@
+"""What tests of the window do again and again: wait, submit, find, press."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from agent.api.methods import SUBMIT
+from agent.api.work import Submit, Task, TaskView, WorkflowView
+from gui.views.desk import Desk
+
+WITHIN_MS = 30_000
+_NUMBERS = count(1)
+
+
+def fresh() -> int:
+    """A number that no other workflow of this run has."""
+    return next(_NUMBERS)
+
+
+def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
+    qtbot.waitUntil(true, timeout=WITHIN_MS)
+
+
+def submit(qtbot: QtBot, desk: Desk, *tasks: Task) -> str:
+    """A workflow of a new name, known to the screen with its tasks."""
+    name = f"line {fresh()}"
+    until(qtbot, lambda: desk.screen.node is not None)
+    desk.ask(SUBMIT, Submit(name, tasks, submitter="ana"))
+    until(qtbot, lambda: len(desk.screen.tasks.get(name, {})) == len(tasks))
+    return name
+
+
+def view_of(desk: Desk, name: str) -> WorkflowView:
+    return desk.screen.workflows[name]
+
+
+def task_of(desk: Desk, name: str, task: str) -> TaskView:
+    return next(each for each in desk.screen.tasks_of(name) if each.name == task)
+
+
+def waiting(name: str = "look") -> Task:
+    return Task(name, gate=True, asks="look at the wires")
+
+
+def press(widget: object, name: str) -> None:
+    found = widget.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    assert found is not None, name
+    assert found.isEnabled(), name
+    found.click()

@@ -1,0 +1,153 @@
+"""A gate that asks for files: chosen, dropped, sent, refused and finished, with a real agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QLabel
+from pytestqt.qtbot import QtBot
+
+from agent.api.values import TaskState
+from agent.api.work import Input, Task
+from gui.model.attaching import Attaching
+from gui.views.desk import Desk
+from gui.views.gate_dialog import GateDialog
+from gui.views.window import Window
+from tests.gui.acts import press, submit, task_of, until, view_of
+
+BIG_BYTES = 24 * 1024 * 1024
+
+
+def asks_for(*names: str) -> Task:
+    return Task("look", gate=True, asks="look at the wires", attach=names)
+
+
+def needs(output: int) -> Task:
+    return Task("import", "import", inputs=(Input("look", output),), parameters="0.1")
+
+
+def opened(qtbot: QtBot, desk: Desk, window: Window, *tasks: Task) -> tuple[GateDialog, str]:
+    """The dialog of the gate of a workflow of these tasks."""
+    name = submit(qtbot, desk, *tasks)
+    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.WAITING)
+    window.workflows.choose(name, task_of(desk, name, "look").task)
+    until(qtbot, window.workflows.details.done.isVisible)
+    press(window, "markDone")
+    until(qtbot, lambda: window.findChild(GateDialog) is not None)
+    dialog = window.findChild(GateDialog)
+    assert isinstance(dialog, GateDialog)
+    return dialog, name
+
+
+def file(folder: Path, name: str, content: bytes = b"points") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def drop(dialog: GateDialog, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    at = QPointF(10, 10)
+    dialog.dropEvent(QDropEvent(at, Qt.DropAction.CopyAction, data, left, none))
+
+
+def test_files_are_dropped_sent_and_become_the_outputs(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+) -> None:
+    dialog, name = opened(
+        qtbot,
+        desk,
+        window,
+        asks_for("corrected", "notes"),
+        needs(0),
+    )
+    assert dialog.asks.text() == "look at the wires"
+    assert "corrected, notes" in dialog.missing.text()
+    drop(dialog, file(tmp_path, "notes.txt", b"two wires"), file(tmp_path, "line 42.csv"))
+    assert dialog.missing.text() == ""
+    press(dialog, "gateDone")
+    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.TERMINATED)
+    until(qtbot, lambda: len(task_of(desk, name, "look").outputs) == 2)
+    sizes = [each.size_bytes for each in task_of(desk, name, "look").outputs]
+    assert sizes == [len(b"points"), len(b"two wires")]
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+
+
+def test_what_the_tasks_behind_need_is_said_and_can_be_added(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+) -> None:
+    dialog, name = opened(qtbot, desk, window, asks_for("corrected"), needs(0))
+    press(dialog, "gateDone")
+    until(qtbot, dialog.fault.isVisible)
+    assert "mport needs corrected of look" in dialog.fault.sentence.text()
+    dialog.offer([file(tmp_path, "anything.csv")])
+    press(dialog, "gateDone")
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+
+
+def test_a_gate_without_names_asks_when_files_are_needed(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog, name = opened(qtbot, desk, window, asks_for(), needs(0))
+    assert "attach it" in dialog.fault.sentence.text()
+    chosen = [str(file(tmp_path, "points.csv"))]
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (chosen, ""))
+    press(dialog, "gateAdd")
+    press(dialog, "gateDone")
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+
+
+def test_a_file_is_chosen_for_a_name_and_taken_away_again(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog, name = opened(qtbot, desk, window, asks_for("corrected", "notes"), needs(0))
+    chosen = file(tmp_path, "second.csv")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(chosen), ""))
+    press(dialog, "gateChoose1")
+    assert "corrected comes before" in dialog.missing.text()
+    assert not dialog.done_now.isEnabled()
+    shown = dialog.findChild(QLabel, "gateFile1")
+    assert shown is not None
+    assert shown.text() == "second.csv · 6 B"
+    dialog.attaching.remove(chosen)
+    press(dialog, "gateChoose0")
+    assert dialog.done_now.isEnabled()
+    assert "notes" in dialog.missing.text()
+    press(dialog, "gateDone")
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+
+
+def test_a_large_file_shows_how_far_it_is_and_can_be_stopped(
+    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+) -> None:
+    dialog, name = opened(qtbot, desk, window, asks_for("corrected"), needs(0))
+    dialog.offer([file(tmp_path, "large.las", bytes(BIG_BYTES))])
+    steps: list[int] = []
+    dialog.progress.valueChanged.connect(steps.append)
+    press(dialog, "gateDone")
+    until(qtbot, lambda: len(steps) >= 3)
+    assert steps == sorted(steps)
+    dialog.close()
+    assert task_of(desk, name, "look").state is TaskState.WAITING
+
+
+def test_somebody_else_was_faster(qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path) -> None:
+    dialog, name = opened(qtbot, desk, window, asks_for("notes"))
+    desk.mark_done(task_of(desk, name, "look").task)
+    until(qtbot, dialog.fault.isVisible)
+    assert not dialog.done_now.isEnabled()
+    dialog.close()
+
+
+def test_files_find_their_names() -> None:
+    attaching = Attaching(("corrected", "notes", "map"))
+    left = attaching.offer([Path("x/Notes.txt"), Path("x/a.csv"), Path("x/b.csv"), Path("x/c.csv")])
+    assert [path.name for path in attaching.paths] == ["a.csv", "Notes.txt", "b.csv"]
+    assert left == [Path("x/c.csv")]
+    attaching.remove(Path("x/Notes.txt"))
+    assert attaching.gap().startswith("notes comes before")
