@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.net import joining
-from agent.net.invitation import PREFIX, parse_invitation
+from agent.net.invitation import parse_invitation
 from agent.net.membership import Membership, create_flock
 from agent.protocol.events import Event, MembersChanged, PresenceChanged
 from agent.service_addresses import AddressBook
@@ -89,8 +89,7 @@ class FlockOffice:
 
     async def join(self, text: str) -> FlockFacts:
         service = self._service
-        start = text.lower().find(PREFIX)
-        invitation = parse_invitation(text[max(start, 0) :])
+        invitation = parse_invitation(text)
         membership = await joining.join_flock(service.home.identity, invitation, service.name)
         log.info("joined the flock %s", membership.flock.name)
         network = await self._belong_to(membership)

@@ -7,7 +7,7 @@ certificate to one who cannot know yet, and must not be the one that hears the s
 
 The text is ``wingbeat-`` and base32 without regard to case, so that it survives mail programs,
 phones and being read aloud; spaces and line breaks inside do no harm. Its last four bytes are a
-checksum, so that a typing error is found before anything is asked. With one address it has 93
+checksum, so that a typing error is found before anything is asked, and its end within a message. With one address it has 93
 characters; addresses are taken in the order given for as long as the text stays within 150. A
 file holds the same text.
 
@@ -32,8 +32,8 @@ import base64
 import hashlib
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Iterable
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -42,9 +42,7 @@ from agent.net.certificates import FLOCK_ID_BYTES
 from agent.net.refusals import MembershipError
 
 PREFIX = "wingbeat-"
-FILE_SUFFIX = ".wingbeat-invitation"
 TEXT_LENGTH_MAX = 150
-FILE_BYTES_MAX = 4096
 KEEPER_BYTES = 8
 SECRET_BYTES = 12
 CHECKSUM_BYTES = 4
@@ -54,6 +52,12 @@ _VERSION = 1
 _IPV4, _IPV6, _NAME = 0, 1, 128
 _FIXED = 1 + FLOCK_ID_BYTES + KEEPER_BYTES + SECRET_BYTES + 4 + 2
 _BYTES_MAX = (TEXT_LENGTH_MAX - len(PREFIX)) * 5 // 8
+_SEARCHED_MAX = 100_000
+"""Of a message that holds one, in characters."""
+_PREFIX = re.compile(r"\s*".join(PREFIX))
+_DASH = re.compile("[\u2010-\u2015\u2212]")
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
+_STRANGE = re.compile(r"[^a-z2-7]")
 _HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9_])?")
 
 
@@ -106,54 +110,72 @@ def usable_addresses(hosts: Iterable[str], port: int) -> tuple[Address, ...]:
 
 
 def parse_invitation(text: str) -> Invitation:
-    """The invitation in a text; raises ``MembershipError``, a sentence for each way to be wrong."""
-    compact = "".join(text.split()).strip("<>\"'`.,").lower()
-    if not compact.startswith(PREFIX):
-        raise MembershipError(f'this is no invitation: it begins with "{PREFIX}"; copy all of it')
-    letters = compact.removeprefix(PREFIX)
-    if len(letters) > TEXT_LENGTH_MAX:
-        raise MembershipError("this is longer than an invitation: copy only the invitation")
-    strange = re.search(r"[^a-z2-7]", letters)
-    if strange:
-        raise MembershipError(
-            f'the character "{strange.group()}" does not occur in invitations: compare with the one '
-            f"you were sent (it has the letters a to z and the digits 2 to 7)"
-        )
-    body = _verified(letters)
+    """The invitation in a text; raises ``MembershipError``, a sentence for each way to be wrong.
+
+    What people copy with it does no harm, nor what mail and chat programs put around and into it:
+    words before and after, quotation marks of any language, line breaks, invisible letters.
+    """
+    visible = _DASH.sub("-", "".join(filter(_visible, text[:_SEARCHED_MAX]))).lower()
+    body, letters = None, None
+    for place in _PREFIX.finditer(visible):
+        words = [_AROUND.sub("", word) for word in visible[place.end() :].split()]
+        body, letters = _first_complete(words), "".join(words)
+        if body is not None:
+            break
+    if body is None:
+        raise _incomplete(letters)
     if body[0] != _VERSION:
         raise MembershipError("this invitation is of a later version: update Wingbeat here")
     return _unpacked(body)
 
 
-def read_invitation_file(path: Path) -> Invitation:
-    """The invitation in a file that a person opened."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise MembershipError(f"cannot read {path} ({reason}): save the file again") from error
-    lines = data.decode("utf-8", "replace").lstrip("\ufeff").splitlines()
-    for line in lines if len(data) <= FILE_BYTES_MAX else []:
-        if line.strip().lower().startswith(PREFIX):
-            return parse_invitation(line)
-    raise MembershipError(f"{path} holds no invitation: ask for it again, as a text or a file")
+def _visible(letter: str) -> bool:
+    """Whether it is more than a hint where a line may be broken, and the like."""
+    return letter.isspace() or unicodedata.category(letter) not in ("Cf", "Cc")
 
 
-def _verified(letters: str) -> bytes:
+def _first_complete(words: list[str]) -> bytes | None:
+    """Of the words together, as few as are an invitation: what follows belongs to the message."""
+    letters = ""
+    for word in words:
+        letters += word
+        if len(letters) > TEXT_LENGTH_MAX or _STRANGE.search(letters):
+            return None
+        body = _verified(letters)
+        if body is not None:
+            return body
+    return None
+
+
+def _incomplete(letters: str | None) -> MembershipError:
+    """What to say of a text that is none; only of its beginning, for a message may follow it."""
+    if letters is None:
+        return MembershipError(f'this is no invitation: it begins with "{PREFIX}"; copy all of it')
+    strange = _STRANGE.search(letters[: TEXT_LENGTH_MAX - len(PREFIX)])
+    if strange:
+        return MembershipError(
+            f'the character "{strange.group()}" does not occur in invitations: compare with the one '
+            f"you were sent (it has the letters a to z and the digits 2 to 7)"
+        )
+    if len(letters) > TEXT_LENGTH_MAX:
+        return MembershipError("this is longer than an invitation: copy only the invitation")
+    return MembershipError(
+        "this invitation has a typing error or is not complete: copy it again from its first "
+        "to its last character"
+    )
+
+
+def _verified(letters: str) -> bytes | None:
     """The bytes before the checksum, if it is theirs and the text is written as we write it."""
     padded = letters.upper() + "=" * (-len(letters) % 8)
     try:
         data = base64.b32decode(padded)
     except ValueError:
-        data = b""
+        return None
     body, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
     canonical = base64.b32encode(data).decode("ascii") == padded
     if not canonical or len(body) <= _FIXED or checksum != _checksum(body):
-        raise MembershipError(
-            "this invitation has a typing error or is not complete: copy it again from its first "
-            "to its last character"
-        )
+        return None
     return body
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ipaddress
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.net.invitation import (
-    FILE_SUFFIX,
     PREFIX,
     TEXT_LENGTH_MAX,
     Invitation,
     parse_invitation,
-    read_invitation_file,
     usable_addresses,
 )
 from agent.net.refusals import MembershipError
@@ -157,21 +154,37 @@ def test_an_invitation_to_nowhere_is_not_made(names: list[str], port: int) -> No
         usable_addresses(names, port)
 
 
-@pytest.mark.parametrize("prefix", [b"", b"\xef\xbb\xbf"])
-def test_an_invitation_is_the_same_after_its_file(tmp_path: Path, prefix: bytes) -> None:
-    path = tmp_path / f"office{FILE_SUFFIX}"
-    path.write_bytes(prefix + SAMPLE.file.replace(b"\n", b"\r\n"))
-    assert read_invitation_file(path) == SAMPLE
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_an_invitation_is_the_same_after_its_file(line_end: str) -> None:
+    text = SAMPLE.file.decode().replace("\n", line_end)
+    assert parse_invitation("\ufeff" + text) == SAMPLE
 
 
-@pytest.mark.parametrize("content", [b"", b"nothing", b"\xff\xfe\x00", b"x" * 10_000])
-def test_a_file_without_invitation_is_named(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(content)
-    with pytest.raises(MembershipError, match="holds no invitation"):
-        read_invitation_file(path)
+HALF = len(SAMPLE.text) // 2
+HEAD, TAIL = SAMPLE.text[:HALF], SAMPLE.text[HALF:]
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MembershipError, match=r"cannot read .*missing"):
-        read_invitation_file(tmp_path / "missing")
+@pytest.mark.parametrize(
+    "message",
+    [
+        f"\u201c{SAMPLE.text}\u201d",
+        f"\u201e{SAMPLE.text}\u201c",
+        f"\u00ab {SAMPLE.text} \u00bb",
+        f"*{SAMPLE.text}*",
+        f"({SAMPLE.text})",
+        f"```\n{SAMPLE.text}\n```",
+        f"> {HEAD}\n> {TAIL}",
+        f"{HEAD}=\n{TAIL}",
+        f"{HEAD}\u200b{TAIL}",
+        f"{HEAD}\u00ad{TAIL}",
+        SAMPLE.text.replace("-", "\u2011"),
+        f"please run wingbeat flock join {SAMPLE.text} and tell me",
+        f"open wingbeat-tray, then paste {SAMPLE.text}",
+        f"[10:32] Anna: {SAMPLE.text}\n[10:33] Bob: done!",
+        f"{SAMPLE.text}\n\n-- \nAnna",
+        f"{SAMPLE.text} {SAMPLE.text}",
+        SAMPLE.text.encode("utf-16").decode("utf-8", "replace"),
+    ],
+)
+def test_an_invitation_is_found_in_what_chat_and_mail_make_of_it(message: str) -> None:
+    assert parse_invitation(message) == SAMPLE

@@ -11,6 +11,7 @@ from agent.commands.parsing import command_parser
 from agent.commands.showing import show_lines
 
 INVITATION_LENGTH_MAX = 4_096
+INVITATION_SUFFIX = ".wingbeat-invitation"
 
 
 def run(arguments: list[str]) -> int:
@@ -27,18 +28,26 @@ def run(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     text = " ".join(options.invitation)
     try:
-        text = _content(text)
+        text = invitation_in(text)
     except OSError as error:
         return fail(options, f"{text} cannot be read: {error.strerror}")
     return ask(options, JOIN, Join(text[:INVITATION_LENGTH_MAX]), _show)
 
 
-def _content(text: str) -> str:
-    """What is in the file, if it is one."""
-    if len(text) > INVITATION_LENGTH_MAX or not Path(text).is_file():
+def invitation_in(text: str) -> str:
+    """What is in the file, if one is meant; shells of Windows write UTF-16 when redirected."""
+    if not _names_file(text):
         return text
-    with Path(text).open(encoding="utf-8", errors="replace") as file:
-        return file.read(INVITATION_LENGTH_MAX)
+    with Path(text).open("rb") as file:
+        return file.read(2 * INVITATION_LENGTH_MAX).decode("utf-8", "replace")
+
+
+def _names_file(text: str) -> bool:
+    """Whether it is one, or would be if it were there. Texts of people are no names of files."""
+    try:
+        return text.endswith(INVITATION_SUFFIX) or Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _show(joined: Joined) -> None:

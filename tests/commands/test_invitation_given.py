@@ -1,0 +1,37 @@
+"""What `wingbeat flock join` takes as an invitation: a text, or a file however it was saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.commands.flock.join import INVITATION_SUFFIX, invitation_in
+from agent.net.invitation import Invitation, parse_invitation, usable_addresses
+
+INVITATION = Invitation(
+    "abcdefghijklmnopqrstuvwxya",
+    b"keeperid",
+    b"twelve bytes",
+    1_800_000_000,
+    usable_addresses(["192.168.1.17"], 4711),
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_is_read_in_whatever_a_shell_or_editor_saved_it(
+    tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / f"office{INVITATION_SUFFIX}"
+    path.write_bytes(INVITATION.file.decode().encode(encoding))
+    assert parse_invitation(invitation_in(str(path))) == INVITATION
+
+
+def test_a_text_that_is_too_long_to_name_a_file_is_a_text() -> None:
+    text = "good morning, " * 40 + INVITATION.text
+    assert parse_invitation(invitation_in(text)) == INVITATION
+
+
+def test_a_file_that_is_not_there_is_missed(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        invitation_in(str(tmp_path / f"office{INVITATION_SUFFIX}"))
