@@ -16,11 +16,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from agent.api.admission import AskChanged, Asked, JoinRequested, JoinRequestEnded, Requests
 from agent.api.flock import Members, Peers
 from agent.api.methods import (
+    ASKED,
     MEMBERS,
     PEERS,
     PROGRAMS,
+    REQUESTS,
     SETTINGS,
     SHOW,
     STATUS,
@@ -64,9 +67,12 @@ R = TypeVar("R", bound=Struct)
 
 @dataclass(slots=True)
 class Attention:
-    """Written by the window's thread, read here: whether anybody looks."""
+    """Written by the window's thread, read here."""
 
     seen: bool = False
+    """Whether anybody looks."""
+    awaited: bool = False
+    """Whether an agent is being started: that it is not there yet is no trouble then."""
 
 
 class Follower:
@@ -78,6 +84,7 @@ class Follower:
         self._wanted: dict[str, None] = {}
         self._wanting = asyncio.Event()
         self._flock_news = asyncio.Event()
+        self._joining_news = asyncio.Event()
         self._unserved: set[str] = set()
         self._silent = False
 
@@ -92,15 +99,18 @@ class Follower:
                 async with client:
                     await self._converse(client)
             except TimeoutError:
-                self._tell(notices.Absent(Absence.SILENT))
+                self._tell(notices.Absent(self._or_starting(Absence.SILENT)))
             except (NoAgentError, DisconnectedError):
-                self._tell(notices.Absent(Absence.NO_AGENT))
+                self._tell(notices.Absent(self._or_starting(Absence.NO_AGENT)))
             except EventsLostError:
                 continue
             except ClientError as error:
                 self._tell(notices.Absent(Absence.REFUSED, str(error)))
             await asyncio.sleep(wait_s)
-            wait_s = min(2 * wait_s, AGAIN_S_MAX)
+            wait_s = AGAIN_S if self._attention.awaited else min(2 * wait_s, AGAIN_S_MAX)
+
+    def _or_starting(self, why: Absence) -> Absence:
+        return Absence.STARTING if self._attention.awaited else why
 
     def want(self, workflow: str) -> None:
         """Read the tasks of this workflow, before those of others."""
@@ -108,8 +118,9 @@ class Follower:
         self._wanting.set()
 
     def want_flock(self) -> None:
-        """Read the machines again."""
+        """Read the machines again, and who asks to be one."""
         self._flock_news.set()
+        self._joining_news.set()
 
     async def ask(self, method: Method[P, R], params: P, within_s: float) -> R:
         """A question of the window. Raises ``ClientError``."""
@@ -131,16 +142,19 @@ class Follower:
         welcome = client.welcome
         assert welcome is not None
         self._client, self._silent = client, False
+        self._attention.awaited = False
         self._unserved.clear()
         trouble: ClientError | None = None
         self._tell(notices.Connected(welcome))
         self._flock_news.set()
+        self._joining_news.set()
         try:
             position, unfinished = await self._read_status(client)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._follow(client, position))
                 group.create_task(self._ping(client))
                 group.create_task(self._read_flock(client))
+                group.create_task(self._read_joining(client))
                 group.create_task(self._read_rest(client, unfinished))
         except* ClientError as errors:
             trouble = _weightiest(errors)
@@ -172,6 +186,8 @@ class Follower:
                 match event.happening:
                     case PeerChanged() | FlockChanged() | ProgramWaiting():
                         self._flock_news.set()
+                    case JoinRequested() | JoinRequestEnded() | AskChanged():
+                        self._joining_news.set()
                     case TaskMoved(before=before, after=after):
                         if TaskState.RUNNING in (before, after):
                             self._flock_news.set()
@@ -219,6 +235,19 @@ class Follower:
             settings = await self._optional(client, SETTINGS, Settings())
             if settings is not None:
                 self._tell(notices.SettingsRead(settings))
+            await asyncio.sleep(FLOCK_PAUSE_S)
+
+    async def _read_joining(self, client: Client) -> None:
+        """Who asks to be let in, and what became of our own request; read when either moved."""
+        while True:
+            await self._joining_news.wait()
+            self._joining_news.clear()
+            requests = await self._optional(client, REQUESTS, Requests())
+            if requests is not None:
+                self._tell(notices.RequestsRead(requests))
+            asked = await self._optional(client, ASKED, Asked())
+            if asked is not None:
+                self._tell(notices.AskRead(asked))
             await asyncio.sleep(FLOCK_PAUSE_S)
 
     async def _read_rest(self, client: Client, unfinished: list[WorkflowView]) -> None:

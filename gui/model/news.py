@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from agent.api import session
+from agent.api import admission, session
 from agent.api.work import WorkflowView
 from gui.words import tr
 
@@ -18,6 +18,7 @@ class NewsKind(Enum):
     FAILED = "failed"
     GATE = "gate"
     FLOCK = "flock"
+    JOIN = "join"
     PROGRAM = "program"
 
 
@@ -39,6 +40,7 @@ def kind_words(kind: NewsKind) -> str:
         NewsKind.FAILED: tr("A workflow failed"),
         NewsKind.GATE: tr("A step waits for you"),
         NewsKind.FLOCK: tr("A machine joined or left the flock"),
+        NewsKind.JOIN: tr("A machine wants to join the flock"),
         NewsKind.PROGRAM: tr("A program waits for your permission"),
     }[kind]
 
@@ -67,6 +69,8 @@ def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iter
                     publisher=publisher or tr("Somebody"),
                 ),
             )
+        case admission.JoinRequested(_, name, user, code, keeper):
+            yield _asks_to_join(name, user, code, keeper)
         case session.FlockChanged(flock):
             if flock:
                 yield News(
@@ -76,6 +80,15 @@ def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iter
                 )
         case _:
             pass
+
+
+def _asks_to_join(name: str, user: str, code: str, keeper: str) -> News:
+    asks = tr("{user} at {name}", user=user, name=name) if user else name
+    return News(
+        NewsKind.JOIN,
+        tr("{name} wants to join the flock", name=name),
+        tr("{who} asks {keeper}, with the code {code}.", who=asks, keeper=keeper, code=code),
+    )
 
 
 def _ended(workflow: str, name: str, state: str, tasks: int) -> Iterator[News]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from agent.api.admission import AskView, RequestsReply
 from agent.api.flock import MembersReply, PeersReply
 from agent.api.programs import ProgramsReply
 from agent.api.session import Event, Welcome
@@ -98,6 +99,20 @@ class SettingsRead:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestsRead:
+    """Which machines ask to be let in; none where this agent does not know of asking."""
+
+    reply: RequestsReply
+
+
+@dataclass(frozen=True, slots=True)
+class AskRead:
+    """What became of this machine's own request to be let in."""
+
+    view: AskView
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetsNamed:
     """What the datasets of a workflow are called."""
 
@@ -123,6 +138,8 @@ Notice = (
     | VolunteeringRead
     | ProgramsRead
     | SettingsRead
+    | RequestsRead
+    | AskRead
     | DatasetsNamed
     | Happened
 )

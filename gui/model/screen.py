@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from agent.api import session
+from agent.api.admission import AskView, JoinRequestView, RequestsReply
 from agent.api.flock import MembersReply, PeersReply
 from agent.api.programs import ProgramsReply
 from agent.api.settings import SettingsView
@@ -21,6 +22,7 @@ from agent.api.values import TaskState
 from agent.api.volunteering import VolunteeringView
 from agent.api.work import NodeView, TaskView, WorkflowView
 from gui.model import notices
+from gui.model.early import EarlyPause
 from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
 from gui.model.news import News, news_of
 from gui.model.notices import Absence, Notice
@@ -68,8 +70,11 @@ class Screen:
         self.peers: PeersReply | None = None
         self.members: MembersReply | None = None
         self.volunteering: VolunteeringView | None = None
+        self.early: EarlyPause | None = None
         self.programs: ProgramsReply | None = None
         self.settings: SettingsView | None = None
+        self.requests: RequestsReply | None = None
+        self.asked: AskView | None = None
         self.dataset_names: dict[str, str] = {}
         self._read_at: dict[str, int] = {}
         self._folds: dict[type, Callable[[Any, Changes], None]] = {
@@ -83,6 +88,8 @@ class Screen:
             notices.VolunteeringRead: self._volunteering,
             notices.ProgramsRead: self._programs,
             notices.SettingsRead: self._settings,
+            notices.RequestsRead: self._requests,
+            notices.AskRead: self._asked,
             notices.DatasetsNamed: self._named,
             notices.Happened: self._happened,
         }
@@ -94,9 +101,20 @@ class Screen:
             self._folds[type(notice)](notice, changes)
         return changes
 
+    @property
+    def starting(self) -> bool:
+        """Whether the agent is expected, and not there yet."""
+        return self.absence is not None and self.absence.why is Absence.STARTING
+
     def open_workflows(self) -> list[WorkflowView]:
         """Those of which something is still to be done."""
         return [workflow for workflow in self.workflows.values() if is_open(workflow)]
+
+    def join_requests(self) -> tuple[JoinRequestView, ...]:
+        """Machines that ask to be let in and wait for an answer that can be given here."""
+        if self.requests is None or not self.requests.may_admit:
+            return ()
+        return tuple(each for each in self.requests.requests if not each.admitted)
 
     def tasks_of(self, workflow: str) -> list[TaskView]:
         """In the order of the author; as far as they were read."""
@@ -164,6 +182,14 @@ class Screen:
 
     def _settings(self, notice: notices.SettingsRead, changes: Changes) -> None:
         self.settings, changes.settings = notice.view, True
+
+    def _requests(self, notice: notices.RequestsRead, changes: Changes) -> None:
+        changes.flock = changes.flock or self.requests != notice.reply
+        self.requests = notice.reply
+
+    def _asked(self, notice: notices.AskRead, changes: Changes) -> None:
+        changes.flock = changes.flock or self.asked != notice.view
+        self.asked = notice.view
 
     def _named(self, notice: notices.DatasetsNamed, changes: Changes) -> None:
         if any(self.dataset_names.get(key) != name for key, name in notice.names.items()):

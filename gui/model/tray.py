@@ -12,7 +12,7 @@ from enum import Enum
 from agent.api.values import TaskState
 from agent.api.work import CurrentTask
 from gui.model.agent_words import in_our_words
-from gui.model.notices import Absence
+from gui.model.news import NewsKind
 from gui.model.screen import Screen
 from gui.model.times import countdown, left
 from gui.model.trouble import agent_trouble
@@ -58,6 +58,7 @@ class Entry:
     enabled: bool = True
     length_s: float = 0.0
     parts: tuple[Entry, ...] = ()
+    leads_to: NewsKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def state_of(screen: Screen) -> TrayState:
     """Trouble before everything; what needs the person before what only runs."""
     if agent_trouble(screen.absence) is not None:
         return TrayState.TROUBLE
-    if gates_waiting(screen):
+    if gates_waiting(screen) or screen.join_requests():
         return TrayState.NEEDS_YOU
     if is_paused(screen):
         return TrayState.PAUSED
@@ -103,8 +104,9 @@ def sentence_of(screen: Screen, now_s: float) -> str:
     trouble = agent_trouble(screen.absence)
     if trouble is not None:
         return trouble.sentence
-    if screen.node is None or (screen.absence and screen.absence.why is Absence.STARTING):
-        return tr("Starting …")
+    if screen.node is None or screen.starting:
+        early = tr("Starting …; pauses as soon as it is up")
+        return tr("Starting …") if screen.early is None else early
     if is_paused(screen):
         return _pause_sentence(screen, now_s)
     own = _own_tasks(screen)
@@ -117,7 +119,9 @@ def sentence_of(screen: Screen, now_s: float) -> str:
 
 
 def is_paused(screen: Screen) -> bool:
-    """By the owner's own word."""
+    """By the owner's own word, or as soon as there is an agent to say it to."""
+    if screen.starting:
+        return screen.early is not None
     return bool(screen.volunteering and screen.volunteering.paused)
 
 
@@ -126,9 +130,15 @@ def gates_waiting(screen: Screen) -> int:
     return sum(workflow.counts.get(TaskState.WAITING, 0) for workflow in screen.workflows.values())
 
 
+def programs_waiting(screen: Screen) -> int:
+    """How many programs of others wait for the owner's word."""
+    programs = screen.programs.programs if screen.programs is not None else ()
+    return sum(each.here == "waiting" for each in programs)
+
+
 def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
     """The same in tray and window."""
-    able = screen.absence is None
+    able = screen.absence is None or screen.starting
     if is_paused(screen):
         return (Entry(Act.RESUME, _resume_text(screen, now_s), able),)
     minutes, hour, hours = PAUSES_S
@@ -147,13 +157,21 @@ def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
 def _entries(screen: Screen, state: TrayState, now_s: float) -> tuple[Entry, ...]:
     told = [Entry(Act.OPEN, text, True) for text in _running_lines(screen, now_s)]
     gates = gates_waiting(screen)
-    if state is TrayState.NEEDS_YOU:
+    joining = len(screen.join_requests())
+    if state is TrayState.NEEDS_YOU and joining:
+        said = tr_n("%n machine(s) want to join the flock", "", joining)
+        told.insert(0, Entry(Act.OPEN, said, leads_to=NewsKind.JOIN))
+    if state is TrayState.NEEDS_YOU and gates:
         told.insert(0, Entry(Act.OPEN, tr_n("%n step(s) wait for you", "gates", gates)))
+    programs = programs_waiting(screen)
+    if programs:
+        said = tr_n("%n program(s) wait for your permission", "", programs)
+        told.append(Entry(Act.OPEN, said, leads_to=NewsKind.PROGRAM))
     pause: tuple[Entry, ...]
     if is_paused(screen):
         pause = pause_entries(screen, now_s)
     else:
-        able = screen.absence is None
+        able = screen.absence is None or screen.starting
         pause = (Entry(Act.NOTHING, tr("Pause"), able, parts=pause_entries(screen, now_s)),)
     return (
         Entry(Act.OPEN, tr("Open Wingbeat")),
@@ -222,8 +240,8 @@ def _pause_sentence(screen: Screen, now_s: float) -> str:
 
 
 def _resume_text(screen: Screen, now_s: float) -> str:
-    assert screen.volunteering is not None
-    until_ms = screen.volunteering.paused_until_ms
+    known = screen.volunteering if not screen.starting else None
+    until_ms = known.paused_until_ms if known is not None else None
     if until_ms is None:
         return tr("Resume")
     return tr("Resume ({countdown} left)", countdown=countdown(until_ms / 1000, now_s))

@@ -32,11 +32,25 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n machine(s) want to join the flock</source>
+        <translation>
+            <numerusform>%n machine wants to join the flock</numerusform>
+            <numerusform>%n machines want to join the flock</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n step(s) wait for you</source>
         <comment>gates</comment>
         <translation>
             <numerusform>%n step waits for you</numerusform>
             <numerusform>%n steps wait for you</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n program(s) wait for your permission</source>
+        <translation>
+            <numerusform>%n program waits for your permission</numerusform>
+            <numerusform>%n programs wait for your permission</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -133,6 +147,13 @@
         <translation>
             <numerusform>%n runs</numerusform>
             <numerusform>%n run</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n machine(s) want to join</source>
+        <translation>
+            <numerusform>%n machine wants to join</numerusform>
+            <numerusform>%n machines want to join</numerusform>
         </translation>
     </message>
     <message numerus="yes">

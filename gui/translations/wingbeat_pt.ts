@@ -271,6 +271,10 @@
         <translation>Uma máquina entrou no bando ou saiu dele</translation>
     </message>
     <message>
+        <source>A machine wants to join the flock</source>
+        <translation>Uma máquina quer entrar no bando</translation>
+    </message>
+    <message>
         <source>A program waits for your permission</source>
         <translation>Um programa espera pela sua permissão</translation>
     </message>
@@ -297,6 +301,18 @@
     <message>
         <source>A machine joined it or left it. Open the flock to see which.</source>
         <translation>Uma máquina entrou ou saiu. Abra o bando para ver qual.</translation>
+    </message>
+    <message>
+        <source>{user} at {name}</source>
+        <translation>{user} em {name}</translation>
+    </message>
+    <message>
+        <source>{name} wants to join the flock</source>
+        <translation>{name} quer entrar no bando</translation>
+    </message>
+    <message>
+        <source>{who} asks {keeper}, with the code {code}.</source>
+        <translation>{who} pede a {keeper}, com o código {code}.</translation>
     </message>
     <message>
         <source>{workflow} failed</source>
@@ -464,11 +480,25 @@
         <translation>Terminar o que roda, depois pausar</translation>
     </message>
     <message numerus="yes">
+        <source>%n machine(s) want to join the flock</source>
+        <translation>
+            <numerusform>%n máquina quer entrar no bando</numerusform>
+            <numerusform>%n máquinas querem entrar no bando</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n step(s) wait for you</source>
         <comment>gates</comment>
         <translation>
             <numerusform>%n passo espera por você</numerusform>
             <numerusform>%n passos esperam por você</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n program(s) wait for your permission</source>
+        <translation>
+            <numerusform>%n programa espera a sua permissão</numerusform>
+            <numerusform>%n programas esperam a sua permissão</numerusform>
         </translation>
     </message>
     <message>
@@ -858,12 +888,16 @@
         <translation>A que bando pertence este computador?</translation>
     </message>
     <message>
-        <source>A flock is the machines that work together. You join one with an invitation, which somebody who belongs to it can make.</source>
-        <translation>Um bando são as máquinas que trabalham juntas. Entra-se nele com um convite, feito por alguém que já pertence a ele.</translation>
+        <source>A flock is the machines that work together. Somebody who belongs to it lets you in, or makes you an invitation.</source>
+        <translation>Um bando são as máquinas que trabalham juntas. Alguém que pertence a ele admite você, ou lhe faz um convite.</translation>
     </message>
     <message>
-        <source>Join a flock</source>
-        <translation>Entrar em um bando</translation>
+        <source>Ask a flock nearby</source>
+        <translation>Pedir a um bando por perto</translation>
+    </message>
+    <message>
+        <source>Join with an invitation</source>
+        <translation>Entrar com um convite</translation>
     </message>
     <message>
         <source>Create a new flock</source>
@@ -932,6 +966,10 @@
     <message>
         <source>flock of {name}</source>
         <translation>bando de {name}</translation>
+    </message>
+    <message>
+        <source>Choose the flock to ask first.</source>
+        <translation>Escolha primeiro o bando a pedir.</translation>
     </message>
     <message>
         <source>Machines</source>
@@ -1119,6 +1157,58 @@
     <message>
         <source>and {number} more</source>
         <translation>e mais {number}</translation>
+    </message>
+    <message>
+        <source>{name} wants to join</source>
+        <translation>{name} quer entrar</translation>
+    </message>
+    <message>
+        <source>{sentence}, code {code}</source>
+        <translation>{sentence}, código {code}</translation>
+    </message>
+    <message>
+        <source>Admit</source>
+        <translation>Admitir</translation>
+    </message>
+    <message>
+        <source>Refuse</source>
+        <translation>Recusar</translation>
+    </message>
+    <message>
+        <source>Admit {name}</source>
+        <translation>Admitir {name}</translation>
+    </message>
+    <message>
+        <source>Refuse {name}</source>
+        <translation>Recusar {name}</translation>
+    </message>
+    <message>
+        <source>{name} is let in; it joins when its person confirms the code.</source>
+        <translation>{name} foi admitida; entra quando a pessoa de lá confirmar o código.</translation>
+    </message>
+    <message>
+        <source>{name} is not let in.</source>
+        <translation>{name} não foi admitida.</translation>
+    </message>
+    <message>
+        <source>{user} sits at it</source>
+        <translation>{user} está nela</translation>
+    </message>
+    <message>
+        <source>asked {when}</source>
+        <translation>pediu {when}</translation>
+    </message>
+    <message>
+        <source>Let in. It joins as soon as its person has confirmed the code.</source>
+        <translation>Admitida. Entra assim que a pessoa de lá confirmar o código.</translation>
+    </message>
+    <message>
+        <source>Admit it only if the same code stands on its screen: ask its person.</source>
+        <translation>Admita só se o mesmo código estiver na tela dela: pergunte à pessoa.</translation>
+    </message>
+    <message>
+        <source>It can be answered at {keepers}.</source>
+        <translation>A resposta pode ser dada em {keepers}.</translation>
     </message>
     <message>
         <source>Open</source>
@@ -1664,6 +1754,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n machine(s) want to join</source>
+        <translation>
+            <numerusform>%n máquina quer entrar</numerusform>
+            <numerusform>%n máquinas querem entrar</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n machine(s) up</source>
         <translation>
             <numerusform>%n máquina ativa</numerusform>
@@ -1744,6 +1841,78 @@
     <message>
         <source>Still missing: {names}. The tasks behind this step may need it.</source>
         <translation>Ainda falta: {names}. As tarefas depois desta etapa podem precisar disso.</translation>
+    </message>
+    <message>
+        <source>Wingbeat runs already, as process {process}, and does not answer: wait a little, or end that process, then start it again.</source>
+        <translation>O Wingbeat já roda, como processo {process}, e não responde: espere um pouco, ou encerre esse processo, e inicie de novo.</translation>
+    </message>
+    <message>
+        <source>Flocks nearby</source>
+        <translation>Bandos por perto</translation>
+    </message>
+    <message>
+        <source>Look again</source>
+        <translation>Procurar de novo</translation>
+    </message>
+    <message>
+        <source>Listening to the network …</source>
+        <translation>Escutando a rede …</translation>
+    </message>
+    <message>
+        <source>The same code stands there</source>
+        <translation>Lá está o mesmo código</translation>
+    </message>
+    <message>
+        <source>Do not join</source>
+        <translation>Não entrar</translation>
+    </message>
+    <message>
+        <source>Asking {flock} to let this computer in</source>
+        <translation>Pedindo a {flock} para entrar</translation>
+    </message>
+    <message>
+        <source>Ask somebody at {keeper} to open the flock there and to admit this computer. There the same code must stand; if it is another one, do not join.</source>
+        <translation>Peça a alguém em {keeper} para abrir o bando lá e admitir este computador. Lá deve estar o mesmo código; se for outro, não entre.</translation>
+    </message>
+    <message>
+        <source>Code {code}</source>
+        <translation>Código {code}</translation>
+    </message>
+    <message>
+        <source>a flock that has not told its name</source>
+        <translation>um bando que não disse o seu nome</translation>
+    </message>
+    <message>
+        <source>Ask one of them; somebody there has to let this computer in.</source>
+        <translation>Peça a um deles; alguém lá precisa admitir este computador.</translation>
+    </message>
+    <message>
+        <source>No flock is heard on this network. Ask for an invitation instead.</source>
+        <translation>Nenhum bando é ouvido nesta rede. Peça um convite.</translation>
+    </message>
+    <message>
+        <source>You have confirmed the code; now somebody at {keeper} has to admit.</source>
+        <translation>Você confirmou o código; agora alguém em {keeper} precisa admitir.</translation>
+    </message>
+    <message>
+        <source>Waiting for somebody at {keeper} …</source>
+        <translation>Esperando alguém em {keeper} …</translation>
+    </message>
+    <message>
+        <source>Somebody at {keeper} lets this computer in. Is the code the same?</source>
+        <translation>Alguém em {keeper} admite este computador. O código é o mesmo?</translation>
+    </message>
+    <message>
+        <source>Joining …</source>
+        <translation>Entrando …</translation>
+    </message>
+    <message>
+        <source>Somebody at {keeper} does not let this computer in.</source>
+        <translation>Alguém em {keeper} não admite este computador.</translation>
+    </message>
+    <message>
+        <source>The request has ended; ask again.</source>
+        <translation>O pedido terminou; peça de novo.</translation>
     </message>
 </context>
 </TS>

@@ -99,7 +99,7 @@ class TrayIcon(QObject):
 
     def _press(self, entry: Entry) -> None:
         if entry.act is Act.OPEN:
-            self.opened.emit(None)
+            self.opened.emit(News(entry.leads_to, "", "") if entry.leads_to is not None else None)
         elif not self._desk.press(entry):
             self.pressed.emit(entry)
 

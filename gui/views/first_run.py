@@ -20,13 +20,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from agent.api.admission import Ask, AskView
 from agent.api.flock import FlockCreate, Join, Joined
-from agent.api.methods import FLOCK_CREATE, JOIN, SET_VOLUNTEERING
+from agent.api.methods import ASK, FLOCK_CREATE, JOIN, SET_VOLUNTEERING
 from agent.api.volunteering import SetVolunteering, VolunteerRules
 from gui import settings
+from gui.model.notices import AskRead
+from gui.model.screen import Changes
 from gui.model.week import ranges_of
 from gui.startup import Login
 from gui.theme.look import GRID
+from gui.views.asking import AskPanel, NearbyFlocks, is_asking
 from gui.views.bars import Bar
 from gui.views.desk import Desk
 from gui.views.pieces import button, label, quiet, row, title
@@ -34,6 +38,8 @@ from gui.views.week_grid import WeekGrid
 from gui.words import tr
 
 STEPS = 3
+ASKING_PAGE = STEPS
+"""Beside the three: the wait until a flock nearby lets this computer in."""
 JOIN_S_MAX = 60.0
 OFFICE_NIGHTS = frozenset(
     (day, hour) for day in range(7) for hour in range(24) if day > 4 or hour < 7 or hour > 18
@@ -57,6 +63,10 @@ class FirstRun(QDialog):
         self.pages = QStackedWidget()
         for page in (self._flock_page(), self._when_page(), self._login_page()):
             self.pages.addWidget(page)
+        self.asking = AskPanel(desk)
+        self.asking.joined.connect(lambda: self._entered(None))
+        self.asking.over.connect(self._asked_in_vain)
+        self.pages.addWidget(self.asking)
         self.back = button(tr("Back"), "firstRunBack", lambda: self._go(-1))
         self.next = button(tr("Next"), "firstRunNext", self._next, primary=True)
         self.next.setDefault(True)
@@ -70,16 +80,24 @@ class FirstRun(QDialog):
         bottom.insertStretch(0)
         lay.addLayout(bottom)
         self._tell()
+        desk.changed.connect(self._changed)
+        if is_asking(desk.screen.asked):
+            self._go(ASKING_PAGE)
 
     # -- pages -------------------------------------------------------------------------------
 
     def _flock_page(self) -> QWidget:
         page, lay = _page(
             tr("Which flock does this computer belong to?"),
-            tr("A flock is the machines that work together. You join one with an invitation, "
-               "which somebody who belongs to it can make."),
+            tr("A flock is the machines that work together. Somebody who belongs to it lets you "
+               "in, or makes you an invitation."),
         )  # fmt: skip
-        self.join_it = QRadioButton(tr("Join a flock"))
+        self.ask_it = QRadioButton(tr("Ask a flock nearby"))
+        self.ask_it.setObjectName("askFlock")
+        self.nearby = NearbyFlocks(self._desk)
+        self.nearby.chosen.connect(lambda: self.ask_it.setChecked(True))
+        self.nearby.taken.connect(self._next)
+        self.join_it = QRadioButton(tr("Join with an invitation"))
         self.join_it.setObjectName("joinFlock")
         self.create_it = QRadioButton(tr("Create a new flock"))
         self.create_it.setObjectName("createFlock")
@@ -98,6 +116,8 @@ class FirstRun(QDialog):
         self.name.setPlaceholderText(tr("Name of the flock, such as survey office"))
         self.name.setMaxLength(64)
         for each in (
+            self.ask_it,
+            self.nearby,
             self.join_it,
             self.invitation,
             self.file,
@@ -108,7 +128,7 @@ class FirstRun(QDialog):
             lay.addWidget(
                 each, 0, Qt.AlignmentFlag.AlignLeft if each is self.file else Qt.AlignmentFlag(0)
             )
-        for each in (self.join_it, self.create_it, self.alone):
+        for each in (self.ask_it, self.join_it, self.create_it, self.alone):
             each.toggled.connect(self._flock_kind)
         self.join_it.setChecked(True)
         lay.addStretch(1)
@@ -158,8 +178,11 @@ class FirstRun(QDialog):
 
     def _tell(self) -> None:
         at = self.pages.currentIndex()
-        self.step.setText(tr("Step {number} of {count}", number=at + 1, count=STEPS))
-        self.back.setVisible(at > 0)
+        asking = at == ASKING_PAGE
+        step = 1 if asking else at + 1
+        self.step.setText(tr("Step {number} of {count}", number=step, count=STEPS))
+        self.back.setVisible(at > 0 and not asking)
+        self.next.setVisible(not asking)
         self.next.setText(tr("Done") if at == STEPS - 1 else tr("Next"))
         self.next.setEnabled(True)
 
@@ -201,6 +224,8 @@ class FirstRun(QDialog):
         node = self._desk.screen.node
         if self.alone.isChecked() or (node is not None and node.flock):
             self._go(1)
+        elif self.ask_it.isChecked():
+            self._ask_nearby()
         elif self.join_it.isChecked():
             text = self.invitation.toPlainText().strip()
             if not text:
@@ -215,9 +240,35 @@ class FirstRun(QDialog):
                 FLOCK_CREATE, FlockCreate(name[:64]), self._entered, self._refused
             )
 
-    def _entered(self, _: Joined) -> None:
+    def _ask_nearby(self) -> None:
+        flock = self.nearby.current()
+        if flock is None:
+            self.fault.say(tr("Choose the flock to ask first."))
+            return
+        self.next.setEnabled(False)
+        self._desk.bridge.ask(ASK, Ask(flock.flock), self._asked, self._refused, JOIN_S_MAX)
+
+    def _asked(self, view: AskView) -> None:
+        self._desk.take((AskRead(view),))
+        self.asking.tell(view)
+        if is_asking(view):
+            self._go(ASKING_PAGE - self.pages.currentIndex())
+
+    def _asked_in_vain(self, why: str) -> None:
+        self.pages.setCurrentIndex(0)
+        self._tell()
+        if why:
+            self.fault.say(why)
+
+    def _changed(self, changes: Changes) -> None:
+        asked = self._desk.screen.asked
+        if changes.flock and asked is not None and self.pages.currentIndex() == ASKING_PAGE:
+            self.asking.tell(asked)
+
+    def _entered(self, _: Joined | None) -> None:
         self._desk.bridge.want_flock()
-        self._go(1)
+        self.pages.setCurrentIndex(1)
+        self._tell()
 
     def _refused(self, sentence: str) -> None:
         self.next.setEnabled(True)
@@ -252,6 +303,7 @@ class FirstRun(QDialog):
     def done(self, result: int) -> None:
         """However it ends, it does not come again."""
         settings.finish_first_run()
+        self._desk.changed.disconnect(self._changed)
         super().done(result)
         self.done_with.emit()
 

@@ -29,6 +29,7 @@ from gui.theme.look import GRID
 from gui.views.bars import TroubleBar
 from gui.views.columns import machine_columns
 from gui.views.desk import Desk
+from gui.views.join_requests import JoinRequests
 from gui.views.pieces import action, button, filter_field, label, quiet, row, title
 from gui.views.statistics import Statistics
 from gui.views.table import Rows, Table
@@ -48,6 +49,7 @@ class FlockPage(QWidget):
         super().__init__(parent)
         self._desk = desk
         self.trouble = TroubleBar("flockTrouble2", remedy)
+        self.requests = JoinRequests(desk)
         self.rows = Rows(
             machine_columns(),
             lambda each: str(each.node),
@@ -87,6 +89,7 @@ class FlockPage(QWidget):
         lay.setSpacing(0)
         lay.addLayout(head)
         lay.addWidget(self.trouble)
+        lay.addWidget(self.requests)
         lay.addWidget(self.tabs, 1)
 
     def refresh(self, changes: Changes) -> None:
@@ -95,6 +98,7 @@ class FlockPage(QWidget):
             return
         screen = self._desk.screen
         self.trouble.tell(flock_trouble(screen))
+        self.requests.tell(screen.requests)
         node = screen.node
         self.name.setText(node.flock if node is not None else "")
         self.invite.setEnabled(bool(node and node.flock and screen.absence is None))

@@ -37,7 +37,13 @@ from gui.bridge.submitting import workflow_files
 from gui.model.flock import up_count
 from gui.model.queue import counts
 from gui.model.screen import Changes
-from gui.model.tray import gates_waiting, is_paused, pause_entries, sentence_of
+from gui.model.tray import (
+    gates_waiting,
+    is_paused,
+    pause_entries,
+    programs_waiting,
+    sentence_of,
+)
 from gui.model.trouble import agent_trouble
 from gui.startup import Login
 from gui.theme.look import look, title_font
@@ -212,7 +218,19 @@ class Window(QWidget):
             tr_n("%n wait(s) for you", "gates", gates) if gates else tr_n("%n run(s)", "", active),
         )
         side[Place.QUEUE].tell(str(running or ""), False, tr_n("%n task(s) run", "", running))
-        side[Place.FLOCK].tell(str(up or ""), False, tr_n("%n machine(s) up", "", up))
+        joining, programs = len(screen.join_requests()), programs_waiting(screen)
+        side[Place.FLOCK].tell(
+            str(joining or up or ""),
+            joining > 0,
+            tr_n("%n machine(s) want to join", "", joining)
+            if joining
+            else tr_n("%n machine(s) up", "", up),
+        )
+        side[Place.COMPUTER].tell(
+            str(programs or ""),
+            programs > 0,
+            tr_n("%n program(s) wait for your permission", "", programs) if programs else "",
+        )
         self.side.tell(sentence_of(screen, now_s), pause_entries(screen, now_s))
 
     def _everything(self) -> None:

@@ -1,0 +1,218 @@
+"""Joining without an invitation: the flocks of this network, and the wait until one lets us in.
+
+The list is asked for when it is first seen and again on request, because other machines need a
+moment to answer. While a request waits, the code stands large on both screens: whoever sits here
+confirms it, whoever sits there admits; the order does not matter.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from agent.api.admission import AskView, ConfirmAsk, Nearby, NearbyFlock, NearbyReply, WithdrawAsk
+from agent.api.methods import CONFIRM_ASK, NEARBY, WITHDRAW_ASK
+from gui.icons.drawing import icon
+from gui.model.notices import AskRead
+from gui.theme.look import GRID
+from gui.views.desk import Desk
+from gui.views.pieces import button, label, quiet, row, title
+from gui.words import tr, tr_n
+
+NEARBY_S_MAX = 30.0
+LIST_HEIGHT = 14 * GRID
+CODE_SCALE = 2.0
+
+
+class NearbyFlocks(QWidget):
+    """``chosen`` when one is chosen, ``taken`` when it is meant (Enter, double click)."""
+
+    chosen = Signal()
+    taken = Signal()
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._flocks: list[NearbyFlock] = []
+        self._looking = False
+        self.list = QListWidget()
+        self.list.setObjectName("nearbyFlocks")
+        self.list.setAccessibleName(tr("Flocks nearby"))
+        self.list.setFixedHeight(LIST_HEIGHT)
+        self.list.itemSelectionChanged.connect(self.chosen.emit)
+        self.list.itemActivated.connect(lambda _: self.taken.emit())
+        self.note = quiet(wrap=True)
+        self.note.setObjectName("nearbyNote")
+        self.again = button(tr("Look again"), "nearbyAgain", self.look, "retry", flat=True)
+        bottom = row(self.note, self.again)
+        bottom.setStretch(0, 1)
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.setSpacing(GRID // 2)
+        lay.addWidget(self.list)
+        lay.addLayout(bottom)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Somebody looks: listen to the network."""
+        super().showEvent(event)
+        if not self._flocks:
+            self.look()
+
+    def look(self) -> None:
+        """Ask again."""
+        if self._looking:
+            return
+        self._looking = True
+        self.again.setEnabled(False)
+        self.note.setText(tr("Listening to the network …"))
+        self._desk.bridge.ask(NEARBY, Nearby(), self._found, self._failed, NEARBY_S_MAX)
+
+    def current(self) -> NearbyFlock | None:
+        """The chosen one."""
+        at = self.list.currentRow()
+        return self._flocks[at] if 0 <= at < len(self._flocks) else None
+
+    def tell(self, reply: NearbyReply) -> None:
+        """These are there."""
+        self._looking = False
+        self.again.setEnabled(True)
+        before = self.current()
+        self._flocks = [each for each in reply.flocks if not each.own]
+        self.list.clear()
+        for each in self._flocks:
+            item = QListWidgetItem(icon("flock"), _flock_text(each))
+            item.setToolTip(each.flock)
+            if not each.askable:
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
+            self.list.addItem(item)
+            if before is not None and before.flock == each.flock:
+                self.list.setCurrentItem(item)
+        if before is None and len(self._flocks) == 1 and self._flocks[0].askable:
+            self.list.setCurrentRow(0)
+        self.note.setText(reply.trouble or _found_text(len(self._flocks)))
+
+    def _found(self, reply: NearbyReply) -> None:
+        self.tell(reply)
+
+    def _failed(self, sentence: str) -> None:
+        self._looking = False
+        self.again.setEnabled(True)
+        self.note.setText(sentence)
+
+
+class AskPanel(QWidget):
+    """``joined`` when this machine belongs, ``over`` with why when it will not."""
+
+    joined = Signal()
+    over = Signal(str)
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._view: AskView | None = None
+        self.heading, self.words = title(""), label()
+        self.words.setObjectName("askWords")
+        self.code = QLabel()
+        self.code.setObjectName("askCode")
+        font = self.heading.font()
+        font.setPointSizeF(font.pointSizeF() * CODE_SCALE)
+        self.code.setFont(font)
+        self.code.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.state = quiet(wrap=True)
+        self.state.setObjectName("askState")
+        self.same = button(tr("The same code stands there"), "askConfirm", self._confirm, "check",
+                           primary=True)  # fmt: skip
+        self.withdraw = button(tr("Do not join"), "askWithdraw", self._withdraw)
+        across = row(self.same, self.withdraw)
+        across.addStretch()
+        lay = QVBoxLayout(self)
+        lay.setContentsMargins(0, 0, 0, 0)
+        lay.setSpacing(2 * GRID)
+        for each in (self.heading, self.words, self.code, self.state):
+            lay.addWidget(each)
+        lay.addLayout(across)
+        lay.addStretch(1)
+
+    def tell(self, view: AskView) -> None:
+        """What has become of it; the end is told once."""
+        before, self._view = self._view, view
+        self.heading.setText(tr("Asking {flock} to let this computer in", flock=view.flock))
+        self.words.setText(
+            tr("Ask somebody at {keeper} to open the flock there and to admit this computer. "
+               "There the same code must stand; if it is another one, do not join.",
+               keeper=view.keeper)
+        )  # fmt: skip
+        self.code.setText(view.code)
+        self.code.setAccessibleName(tr("Code {code}", code=view.code))
+        self.state.setText(_state_text(view))
+        self.same.setEnabled(not view.confirmed)
+        if before is not None and before.state == view.state:
+            return
+        if view.state == "joined":
+            self.joined.emit()
+        elif view.state in ("refused", "ended"):
+            self.over.emit(_end_text(view))
+
+    def _confirm(self) -> None:
+        if self._view is not None:
+            self.same.setEnabled(False)
+            self._ask_on(ConfirmAsk(self._view.code))
+
+    def _ask_on(self, params: ConfirmAsk) -> None:
+        self._desk.bridge.ask(CONFIRM_ASK, params, self._told, self._failed)
+
+    def _withdraw(self) -> None:
+        self._desk.bridge.ask(WITHDRAW_ASK, WithdrawAsk(), self._withdrawn, self._failed)
+
+    def _withdrawn(self, view: AskView) -> None:
+        self._view = view
+        self._desk.take((AskRead(view),))
+        self.over.emit("")
+
+    def _told(self, view: AskView) -> None:
+        self._desk.take((AskRead(view),))
+
+    def _failed(self, sentence: str) -> None:
+        self.same.setEnabled(True)
+        self.state.setText(sentence)
+
+
+def is_asking(view: AskView | None) -> bool:
+    """Whether a request is under way."""
+    return view is not None and view.state in ("waiting", "admitted", "joining")
+
+
+def _flock_text(each: NearbyFlock) -> str:
+    name = each.name or tr("a flock that has not told its name")
+    said = f"{name} · {tr_n('%n machine(s)', 'of a flock', each.machines)}"
+    return said if each.askable else f"{said} · {tr('nobody there can be asked')}"
+
+
+def _found_text(count: int) -> str:
+    if count:
+        return tr("Ask one of them; somebody there has to let this computer in.")
+    return tr("No flock is heard on this network. Ask for an invitation instead.")
+
+
+def _state_text(view: AskView) -> str:
+    match view.state:
+        case "waiting" if view.confirmed:
+            return tr("You have confirmed the code; now somebody at {keeper} has to admit.",
+                      keeper=view.keeper)  # fmt: skip
+        case "waiting":
+            return tr("Waiting for somebody at {keeper} …", keeper=view.keeper)
+        case "admitted":
+            return tr("Somebody at {keeper} lets this computer in. Is the code the same?",
+                      keeper=view.keeper)  # fmt: skip
+        case "joining":
+            return tr("Joining …")
+        case _:
+            return view.reason
+
+
+def _end_text(view: AskView) -> str:
+    if view.state == "refused":
+        return tr("Somebody at {keeper} does not let this computer in.", keeper=view.keeper)
+    return view.reason or tr("The request has ended; ask again.")

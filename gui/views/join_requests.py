@@ -1,0 +1,113 @@
+"""Who asks to be let into the flock: name, user, the code to compare, and the two answers.
+
+Above the list of machines, because that is where a machine then stands. Admitting without having
+compared the code would let in whoever is quickest to call himself so; the card therefore says what
+is to be compared with what, and the code is as large as a heading.
+"""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from agent.api.admission import Admit, Answered, JoinRequestView, Refuse, RequestsReply
+from agent.api.methods import ADMIT, REFUSE
+from gui.model.times import ago
+from gui.theme.look import GRID
+from gui.views.desk import Desk
+from gui.views.pieces import button, label, quiet, row, strong, title
+from gui.words import tr
+
+CARDS_MAX = 6
+
+
+class JoinRequests(QWidget):
+    """Takes no room while nobody asks."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._shown: RequestsReply | None = None
+        self.setObjectName("joinRequests")
+        self._cards = QVBoxLayout(self)
+        self._cards.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
+        self._cards.setSpacing(GRID)
+        self.hide()
+
+    def tell(self, reply: RequestsReply | None) -> None:
+        """Made anew only when they are others."""
+        if reply == self._shown:
+            return
+        self._shown = reply
+        while (item := self._cards.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.setParent(None)
+                widget.deleteLater()
+        requests = reply.requests if reply is not None else ()
+        for place, each in enumerate(requests[:CARDS_MAX]):
+            assert reply is not None
+            self._cards.addWidget(self._card(place, each, reply))
+        if len(requests) > CARDS_MAX:
+            self._cards.addWidget(quiet(tr("and {number} more", number=len(requests) - CARDS_MAX)))
+        self.setVisible(bool(requests))
+
+    def _card(self, place: int, each: JoinRequestView, reply: RequestsReply) -> QWidget:
+        card = QFrame()
+        card.setProperty("bar", "notice")
+        card.setObjectName(f"joinRequest{place}")
+        said = tr("{name} wants to join", name=each.name)
+        card.setAccessibleName(tr("{sentence}, code {code}", sentence=said, code=each.code))
+        code = title(each.code)
+        code.setObjectName(f"joinCode{place}")
+        code.setAccessibleName(tr("Code {code}", code=each.code))
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(strong(said))
+        words.addWidget(quiet(_who(each), wrap=True))
+        words.addWidget(label(_what_to_do(each, reply)))
+        lay = row(code)
+        lay.addLayout(words, 1)
+        lay.setSpacing(2 * GRID)
+        lay.setContentsMargins(2 * GRID, GRID, GRID, GRID)
+        if reply.may_admit and not each.admitted:
+            admit = button(tr("Admit"), f"admit{place}", lambda: self._admit(each), primary=True)
+            refuse = button(tr("Refuse"), f"refuse{place}", lambda: self._refuse(each))
+            for made, said_of in ((admit, tr("Admit {name}")), (refuse, tr("Refuse {name}"))):
+                made.setAccessibleName(said_of.format(name=each.name))
+                lay.addWidget(made)
+        card.setLayout(lay)
+        return card
+
+    def _admit(self, each: JoinRequestView) -> None:
+        self._desk.ask(ADMIT, Admit(each.request, each.code), self._answered)
+
+    def _refuse(self, each: JoinRequestView) -> None:
+        self._desk.ask(REFUSE, Refuse(each.request), self._answered)
+
+    def _answered(self, answered: Answered) -> None:
+        self._desk.bridge.want_flock()
+        if answered.admitted:
+            said = tr("{name} is let in; it joins when its person confirms the code.",
+                      name=answered.name)  # fmt: skip
+        else:
+            said = tr("{name} is not let in.", name=answered.name)
+        self._desk.said.emit(said)
+
+
+def _who(each: JoinRequestView) -> str:
+    parts = [
+        tr("{user} sits at it", user=each.user) if each.user else "",
+        each.address,
+        tr("asked {when}", when=ago(each.asked_ms / 1000, time.time())),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _what_to_do(each: JoinRequestView, reply: RequestsReply) -> str:
+    if each.admitted:
+        return tr("Let in. It joins as soon as its person has confirmed the code.")
+    if reply.may_admit:
+        return tr("Admit it only if the same code stands on its screen: ask its person.")
+    keepers = ", ".join(reply.keepers) or each.keeper
+    return tr("It can be answered at {keepers}.", keepers=keepers)

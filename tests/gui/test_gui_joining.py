@@ -1,0 +1,153 @@
+"""Who asks to join, and asking to join: what the window shows of it, and what it says to the agent."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from agent.api.admission import (
+    AskView,
+    JoinRequested,
+    JoinRequestView,
+    NearbyFlock,
+    NearbyReply,
+    RequestsReply,
+)
+from gui.model.news import NewsKind
+from gui.model.notices import AskRead, RequestsRead
+from gui.model.tray import TrayState, state_of, tray_of
+from gui.views.desk import Desk
+from gui.views.first_run import ASKING_PAGE, FirstRun
+from gui.views.flock_page import FlockPage
+from gui.views.side_bar import Place
+from gui.views.window import Window
+from tests.gui.acts import until
+from tests.gui.conftest import NoLogin
+from tests.gui.values import NOW_S, connected, happened, status
+
+CODE = "418 230"
+
+
+def request(**changes: object) -> JoinRequestView:
+    now_ms = int(time.time() * 1000)
+    values = {
+        "request": "r1", "name": "garajau", "user": "rui", "address": "10.0.0.7", "code": CODE,
+        "keeper": "acor", "asked_ms": now_ms, "expires_ms": now_ms + 300_000,
+    }  # fmt: skip
+    return JoinRequestView(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def asks(*, may_admit: bool = True, **changes: object) -> RequestsRead:
+    return RequestsRead(RequestsReply((request(**changes),), may_admit, ("acor",)))
+
+
+def nobody() -> RequestsRead:
+    return RequestsRead(RequestsReply((), may_admit=True))
+
+
+def ask(state: str, **changes: object) -> AskView:
+    values = {"state": state, "flock": "survey office", "keeper": "acor", "code": CODE}
+    return AskView(**{**values, **changes})  # type: ignore[arg-type]
+
+
+# -- somebody asks -------------------------------------------------------------------------
+
+
+def test_who_asks_stands_above_the_machines_with_the_code(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    until(qtbot, lambda: desk.screen.requests is not None or desk.screen.peers is not None)
+    window.go(Place.FLOCK)
+    page = window.places[Place.FLOCK]
+    assert isinstance(page, FlockPage)
+    desk.take((asks(),))
+    assert page.requests.isVisible()
+    code = page.findChild(QLabel, "joinCode0")
+    assert code is not None
+    assert code.text() == CODE
+    admit, refuse = (page.findChild(QPushButton, name) for name in ("admit0", "refuse0"))
+    assert admit is not None
+    assert refuse is not None
+    assert admit.accessibleName() == "Admit garajau"
+    assert "want to join" in window.side.buttons[Place.FLOCK].accessibleName()
+    desk.take((nobody(),))
+    assert not page.requests.isVisible()
+
+
+def test_only_a_keeper_can_answer(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    window.go(Place.FLOCK)
+    page = window.places[Place.FLOCK]
+    assert isinstance(page, FlockPage)
+    desk.take((asks(may_admit=False),))
+    assert page.findChild(QPushButton, "admit0") is None
+    said = [each.text() for each in page.requests.findChildren(QLabel)]
+    assert "It can be answered at acor." in said
+
+
+def test_a_request_is_told_once_and_the_tray_asks_for_its_person() -> None:
+    screen = connected(status(), asks())
+    assert state_of(screen) is TrayState.NEEDS_YOU
+    texts = [entry.text for entry in tray_of(screen, NOW_S).entries]
+    assert "1 machine want to join the flock" in texts  # plurals are the translator's
+    told = screen.fold([happened(9, JoinRequested("r1", "garajau", "rui", CODE, "acor"))])
+    (news,) = told.news
+    assert news.kind is NewsKind.JOIN
+    assert news.title == "garajau wants to join the flock"
+    assert CODE in news.sentence
+    screen.fold([asks(admitted=True)])
+    assert state_of(screen) is not TrayState.NEEDS_YOU
+
+
+# -- asking --------------------------------------------------------------------------------
+
+
+def test_flocks_nearby_are_listed_and_one_is_asked(
+    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+) -> None:
+    dialog = FirstRun(desk, login, window)
+    dialog.show()
+    flocks = (
+        NearbyFlock("f1", "survey office", 9, askable=True),
+        NearbyFlock("f2", "", 2, askable=False),
+    )
+    dialog.nearby.tell(NearbyReply(flocks))
+    assert [dialog.nearby.list.item(row).text() for row in range(2)] == [
+        "survey office · 9 machines",
+        "a flock that has not told its name · 2 machines · nobody there can be asked",
+    ]
+    dialog.nearby.list.setCurrentRow(0)
+    assert dialog.ask_it.isChecked()
+    dialog._asked(ask("waiting"))
+    assert dialog.pages.currentIndex() == ASKING_PAGE
+    assert dialog.asking.code.text() == CODE
+    assert dialog.step.text() == "Step 1 of 3"
+    desk.take((AskRead(ask("admitted")),))
+    assert "lets this computer in" in dialog.asking.state.text()
+    desk.take((AskRead(ask("joined")),))
+    assert dialog.pages.currentIndex() == 1
+    dialog.close()
+
+
+def test_who_is_refused_is_told_and_can_choose_again(
+    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+) -> None:
+    dialog = FirstRun(desk, login, window)
+    dialog.show()
+    dialog._asked(ask("waiting"))
+    desk.take((AskRead(ask("refused")),))
+    assert dialog.pages.currentIndex() == 0
+    assert "acor does not let this computer in" in dialog.fault.sentence.text()
+    dialog.close()
+
+
+def test_a_network_without_flocks_says_what_to_do(
+    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+) -> None:
+    dialog = FirstRun(desk, login, window)
+    dialog.nearby.tell(NearbyReply(()))
+    assert "Ask for an invitation" in dialog.nearby.note.text()
+    dialog.nearby.tell(NearbyReply((), "Multicast is switched off here."))
+    assert dialog.nearby.note.text() == "Multicast is switched off here."
+    dialog.close()
