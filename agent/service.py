@@ -35,7 +35,6 @@ from typing import Any, TypeVar
 
 from agent import __version__, logs
 from agent.driver.ports import Told
-from agent.execution.child import GRACE_S
 from agent.net import certificates, identity
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
@@ -49,6 +48,7 @@ from agent.protocol.records import NodeId, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.service_clients import MemberClients
+from agent.service_ending import program_grace_s
 from agent.service_facts import (
     Facts,
     FlockFacts,
@@ -86,7 +86,7 @@ class Options:
     protocol: Settings = field(default_factory=Settings)
     stop_within_s: float = 10.0
     """How long handing back may take before the node ends all the same."""
-    grace_s: float = GRACE_S
+    grace_s: float = field(default_factory=program_grace_s)
     """How long a program that is asked to stop may take."""
     log_to_files: bool = True
     log_to_terminal: bool = False
@@ -235,13 +235,9 @@ class Service(DataSurface):
 
     def name_of(self, node: NodeId) -> str:
         """What people call a node: by its own word, else by the roster, else its id."""
-        network = self.network
         if node == self.node_id:
             return self.name
-        if network is None:
-            return node
-        member = network.membership.roster.member(node)
-        return network.peers.name(node) or (node if member is None else member.host_name)
+        return node if self.network is None else self.network.name_of(node)
 
     def facts(self) -> Facts:
         """Everything that ``doctor`` needs to explain what is seen and what is not."""

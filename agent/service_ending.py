@@ -11,8 +11,20 @@ import sys
 from collections.abc import Callable
 from typing import Protocol
 
+from agent.execution.child import GRACE_S
+
 Asked = Callable[[str], None]
 """Called in the loop with the reason, as often as somebody asks."""
+
+
+def program_grace_s() -> float:
+    """How long programs may take to end by themselves: less where the system does not wait."""
+    if sys.platform == "win32":
+        from agent.service_ending_windows import PROGRAM_GRACE_S
+
+        return PROGRAM_GRACE_S
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        return GRACE_S
 
 
 class Ending(Protocol):

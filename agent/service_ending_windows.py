@@ -24,6 +24,8 @@ from agent.service_ending import Asked
 
 WAIT_S_MAX = 4.5
 """Windows waits five seconds before it ends what does not answer."""
+PROGRAM_GRACE_S = 3.0
+"""What programs get of that; the rest is for handing back and saying goodbye."""
 
 CONTROL_EVENTS = {
     0: "stopped from the terminal",

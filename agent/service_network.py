@@ -104,6 +104,7 @@ class FlockNetwork:
                 self._dropped,
                 self._gossip,
                 serve_bulk,
+                self.name_of,
             ),
             port=settings.port,
             hosts=settings.listen or ANY_HOST,
@@ -163,6 +164,11 @@ class FlockNetwork:
         ]
         known = [*dialled, *self.links.dialler.addresses_of(node), *self._book.of(node)]
         return list(dict.fromkeys(known))
+
+    def name_of(self, node: NodeId) -> str:
+        """What people call another node: by its own word, else by the roster, else its id."""
+        member = self.membership.roster.member(node)
+        return self.peers.name(node) or (node if member is None else member.host_name)
 
     async def share_book(self) -> None:
         """Let the keepers know each other's invitations."""

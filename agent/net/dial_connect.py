@@ -26,18 +26,31 @@ _Candidate = tuple[Address, int, Any]
 
 
 async def connect(addresses: Sequence[Address]) -> tuple[socket.socket, Address]:
-    """A connected socket, and which address it goes to; raises ``OSError`` if there is none."""
-    async with asyncio.timeout(CONNECT_S):
-        candidates = await _looked_up(addresses)
-        if len(candidates) == 1:
-            return await _call(candidates[0])
-        return await _race(candidates)
+    """A connected socket, and which address it goes to.
+
+    If there is none, raises of all failures the ``OSError`` that says most of who is there.
+    """
+    failures: list[OSError] = []
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            candidates = await _looked_up(addresses)
+            if len(candidates) == 1:
+                return await _call(candidates[0])
+            return await _race(candidates, failures)
+    except OSError as error:
+        raise max([error, *failures], key=_tells) from error
 
 
-async def _race(candidates: Sequence[_Candidate]) -> tuple[socket.socket, Address]:
+def _tells(error: OSError) -> int:
+    """Who refuses is there; silence may be a firewall; the rest is about the way only."""
+    return 2 if isinstance(error, ConnectionRefusedError) else int(isinstance(error, TimeoutError))
+
+
+async def _race(
+    candidates: Sequence[_Candidate], failures: list[OSError]
+) -> tuple[socket.socket, Address]:
     calls: set[asyncio.Task[tuple[socket.socket, Address]]] = set()
     waiting = list(candidates)
-    error: OSError | None = None
     try:
         while waiting or calls:
             if waiting:
@@ -52,10 +65,10 @@ async def _race(candidates: Sequence[_Candidate]) -> tuple[socket.socket, Addres
                 if failed is None:
                     calls |= done - {call}
                     return call.result()
-                error = failed if isinstance(failed, OSError) else OSError(str(failed))
+                failures.append(failed if isinstance(failed, OSError) else OSError(str(failed)))
     finally:
         await _hang_up(calls)
-    raise error or OSError(errno.EADDRNOTAVAIL, "the name has no address")
+    raise failures[-1]
 
 
 async def _hang_up(calls: set[asyncio.Task[tuple[socket.socket, Address]]]) -> None:

@@ -21,7 +21,7 @@ from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from agent.net.addresses import Address
-from agent.net.discovery_network import POLL_S, Change, NetworkWatch
+from agent.net.discovery_network import POLL_S, Change, NetworkWatch, has_way
 from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
 from agent.protocol.messages import PROTOCOL_VERSION
 from agent.protocol.records import NodeId
@@ -185,7 +185,8 @@ class Discovery:
             self._callbacks.foreign(sighting)
             return
         mine = {(host, self._port) for host in self._watch.addresses}
-        addresses = [address for address in sighting.addresses if address not in mine]
+        told = [address for address in sighting.addresses if address not in mine]
+        addresses = [address for address in told if has_way(address.host)]
         if addresses:
             self._callbacks.found(sighting.node, addresses)
 

@@ -38,6 +38,14 @@ def own_addresses() -> tuple[str, ...]:
     return tuple(sorted(set(found)))
 
 
+def has_way(host: str) -> bool:
+    """Whether the address says by itself where it is: a link-local one without its interface,
+    as one hears of it by another interface, cannot be dialled at all.
+    """
+    address = ipaddress.ip_address(host)
+    return not (address.version == 6 and address.is_link_local and address.scope_id is None)
+
+
 class NetworkWatch:
     """Compares each look with the one before."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -121,7 +122,8 @@ def _certificate(error: ssl.SSLCertVerificationError) -> tuple[Cause, str]:
 class Refusals:
     """The last refusal of each peer or address; the oldest is forgotten when there are many."""
 
-    def __init__(self) -> None:
+    def __init__(self, name_of: Callable[[NodeId], str] = str) -> None:
+        self._name_of = name_of
         self._by_key: dict[str, LinkRefusal] = {}
 
     def note(self, refusal: LinkRefusal) -> None:
@@ -130,7 +132,8 @@ class Refusals:
         before = self._by_key.pop(key, None)
         self._by_key[key] = refusal
         if before is None or before.text != refusal.text:
-            log.info("no link with %s (%s): %s", refusal.peer or "?", refusal.address, refusal.text)
+            name = self._name_of(refusal.peer) if refusal.peer else "?"
+            log.info("no link with %s (%s): %s", name, refusal.address, refusal.text)
         if len(self._by_key) > REFUSALS_MAX:
             del self._by_key[next(iter(self._by_key))]
 

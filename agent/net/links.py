@@ -50,6 +50,8 @@ class LinkCallbacks:
     dropped: Callable[[NodeId], None]
     gossip: Callable[[NodeId, bytes], None]
     bulk: BulkAcceptor
+    name_of: Callable[[NodeId], str] = str
+    """What people call a node, for the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Links:
         self._unflushed: dict[Link, None] = {}
         self._turn_planned = False
         self._stopping = False
-        self._refusals = Refusals()
+        self._refusals = Refusals(callbacks.name_of)
         self._reception = Reception(me, contexts, verify, others or {}, self)
         self._transfers = Transfers(callbacks.bulk)
         self.dialler = Dialler(me, self._call, self._links.__contains__, random or Random())

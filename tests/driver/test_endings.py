@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from agent.service_ending_windows import (
+    PROGRAM_GRACE_S,
+    WAIT_S_MAX,
     WM_ENDSESSION,
     WM_QUERYENDSESSION,
     WindowsEnding,
@@ -110,3 +112,7 @@ def test_windows_is_not_kept_waiting_for_ever() -> None:
 def test_elsewhere_there_are_no_such_calls() -> None:
     with pytest.raises(OSError, match="no such calls"):
         native_api()
+
+
+def test_programs_get_less_than_windows_leaves_at_a_logoff() -> None:
+    assert PROGRAM_GRACE_S + 1.0 <= WAIT_S_MAX

@@ -19,7 +19,14 @@ from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 from agent.net import discovery, discovery_network
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
 from agent.net.discovery import Discovery, DiscoveryCallbacks, explained_trouble
-from agent.net.discovery_network import JUMP_S, POLL_S, Change, NetworkWatch, own_addresses
+from agent.net.discovery_network import (
+    JUMP_S,
+    POLL_S,
+    Change,
+    NetworkWatch,
+    has_way,
+    own_addresses,
+)
 from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
 from agent.protocol.records import NodeId
 from tests.net.test_links_nodes import eventually, run
@@ -331,3 +338,9 @@ def test_any_text_is_an_address_or_a_sentence(text: str) -> None:
         return
     assert 1 <= address.port <= 65535
     assert parse_address(str(address)) == address
+
+
+def test_only_a_link_local_address_without_its_interface_leads_nowhere() -> None:
+    hosts = ["10.0.0.7", "169.254.3.4", "2001:db8::7", "fe80::7%3", "fe80::7%eth0"]
+    assert all(has_way(host) for host in hosts)
+    assert not has_way("fe80::7")

@@ -181,6 +181,17 @@ async def test_the_first_address_that_answers_wins() -> None:
         await connect([])
 
 
+@scenario
+async def test_of_several_failures_the_one_that_says_most_of_the_peer_is_told() -> None:
+    (dead,) = listening_sockets(LOOPBACK, 0)
+    closed = Address(*dead.getsockname())
+    dead.close()
+    nowhere = Address("fe80::1", closed.port)
+    for addresses in ([closed, nowhere], [nowhere, closed]):
+        with pytest.raises(ConnectionRefusedError):
+            await connect(addresses)
+
+
 def test_both_families_listen_on_one_port() -> None:
     opened = listening_sockets(("127.0.0.1", "::1"), 0)
     try:
