@@ -1,22 +1,61 @@
 """One window for each home: whoever starts a second one brings the first to front, with its files.
 
-A local socket, named after the home, is both lock and way in. A socket that a dead process left
-behind answers nobody and is taken over.
+A lock decides who is the first, so that two starts at the same moment do not both become it; a local
+socket, named after the home, is the way in. Neither outlives its process: the lock of a dead one is
+taken over, and so is a socket that answers nobody. What the system wants to know before it lets the
+first come to front (see ``gui.foreground``) is handed over with the files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import time
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from agent.client import Home
+from gui.foreground import native_foreground
 
-CONNECT_MS = 500
+LOCK_FILE = "window.lock"
+PATIENCE_S = 10.0
+"""How long the first may take until it listens and answers: it may be starting on a busy machine."""
+CONNECT_MS, PAUSE_MS = 500, 50
 MESSAGE_BYTES_MAX = 64 * 1024
 _UNCONNECTED = QLocalSocket.LocalSocketState.UnconnectedState
+_HELD = QLockFile.LockError.LockFailedError
+
+
+class SilentWindowError(Exception):
+    """A process is the first, and does not answer; ``process`` is its number, where it is known."""
+
+    def __init__(self, process: int) -> None:
+        super().__init__(process)
+        self.process = process
+
+
+def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> QLockFile | None:
+    """The lock, to be held until the end; none if the first was called instead.
+
+    Raises ``SilentWindowError``. Where a folder lets nobody lock, there may be two windows: better
+    than none.
+    """
+    with contextlib.suppress(OSError):
+        home.prepare()
+    lock = QLockFile(str(home.data / LOCK_FILE))
+    lock.setStaleLockTime(0)
+    if lock.tryLock(0) or lock.error() is not _HELD:
+        return lock
+    if call_first(home, paths, within_s):
+        return None
+    # Its number may be another program's by now. A lock that a living process holds is not removed.
+    lock.removeStaleLockFile()
+    if lock.tryLock(0):
+        return lock
+    told, process, *_ = lock.getLockInfo()
+    raise SilentWindowError(int(process) if told else 0)
 
 
 def socket_name(home: Home) -> str:
@@ -25,15 +64,27 @@ def socket_name(home: Home) -> str:
     return f"wingbeat-{digest}"
 
 
-def call_first(home: Home, paths: list[str]) -> bool:
-    """Hand these paths to the window that runs already; false if there is none."""
-    socket = QLocalSocket()
-    socket.connectToServer(socket_name(home))
-    if not socket.waitForConnected(CONNECT_MS):
-        return False
-    socket.write(json.dumps({"paths": paths}).encode() + b"\n")
-    socket.waitForBytesWritten(CONNECT_MS)
-    socket.waitForReadyRead(CONNECT_MS)
+def call_first(home: Home, paths: list[str], within_s: float = 0.0) -> bool:
+    """Hand these paths to the window that runs already; false if none takes them in that time."""
+    until = QDeadlineTimer(round(within_s * 1000))
+    while True:
+        socket = QLocalSocket()
+        socket.connectToServer(socket_name(home))
+        if socket.waitForConnected(CONNECT_MS):
+            return _handed(socket, paths, max(CONNECT_MS, until.remainingTime()))
+        if until.hasExpired():
+            return False
+        QThread.msleep(PAUSE_MS)
+
+
+def _handed(socket: QLocalSocket, paths: list[str], within_ms: int) -> bool:
+    message = {"paths": paths, "way": native_foreground().give()}
+    socket.write(json.dumps(message).encode() + b"\n")
+    until_s = time.monotonic() + within_ms / 1000
+    while not socket.canReadLine():
+        rest_ms = round((until_s - time.monotonic()) * 1000)
+        if rest_ms <= 0 or not socket.waitForReadyRead(rest_ms):
+            return False
     socket.disconnectFromServer()
     return True
 
@@ -63,6 +114,7 @@ class FirstInstance(QObject):
             self._sockets.append(socket)
             socket.readyRead.connect(self._read)
             socket.disconnected.connect(self._gone)
+            self._take(socket)
 
     def _gone(self) -> None:
         for each in [one for one in self._sockets if one.state() == _UNCONNECTED]:
@@ -81,7 +133,9 @@ class FirstInstance(QObject):
         data = bytes(socket.readLine(MESSAGE_BYTES_MAX).data())
         socket.write(b"ok\n")
         try:
-            paths = json.loads(data).get("paths", [])
+            told = json.loads(data)
+            paths, way = told.get("paths", []), told.get("way", "")
         except (ValueError, AttributeError):
             return
+        native_foreground().take(str(way))
         self.called.emit([path for path in paths if isinstance(path, str)])

@@ -20,8 +20,9 @@ from agent.api.volunteering import Pause, Resume, VolunteeringView
 from agent.api.work import Cancel, Gate, Retry, SetPriority, Wished
 from agent.client import Home
 from gui.bridge.bridge import Bridge
+from gui.model.early import EarlyPause
 from gui.model.notices import DatasetsNamed, VolunteeringRead
-from gui.model.screen import Screen
+from gui.model.screen import Changes, Screen
 from gui.model.tray import Act, Entry
 
 NAMES_MAX = 2_000
@@ -67,6 +68,8 @@ class Desk(QObject):
             self._again.start()
         if changes.anything or changes.news:
             self.changed.emit(changes)
+        if self.screen.early is not None and self.screen.absence is None:
+            self._say_early(self.screen.early)
 
     def attend(self, workflow: str) -> None:
         """Somebody looks at this workflow: what events do not tell of it is read again."""
@@ -135,7 +138,18 @@ class Desk(QObject):
         return True
 
     def _volunteering(self, method: Method[P, VolunteeringView], params: P) -> None:
+        if self.screen.starting:
+            early = EarlyPause(params, time.monotonic()) if isinstance(params, Pause) else None
+            self.screen.early = early
+            self.changed.emit(Changes(volunteering=True))
+            return
         self.ask(method, params, lambda view: self.take((VolunteeringRead(view),)))
+
+    def _say_early(self, early: EarlyPause) -> None:
+        self.screen.early = None
+        pause = early.due(time.monotonic())
+        if pause is not None:
+            self._volunteering(PAUSE, pause)
 
     def _wished(self, wished: Wished) -> None:
         self.bridge.want(wished.workflow)

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from agent.client import Home
 from agent.client.own_agent import host
 from gui import settings
-from gui.app import Application
+from gui.application import Application
 from gui.icons.wing import FILL_STEPS, wing_pixmap
 from gui.languages import available, speak
 from gui.model.news import News, NewsKind

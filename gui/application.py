@@ -1,0 +1,277 @@
+"""Everything of one process put together: tray, window, bridge, agent.
+
+The icon comes first and alone; what else there is follows when the icon is where a person sees it,
+because all of it wants the interpreter at the same time. The window is loaded when somebody wants to
+see it. The agent ends with the tray only if the tray hosts it.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QApplication
+
+from agent.client import Home
+from gui import settings
+from gui.bridge.bridge import Bridge
+from gui.hosting import Hosting
+from gui.model.news import News, NewsKind
+from gui.model.notices import Absence, Absent
+from gui.model.screen import Changes, Screen
+from gui.model.tray import Act, Entry
+from gui.model.trouble import Remedy
+from gui.single import FirstInstance
+from gui.startup import Login
+from gui.tray.icon import TrayIcon
+from gui.views.desk import Desk
+from gui.words import tr
+
+if TYPE_CHECKING:
+    from gui.views.window import Window
+
+INVITATION_SUFFIX = ".wingbeat-invitation"
+FIRST_RUN_AFTER_MS = 400
+FINISH_POLL_MS = 500
+ICON_ALONE_MS = 60
+"""How long the icon has the process for itself: panels take it in by a short conversation."""
+
+
+class Application(QObject):
+    """Made when Qt is there; ``start`` begins everything, ``quit`` ends it."""
+
+    _ended = Signal()
+
+    def __init__(
+        self,
+        application: QApplication,
+        home: Home,
+        login: Login,
+        first: FirstInstance | None = None,
+    ) -> None:
+        super().__init__()
+        self._application, self._home, self._login = application, home, login
+        self.hosting = Hosting(home)
+        self.screen = Screen()
+        self.bridge = Bridge(home)
+        self.desk = Desk(home, self.screen, self.bridge)
+        self.tray = TrayIcon(self.desk)
+        self._window: Window | None = None
+        self._quitting = False
+        self._finishing = QTimer(self)
+        self._finishing.setInterval(FINISH_POLL_MS)
+        self._finishing.timeout.connect(self._quit_when_idle)
+        self.first = first or FirstInstance(home)
+        self.first.called.connect(self.called)
+        self.tray.opened.connect(self.open)
+        self.tray.pressed.connect(self._pressed)
+        self.hosting.failed.connect(self._agent_failed)
+        self._ended.connect(lambda: self._begin_agent(force=True))
+        self.hosting.begun.connect(self._agent_begun)
+        self.hosting.stopped.connect(self._stopped)
+        self.desk.changed.connect(self._maybe_first_run)
+        self.desk.changed.connect(self._submit_early)
+        self._early_paths: list[str] = []
+        application.commitDataRequest.connect(lambda _: self.bridge.stop())
+
+    @property
+    def window(self) -> Window:
+        """Made when first asked for."""
+        if self._window is None:
+            from gui.views.window import Window
+
+            self._window = Window(self.desk, self._login)
+            self._window.quit_wanted.connect(self.ask_to_quit)
+            self._window.remedy_wanted.connect(self.remedy)
+            self._window.closed.connect(self._window_closed)
+        return self._window
+
+    def start(self, *, background: bool, paths: list[str]) -> None:
+        """The icon is there already; the rest follows once Qt's loop has run for it."""
+        QTimer.singleShot(ICON_ALONE_MS, self, lambda: self._start_rest(background, paths))
+
+    def _start_rest(self, background: bool, paths: list[str]) -> None:
+        if self._quitting:
+            return
+        if paths:
+            self.called(paths)
+        elif not background:
+            self.open()
+        elif not self.tray.there:
+            self.window.showMinimized()
+        self._begin_agent()
+        self.bridge.start()
+
+    # -- coming to front ---------------------------------------------------------------------
+
+    def open(self, news: News | None = None) -> None:
+        """The window, where the news is."""
+        self.window.to_front()
+        if news is None:
+            return
+        from gui.views.side_bar import Place
+
+        if news.workflow:
+            self.window.show_there(Place.WORKFLOWS, f"{news.workflow}\n{news.task}")
+        elif news.kind in (NewsKind.FLOCK, NewsKind.JOIN):
+            self.window.go(Place.FLOCK)
+        elif news.kind is NewsKind.PROGRAM:
+            self.window.go(Place.COMPUTER)
+
+    def called(self, paths: list[str]) -> None:
+        """By a later start."""
+        self.open()
+        invitations = [path for path in paths if path.endswith(INVITATION_SUFFIX)]
+        if invitations:
+            self._first_run(Path(invitations[0]))
+        elif paths and self.screen.starting:
+            self._early_paths += paths
+        elif paths:
+            self.window.submit(paths)
+
+    def _submit_early(self, changes: Changes) -> None:
+        """What was given to a start of program and agent at once."""
+        if changes.connection and not self.screen.starting and self._early_paths:
+            paths, self._early_paths = self._early_paths, []
+            self.window.submit(paths)
+
+    def _pressed(self, entry: Entry) -> None:
+        if entry.act is Act.SUBMIT:
+            self.open()
+            self.window.submit(None)
+        elif entry.act is Act.QUIT:
+            self.ask_to_quit()
+
+    # -- first run ---------------------------------------------------------------------------
+
+    def _maybe_first_run(self, changes: Changes) -> None:
+        node = self.screen.node
+        if node is None or settings.first_run_done() or not changes.node:
+            return
+        if node.flock:
+            settings.finish_first_run()
+            return
+        if self._window is not None and self._window.isVisible():
+            settings.finish_first_run()
+            QTimer.singleShot(FIRST_RUN_AFTER_MS, self, self._first_run)
+
+    def _first_run(self, invitation: Path | None = None) -> None:
+        from gui.views.first_run import FirstRun, clipboard_invitation
+
+        dialog = FirstRun(self.desk, self._login, self.window)
+        if invitation is not None:
+            try:
+                dialog.offer(invitation.read_text("utf-8"))
+            except (OSError, UnicodeDecodeError):
+                self.desk.failed.emit(tr("{name} is no invitation.", name=invitation.name))
+        elif offered := clipboard_invitation():
+            dialog.offer(offered)
+        dialog.open()
+
+    # -- remedies ----------------------------------------------------------------------------
+
+    def remedy(self, remedy: Remedy) -> None:
+        """What a bar's button does."""
+        match remedy:
+            case Remedy.START_AGENT:
+                self._begin_agent(force=True)
+            case Remedy.RESTART_AGENT:
+                self._restart_agent()
+            case Remedy.JOIN:
+                self._first_run()
+            case Remedy.DOCTOR:
+                self._doctor()
+            case Remedy.OPEN_PROGRAMS:
+                from gui.views.side_bar import Place
+
+                self.window.go(Place.COMPUTER)
+            case Remedy.NONE:
+                pass
+
+    def _begin_agent(self, *, force: bool = False) -> None:
+        """While it starts, that it is not there yet is no trouble."""
+        if self.hosting.begin(force=force):
+            self.bridge.attention.awaited = True
+            self.desk.take((Absent(Absence.STARTING),))
+
+    def _agent_begun(self) -> None:
+        """Ours, or somebody else's that answered or hangs: what it is now is told as it is."""
+        if not self.hosting.hosts:
+            self.bridge.attention.awaited = False
+
+    def _restart_agent(self) -> None:
+        from gui.restarting import end_silent_agent
+
+        def work() -> None:
+            if self.hosting.hosts:
+                self.hosting.failed.emit(
+                    tr("The agent hangs in this process: quit Wingbeat and start it again.")
+                )
+                return
+            sentence = end_silent_agent(self._home)
+            if sentence:
+                self.hosting.failed.emit(sentence)
+            else:
+                self._ended.emit()
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def _doctor(self) -> None:
+        from agent.api.flock import Doctor, DoctorReply
+        from agent.api.methods import DOCTOR
+
+        def told(reply: DoctorReply) -> None:
+            found = [each.text for each in reply.findings]
+            self.desk.said.emit(
+                " ".join(found) or tr("Nothing is wrong as far as this computer sees.")
+            )
+
+        self.desk.ask(DOCTOR, Doctor(), told)
+
+    def _agent_failed(self, sentence: str) -> None:
+        self.bridge.attention.awaited = False
+        self.window.to_front()
+        self.desk.failed.emit(sentence)
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def ask_to_quit(self) -> None:
+        """What becomes of what runs here?"""
+        running = len(self.screen.node.tasks) if self.screen.node is not None else 0
+        from gui.views.questions import ask_to_quit
+
+        parent = self._window if self._window is not None and self._window.isVisible() else None
+        self._question = ask_to_quit(
+            parent, running, self.hosting.hosts, self.quit, self._quit_after
+        )
+
+    def quit(self) -> None:
+        """Hand back, and end."""
+        if self._quitting:
+            return
+        self._quitting = True
+        if self._window is not None:
+            self._window.close()
+        self.bridge.stop()
+        self.tray.hide()
+        self.first.close()
+        self.hosting.end("the tray ends")
+
+    def _quit_after(self) -> None:
+        self.desk.press(Entry(Act.FINISH))
+        self._finishing.start()
+
+    def _quit_when_idle(self) -> None:
+        if self.screen.node is None or not self.screen.node.tasks:
+            self._finishing.stop()
+            self.quit()
+
+    def _stopped(self) -> None:
+        self._application.quit()
+
+    def _window_closed(self) -> None:
+        """Without a tray a closed window could not be found again: it is only minimised."""
+        if not self._quitting and not self.tray.there:
+            QTimer.singleShot(0, self, self.window.showMinimized)

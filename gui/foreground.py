@@ -1,0 +1,70 @@
+"""Coming to front when another process asks for it, which systems do not let every program do.
+
+A window that came to front whenever it liked would take what a person types elsewhere; so systems
+want to see that the person did something. Whoever was started by the person passes that right on:
+on Wayland as a token from the environment, on Windows by a call. X11 asks for nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import MutableMapping
+from typing import Any, Protocol
+
+WAYLAND, TOKEN = "WAYLAND_DISPLAY", "XDG_ACTIVATION_TOKEN"
+ANY_PROCESS = 0xFFFFFFFF
+TOKEN_MAX = 512
+
+
+class Foreground(Protocol):
+    """Both sides of it."""
+
+    def give(self) -> str:
+        """In the process that the person started: what the other one needs."""
+        ...
+
+    def take(self, way: str) -> None:
+        """In the other one, right before its window comes to front."""
+        ...
+
+
+class TokenForeground:
+    """freedesktop.org's activation: launchers put a token into the environment of what they start."""
+
+    def __init__(self, environment: MutableMapping[str, str] = os.environ) -> None:
+        self._environment = environment
+
+    def give(self) -> str:
+        """Empty where nobody gave one, as on a command line."""
+        return self._environment.get(TOKEN, "")
+
+    def take(self, way: str) -> None:
+        """Qt reads it from there, once, at the next window that is activated."""
+        if WAYLAND in self._environment and 0 < len(way) <= TOKEN_MAX and way.isprintable():
+            self._environment[TOKEN] = way
+
+
+class WindowsForeground:
+    """Whoever the person started may name others that may come to front as well."""
+
+    def __init__(self, user: Any) -> None:
+        self._allow = user.AllowSetForegroundWindow
+        self._allow.argtypes = [ctypes.c_uint32]
+        self._allow.restype = ctypes.c_int
+
+    def give(self) -> str:
+        """The first is not known by its number here, so any may; it ends with the next input."""
+        self._allow(ANY_PROCESS)
+        return ""
+
+    def take(self, way: str) -> None:
+        """It was allowed already."""
+
+
+def native_foreground() -> Foreground:
+    """For the system that this runs on."""
+    if sys.platform == "win32":
+        return WindowsForeground(ctypes.windll.user32)
+    return TokenForeground()

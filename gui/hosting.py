@@ -1,0 +1,97 @@
+"""The agent in this process: begun and ended beside Qt's thread, which never waits for it.
+
+Whoever runs an agent of this home already is left alone; then there is nothing to end here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from PySide6.QtCore import QObject, Signal
+
+from agent.client import Client, Home
+from agent.client.errors import ClientError
+from agent.client.own_agent import OwnAgent, host, runs_here
+
+STOP_S_MAX = 30.0
+GREETING_S_MAX = 3.0
+
+
+class Hosting(QObject):
+    """``failed`` with a sentence; ``begun`` when an agent is there; ``stopped`` at the end."""
+
+    failed = Signal(str)
+    begun = Signal()
+    stopped = Signal()
+
+    def __init__(self, home: Home) -> None:
+        super().__init__()
+        self._home = home
+        self._agent: OwnAgent | None = None
+        self._thread: threading.Thread | None = None
+        self._wanted_end = False
+
+    @property
+    def hosts(self) -> bool:
+        """Whether the agent ends with us."""
+        return self._agent is not None and self._agent.alive
+
+    @property
+    def starting(self) -> bool:
+        """Whether one is being begun just now."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def begin(self, *, force: bool = False) -> bool:
+        """Start an agent unless one runs; whether one is being started now."""
+        if self.hosts or self.starting:
+            return self.starting
+        self._wanted_end = False
+        self._thread = threading.Thread(target=self._start, args=(force,), daemon=True)
+        self._thread.start()
+        return True
+
+    def end(self, reason: str) -> None:
+        """Hand back what runs; ``stopped`` comes when that is done, or took too long."""
+        self._wanted_end = True
+        threading.Thread(target=self._stop, args=(reason,), daemon=True).start()
+
+    def _start(self, force: bool) -> None:
+        if runs_here(self._home) and not force and _answers(self._home):
+            self.begun.emit()
+            return
+        try:
+            agent = host(self._home)
+        except ClientError as error:
+            if _answers(self._home):
+                self.begun.emit()
+            else:
+                self.failed.emit(str(error))
+            return
+        self._agent = agent
+        self.begun.emit()
+        if self._wanted_end:
+            agent.stop("the tray ends", STOP_S_MAX)
+
+    def _stop(self, reason: str) -> None:
+        if self._thread is not None:
+            self._thread.join(STOP_S_MAX)
+        if self._agent is not None:
+            self._agent.stop(reason, STOP_S_MAX)
+        self.stopped.emit()
+
+
+def _answers(home: Home) -> bool:
+    """Whether an agent of this home is there; one that hangs is, and the window says that it does."""
+
+    async def greet() -> None:
+        async with asyncio.timeout(GREETING_S_MAX), await Client.connect(home, "tray"):
+            pass
+
+    try:
+        asyncio.run(greet())
+    except ClientError:
+        return False
+    except TimeoutError:
+        return True
+    return True
