@@ -67,6 +67,11 @@ class OutputLog:
         lines = self._tail.decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
+    def last_word(self, line: bytes) -> None:
+        """What a program says of its own failure is what people look for; it is no last line,
+        because it is told beside that one."""
+        self._put(line if line.endswith(b"\n") else line + b"\n")
+
     def note(self, sentence: str) -> None:
         """Something that the node has to say."""
         self._put(f"[wingbeat] {sentence}\n".encode())
@@ -134,9 +139,15 @@ class Output:
                     kept.append(line)
                 case ProgressWord() | CheckpointWord():
                     news[type(word)] = word
-                case TerminatedWord() | CancelledWord() | ErrorWord():
+                case TerminatedWord() | CancelledWord():
                     news[type(word)] = word
                     self._over = True
+                case ErrorWord():
+                    news[type(word)] = word
+                    self._over = True
+                    self._log.write(b"".join(kept))
+                    kept.clear()
+                    self._log.last_word(line)
         self._log.write(b"".join(kept))
         for word in news.values():
             self._told(word)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gui.words import tr
+from agent.api.values import TaskState
+from gui.model.marks import state_words
+from gui.words import tr, tr_n
 
 Say = Callable[..., str]
 
@@ -25,7 +27,14 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
     (r"outside its hours", lambda: tr("outside its hours")),
     (r"starting", lambda: tr("Starting …")),
     (r"cancelled", lambda: tr("cancelled")),
-    (r"failed 1 times, last: (?P<why>.+)", lambda: "{why}"),
+    (r"failed: (?P<why>.+)", lambda: "{why}"),
+    (r"(?P<task>.+) is aborted: (?:it )?failed: (?P<why>.+)", lambda: tr("{task} failed: {why}")),
+    (r"(?P<task>.+) is (?:aborted|cancelled): (?P<why>.+)", lambda: "{why}"),
+    (r"(?P<task>.+) is cancelled", lambda: tr("{task} was cancelled")),
+    (
+        r"(?P<task>.+) needs (?P<what>.+) of (?P<gate>.+): attach it\.?",
+        lambda: tr("{task} needs {what} of {gate}: attach it."),
+    ),
     (r"Paused until you resume", lambda: tr("Paused until you resume")),
     (r"Paused until (?P<when>.+)", lambda: tr("Paused until {when}")),
     (
@@ -70,7 +79,7 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
     ),
     (r"(?P<what>[^:]+): cannot be seen, because (?P<why>.+)", lambda: tr("Cannot be seen: {why}")),
     (r"This machine is on mains(?:, by (?P<by>.+))?", lambda: tr("On mains")),
-    (r"This machine is on battery(?:, by (?P<by>.+))?", lambda: tr("On battery")),
+    (r"This machine (?:is|runs) on battery(?:, by (?P<by>.+))?", lambda: tr("On battery")),
     (r"Nothing fills the screen(?:, by (?P<by>.+))?", lambda: tr("Nothing fills the screen")),
     (
         r"Other programs use (?P<percent>\d+) % of the processor, counted as busy",
@@ -80,6 +89,9 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
         r"Other programs use (?P<percent>\d+) % of the processor.*",
         lambda: tr("Other programs use {percent} % of the processor"),
     ),
+    (r"The screen is locked(?:, by .+)?", lambda: tr("The screen is locked")),
+    (r"The screen is not locked(?:, by .+)?", lambda: tr("The screen is not locked")),
+    (r"Nobody is logged in at a screen(?:, by .+)?", lambda: tr("Nobody is logged in at a screen")),
     (r"(?P<memory>\d+) MB of memory are free", lambda: tr("{memory} MB of memory are free")),
     (r"No exclusive program runs", lambda: tr("No exclusive program runs")),
     (
@@ -89,6 +101,7 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
     (r"needs (?P<task>.+), which was given up", lambda: tr("needs {task}, which was given up")),
     (r"needs (?P<task>.+), which was cancelled", lambda: tr("needs {task}, which was cancelled")),
     (r"waits for (?P<task>.+)", lambda: tr("waits for {task}")),
+    (r"claimed by (?P<host>.+)", lambda: tr("taken by {host}")),
     (r"(?P<task>.+) runs on (?P<host>.+)", lambda: tr("{task} runs on {host}")),
     (r"(?P<task>.+) finished on (?P<host>.+)", lambda: tr("{task} finished on {host}")),
     (
@@ -107,9 +120,57 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), said) for pattern, said in _PATTERNS)
 
 
+_TIMES = re.compile(r"failed (?P<times>\d+) times(?:, last: (?P<why>.+))?", re.DOTALL)
+_MOVE = re.compile(r"(?P<state>[A-Z]\w+)(?P<where> on .+?)?(?:: (?P<why>.+))?", re.DOTALL)
+_CAUSES: dict[str, Callable[[], str]] = {
+    "a machine came": lambda: tr("a machine came"),
+    "a machine went away": lambda: tr("a machine went away"),
+    "the agent started": lambda: tr("the agent started"),
+    "the inputs are there": lambda: tr("the inputs are there"),
+    "the program started": lambda: tr("the program started"),
+    "the program ended well": lambda: tr("the program ended well"),
+    "the program failed": lambda: tr("the program failed"),
+    "the program was stopped": lambda: tr("the program was stopped"),
+    "the outputs are kept safe": lambda: tr("the outputs are kept safe"),
+    "a machine began or stopped to help": lambda: tr("a machine began or stopped to help"),
+    "submitted": lambda: tr("submitted"),
+    "a person cancelled": lambda: tr("a person cancelled"),
+    "a person had it tried again": lambda: tr("a person had it tried again"),
+    "a person marked a gate done": lambda: tr("a person marked a gate done"),
+    "a person changed the priority": lambda: tr("a person changed the priority"),
+}
+
+
+def move_words(what: str) -> str:
+    """One line of a task's story: the state in a word, where, and why."""
+    found = _MOVE.fullmatch(what)
+    states = {state.value: state for state in TaskState}
+    if found is None or found["state"] not in states:
+        return in_our_words(what)
+    said = state_words(states[found["state"]])
+    where = (found["where"] or "").removeprefix(" on ")
+    if where:
+        said = tr("{what} on {machine}", what=said, machine=where)
+    why = found["why"] or ""
+    if why.startswith("failed"):
+        return in_our_words(why) if _TIMES.fullmatch(why) else f"{said}: {in_our_words(why)}"
+    return f"{said}: {in_our_words(why)}" if why else said
+
+
+def cause_words(cause: str) -> str:
+    """What set a move off."""
+    if cause.startswith("told by "):
+        return tr("told by {machine}", machine=cause.removeprefix("told by "))
+    known = _CAUSES.get(cause)
+    return known() if known is not None else cause
+
+
 def in_our_words(sentence: str) -> str:
     """As it is said here, or as it came."""
     bare = sentence.strip()
+    times = _TIMES.fullmatch(bare)
+    if times is not None:
+        return _so_often(int(times["times"]), times["why"])
     for pattern, said in _COMPILED:
         found = pattern.fullmatch(bare)
         if found is not None:
@@ -117,3 +178,8 @@ def in_our_words(sentence: str) -> str:
             values = {key: value or "" for key, value in found.groupdict().items()}
             return text.format(**values) if values else text
     return sentence
+
+
+def _so_often(count: int, why: str | None) -> str:
+    said = tr_n("failed %n time(s)", "", count)
+    return tr("{said}, last: {why}", said=said, why=why) if why else said

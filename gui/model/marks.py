@@ -50,14 +50,14 @@ URGENCY = (
 """What a person wants to see first; also the order of the parts of a fan-out's bar, reversed."""
 
 
+def never_ran(task: TaskView) -> bool:
+    """Given up because something before it failed: nothing is wrong with the task itself."""
+    return task.state is TaskState.ABORTED and not task.attempt and not task.begun_ms
+
+
 def mark_of_task(task: TaskView) -> Mark:
     """The mark of a task or gate."""
-    return _OF_TASK[task.state]
-
-
-def mark_of_state(state: TaskState) -> Mark:
-    """The mark of a state."""
-    return _OF_TASK[state]
+    return Mark.CANCELLED if never_ran(task) else _OF_TASK[task.state]
 
 
 def mark_of_workflow(workflow: WorkflowView) -> Mark:
@@ -87,6 +87,11 @@ def mark_words(mark: Mark) -> str:
         Mark.FAILED: tr("failed"),
         Mark.CANCELLED: tr("cancelled"),
     }[mark]
+
+
+def task_words(task: TaskView) -> str:
+    """A task's state in a word; what never ran is not said to have failed."""
+    return tr("did not run") if never_ran(task) else state_words(task.state)
 
 
 def state_words(state: TaskState) -> str:

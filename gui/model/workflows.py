@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import TaskView, WorkflowView
 from gui.model.folding import ENDED, is_open
+from gui.model.marks import never_ran
 from gui.model.times import exact, left, moment, span
-from gui.words import tr, tr_n
+from gui.words import tr
 
 NAMES_SHOWN_MAX = 2
 
@@ -23,17 +24,17 @@ def progress_text(workflow: WorkflowView) -> str:
     return f"{done_of(workflow)}/{workflow.tasks}"
 
 
-def outlook(workflow: WorkflowView, gates: Iterable[TaskView], now_s: float) -> str:
-    """What happens next with it, in a few words."""
+def outlook(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> str:
+    """What happens next with it, in a few words; ``tasks`` as far as they are known."""
     match workflow.state:
         case "finished":
             return _ended(tr("done {when}", when="{when}"), workflow, now_s, tr("done"))
         case "failed":
-            return tr_n("%n task(s) failed", "", workflow.counts.get(TaskState.ABORTED, 0))
+            return _failed(tasks)
         case "cancelled":
             return tr("cancelled")
         case _:
-            return _going(workflow, gates, now_s)
+            return _going(workflow, tasks, now_s)
 
 
 def when_tip(workflow: WorkflowView) -> str:
@@ -119,18 +120,30 @@ def _ended(pattern: str, workflow: WorkflowView, now_s: float, otherwise: str) -
     return pattern.replace("{when}", moment(workflow.ended_ms / 1000, now_s))
 
 
-def _going(workflow: WorkflowView, gates: Iterable[TaskView], now_s: float) -> str:
-    names = [gate.name for gate in gates if gate.state is TaskState.WAITING]
+def _failed(tasks: Iterable[TaskView]) -> str:
+    """Which step it was; those behind it only never ran."""
+    names = [task.name for task in tasks if task.state is TaskState.ABORTED and not never_ran(task)]
+    if not names:
+        return tr("failed")
+    more = len(names) - NAMES_SHOWN_MAX
+    listed = ", ".join(names[:NAMES_SHOWN_MAX]) + (" …" if more > 0 else "")
+    return tr("failed: {steps}", steps=listed)
+
+
+def _going(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> str:
+    names = [task.name for task in tasks if task.state is TaskState.WAITING]
     if names:
         more = len(names) - NAMES_SHOWN_MAX
         listed = ", ".join(names[:NAMES_SHOWN_MAX]) + (" …" if more > 0 else "")
         return tr("waits for you: {steps}", steps=listed)
     if workflow.gates:
         return tr("waits for you")
+    counts = workflow.counts
+    runs = counts.get(TaskState.RUNNING) or counts.get(TaskState.SCHEDULED)
+    if counts.get(TaskState.SUSPENDED) and not runs:
+        return tr("suspended: its machine is needed")
     if workflow.expected_end_ms:
         return left(workflow.expected_end_ms / 1000, now_s)
     if workflow.counts.get(TaskState.RUNNING):
         return tr("running")
-    if workflow.counts.get(TaskState.SUSPENDED):
-        return tr("suspended: its machine is needed")
     return tr("waits for a free machine")

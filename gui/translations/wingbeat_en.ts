@@ -85,13 +85,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n task(s) failed</source>
-        <translation>
-            <numerusform>%n task failed</numerusform>
-            <numerusform>%n tasks failed</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Good for %n machine(s), for {length}.</source>
         <translation>
             <numerusform>Good for %n machine, for {length}.</numerusform>
@@ -176,6 +169,13 @@
         <translation>
             <numerusform>%n is being cancelled</numerusform>
             <numerusform>%n are being cancelled</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>failed %n time(s)</source>
+        <translation>
+            <numerusform>failed %n time</numerusform>
+            <numerusform>failed %n times</numerusform>
         </translation>
     </message>
 </context>

@@ -52,6 +52,18 @@
         <translation>cancelado</translation>
     </message>
     <message>
+        <source>{task} failed: {why}</source>
+        <translation>{task} falhou: {why}</translation>
+    </message>
+    <message>
+        <source>{task} was cancelled</source>
+        <translation>{task} foi cancelada</translation>
+    </message>
+    <message>
+        <source>{task} needs {what} of {gate}: attach it.</source>
+        <translation>{task} precisa de {what} de {gate}: anexe.</translation>
+    </message>
+    <message>
         <source>Paused until {when}</source>
         <translation>Pausado até {when}</translation>
     </message>
@@ -132,6 +144,18 @@
         <translation>Outros programas usam {percent} % do processador</translation>
     </message>
     <message>
+        <source>The screen is locked</source>
+        <translation>A tela está bloqueada</translation>
+    </message>
+    <message>
+        <source>The screen is not locked</source>
+        <translation>A tela não está bloqueada</translation>
+    </message>
+    <message>
+        <source>Nobody is logged in at a screen</source>
+        <translation>Ninguém está conectado a uma tela</translation>
+    </message>
+    <message>
         <source>{memory} MB of memory are free</source>
         <translation>{memory} MB de memória livres</translation>
     </message>
@@ -156,6 +180,10 @@
         <translation>espera por {task}</translation>
     </message>
     <message>
+        <source>taken by {host}</source>
+        <translation>tomada por {host}</translation>
+    </message>
+    <message>
         <source>{task} runs on {host}</source>
         <translation>{task} roda em {host}</translation>
     </message>
@@ -174,6 +202,85 @@
     <message>
         <source>{task} waits until a person marks it done: {asks}</source>
         <translation>{task} espera até alguém marcá-la como feita: {asks}</translation>
+    </message>
+    <message>
+        <source>a machine came</source>
+        <translation>uma máquina chegou</translation>
+    </message>
+    <message>
+        <source>a machine went away</source>
+        <translation>uma máquina saiu</translation>
+    </message>
+    <message>
+        <source>the agent started</source>
+        <translation>o agente iniciou</translation>
+    </message>
+    <message>
+        <source>the inputs are there</source>
+        <translation>as entradas estão lá</translation>
+    </message>
+    <message>
+        <source>the program started</source>
+        <translation>o programa iniciou</translation>
+    </message>
+    <message>
+        <source>the program ended well</source>
+        <translation>o programa terminou bem</translation>
+    </message>
+    <message>
+        <source>the program failed</source>
+        <translation>o programa falhou</translation>
+    </message>
+    <message>
+        <source>the program was stopped</source>
+        <translation>o programa foi parado</translation>
+    </message>
+    <message>
+        <source>the outputs are kept safe</source>
+        <translation>os resultados estão guardados</translation>
+    </message>
+    <message>
+        <source>a machine began or stopped to help</source>
+        <translation>uma máquina começou ou deixou de ajudar</translation>
+    </message>
+    <message>
+        <source>submitted</source>
+        <translation>enviado</translation>
+    </message>
+    <message>
+        <source>a person cancelled</source>
+        <translation>uma pessoa cancelou</translation>
+    </message>
+    <message>
+        <source>a person had it tried again</source>
+        <translation>uma pessoa mandou tentar de novo</translation>
+    </message>
+    <message>
+        <source>a person marked a gate done</source>
+        <translation>uma pessoa marcou uma etapa como feita</translation>
+    </message>
+    <message>
+        <source>a person changed the priority</source>
+        <translation>uma pessoa mudou a prioridade</translation>
+    </message>
+    <message>
+        <source>{what} on {machine}</source>
+        <translation>{what} em {machine}</translation>
+    </message>
+    <message>
+        <source>told by {machine}</source>
+        <translation>dito por {machine}</translation>
+    </message>
+    <message numerus="yes">
+        <source>failed %n time(s)</source>
+        <translation>
+            <numerusform>falhou %n vez</numerusform>
+            <numerusform>falhou %n vezes</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{said}, last: {why}</source>
+        <translation>{said}, por último: {why}</translation>
     </message>
     <message>
         <source>running</source>
@@ -249,6 +356,10 @@
     <message>
         <source>failed</source>
         <translation>falhou</translation>
+    </message>
+    <message>
+        <source>did not run</source>
+        <translation>não rodou</translation>
     </message>
     <message>
         <source>fetching inputs</source>
@@ -616,13 +727,6 @@
         <source>done {when}</source>
         <translation>concluído {when}</translation>
     </message>
-    <message numerus="yes">
-        <source>%n task(s) failed</source>
-        <translation>
-            <numerusform>%n tarefa falhou</numerusform>
-            <numerusform>%n tarefas falharam</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Submitted {when}</source>
         <translation>Enviado {when}</translation>
@@ -646,6 +750,10 @@
     <message>
         <source>low</source>
         <translation>baixa</translation>
+    </message>
+    <message>
+        <source>failed: {steps}</source>
+        <translation>falhou: {steps}</translation>
     </message>
     <message>
         <source>waits for you: {steps}</source>
@@ -1913,6 +2021,22 @@
     <message>
         <source>The request has ended; ask again.</source>
         <translation>O pedido terminou; peça de novo.</translation>
+    </message>
+    <message>
+        <source>Keeps this computer from helping</source>
+        <translation>Impede este computador de ajudar</translation>
+    </message>
+    <message>
+        <source>Lets this computer help</source>
+        <translation>Deixa este computador ajudar</translation>
+    </message>
+    <message>
+        <source>Is not asked by these rules</source>
+        <translation>Não é consultado por estas regras</translation>
+    </message>
+    <message>
+        <source>Cannot see</source>
+        <translation>Não consegue ver</translation>
     </message>
 </context>
 </TS>

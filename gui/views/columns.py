@@ -16,11 +16,10 @@ from gui.model.flock import (
 from gui.model.marks import (
     URGENCY,
     Mark,
-    mark_of_state,
     mark_of_task,
     mark_of_workflow,
     mark_words,
-    state_words,
+    task_words,
 )
 from gui.model.queue import QueueRow
 from gui.model.screen import Screen
@@ -74,8 +73,9 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
     """As an operator reads them: which, how far, what next, how urgent, whose."""
 
     def next_for(view: WorkflowView, now_s: float) -> str:
-        gates = screen.tasks.get(view.workflow, {}).values() if view.gates else ()
-        return outlook(view, gates, now_s)
+        named = view.gates or view.state == "failed"
+        tasks = screen.tasks.get(view.workflow, {}).values() if named else ()
+        return outlook(view, tasks, now_s)
 
     return (
         *_progress_columns(),
@@ -128,7 +128,7 @@ def _task_state_columns() -> tuple[Column, ...]:
         Column(
             "state",
             tr("State"),
-            lambda task, now_s: state_words(task.state),
+            lambda task, now_s: task_words(task),
             105,
             sort=lambda task: URGENCY.index(mark_of_task(task)),
         ),
@@ -189,9 +189,9 @@ def _queue_state_columns() -> tuple[Column, ...]:
         Column(
             "state",
             tr("State"),
-            lambda row, now_s: state_words(row.task.state),
+            lambda row, now_s: task_words(row.task),
             110,
-            sort=lambda row: URGENCY.index(mark_of_state(row.task.state)),
+            sort=lambda row: URGENCY.index(mark_of_task(row.task)),
         ),
     )
 

@@ -30,16 +30,16 @@ from agent.api.methods import SET_VOLUNTEERING
 from agent.api.volunteering import SetVolunteering, SourceView, VolunteeringView, VolunteerRules
 from gui.icons.drawing import mark_pixmap
 from gui.model.agent_words import in_our_words
-from gui.model.marks import Mark
 from gui.model.notices import VolunteeringRead
 from gui.model.screen import Changes
+from gui.model.sources import source_mark, source_tip
 from gui.model.times import ago
 from gui.model.tray import sentence_of
 from gui.model.week import cells_of, ranges_of
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.desk import Desk
-from gui.views.pieces import label, quiet, strong, title
+from gui.views.pieces import label, number_field, quiet, strong, title
 from gui.views.programs_card import ProgramsCard
 from gui.views.week_grid import WeekGrid
 from gui.words import tr
@@ -203,9 +203,9 @@ class ComputerPage(QScrollArea):
 
     def tell(self, view: VolunteeringView) -> None:
         """What holds now; controls that the person is changing are left alone."""
-        self._tell_sources(view.sources)
         same = self._view is not None and self._view.rules == view.rules
         self._view = view
+        self._tell_sources(view.sources)
         if same or self._timer.isActive():
             return
         self._telling = True
@@ -239,9 +239,11 @@ class ComputerPage(QScrollArea):
 
     def _tell_source(self, parts: tuple[QLabel, ...], source: SourceView) -> None:
         image, name, text, read = parts
-        mark = Mark.SUSPENDED if source.owner_present else Mark.DONE
-        shown = mark if source.sees else Mark.CANCELLED
-        image.setPixmap(mark_pixmap(shown, 16, self.devicePixelRatioF()))
+        assert self._view is not None
+        mark = source_mark(source, self._view)
+        image.setPixmap(mark_pixmap(mark, 16, self.devicePixelRatioF()))
+        image.setToolTip(source_tip(mark))
+        image.setAccessibleName(source_tip(mark))
         name.setText(source_words(source.source))
         text.setText(in_our_words(source.text))
         old = source.read_ms and time.time() - source.read_ms / 1000 > READ_WORTH_SAYING_S
@@ -314,9 +316,7 @@ def _card(heading: str, *parts: QWidget) -> QFrame:
 
 
 def _number(name: str, least: int, most: int, unit: str, act: Callable[..., object]) -> QSpinBox:
-    made = QSpinBox()
-    made.setObjectName(name)
-    made.setRange(least, most)
+    made = number_field(name, least, most)
     made.setSuffix(unit)
     made.setFixedWidth(14 * GRID)
     made.valueChanged.connect(act)

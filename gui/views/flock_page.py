@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QMessageBox,
     QPlainTextEdit,
-    QSpinBox,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -30,7 +29,7 @@ from gui.views.bars import TroubleBar
 from gui.views.columns import machine_columns
 from gui.views.desk import Desk
 from gui.views.join_requests import JoinRequests
-from gui.views.pieces import action, button, filter_field, label, quiet, row, title
+from gui.views.pieces import action, button, filter_field, label, number_field, quiet, row, title
 from gui.views.statistics import Statistics
 from gui.views.table import Rows, Table
 from gui.views.timeline_view import WorkflowTimeline
@@ -165,9 +164,7 @@ class InviteDialog(QDialog):
         self.setWindowTitle(tr("Invite machines"))
         self.setMinimumWidth(60 * GRID)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.uses = QSpinBox()
-        self.uses.setRange(1, 1000)
-        self.uses.setObjectName("inviteUses")
+        self.uses = number_field("inviteUses", 1, 1000)
         self.uses.setAccessibleName(tr("How many machines"))
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)

@@ -19,13 +19,15 @@ from PySide6.QtWidgets import (
 from agent.api.work import TaskView
 from gui.icons.drawing import draw_mark, word_colour
 from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, LAYER_GAP, Arrow, Box, counted
-from gui.model.marks import URGENCY, Mark, mark_of_task, mark_words, state_words
+from gui.model.marks import URGENCY, Mark, mark_of_task, mark_words, task_words
 from gui.model.workflows import task_outlook
 from gui.theme.colours import Colours
 from gui.theme.look import GRID, look, small_font, strong_font
 
 MARK_SIZE = 2.0 * GRID
 ARROW_LENGTH, ARROW_WIDTH = 7.0, 4.0
+NEAR, LETTERS_MAX = 0.7, 1.8
+"""Below this zoom a box has its mark and its name only, in letters up to so much larger."""
 
 
 class BoxItem(QGraphicsObject):
@@ -78,7 +80,31 @@ class BoxItem(QGraphicsObject):
         painter.setPen(QPen(QColor(colours.accent if chosen else edge), 2.5 if chosen else 1.25))
         painter.setBrush(QColor(colours.selected if chosen else colours.surface))
         painter.drawRoundedRect(rect, 7, 7)
-        self._paint_inside(painter, colours)
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        if zoom < NEAR:
+            self._paint_far(painter, colours, min(LETTERS_MAX, NEAR / max(zoom, 0.01)))
+        else:
+            self._paint_inside(painter, colours)
+
+    def _paint_far(self, painter: QPainter, colours: Colours, larger: float) -> None:
+        """From far away: what can still be read, as large as the box lets it."""
+        many = len(self.box.tasks) > 1
+        mark = MARK_SIZE * min(larger, 1.4)
+        top = (BOX_HEIGHT - mark) / 2 - (6 if many else 0)
+        permille = self.tasks[0].permille if len(self.tasks) == 1 else None
+        draw_mark(painter, self.mark, QRectF(8, top, mark, mark), permille)
+        font = strong_font()
+        font.setPointSizeF(font.pointSizeF() * larger)
+        painter.setFont(font)
+        painter.setPen(QColor(colours.text))
+        text = QRectF(14 + mark, top, BOX_WIDTH - mark - 20, mark)
+        title = f"{self.box.title} ×{len(self.box.tasks)}" if many else self.box.title
+        title = painter.fontMetrics().elidedText(
+            title, Qt.TextElideMode.ElideMiddle, round(text.width())
+        )
+        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip, title)
+        if many:
+            self._paint_share(painter, QRectF(10, 41, BOX_WIDTH - 20, 7), colours)
 
     def _paint_inside(self, painter: QPainter, colours: Colours) -> None:
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
@@ -133,12 +159,12 @@ class BoxItem(QGraphicsObject):
             return ""
         task = own[0]
         parts = [task.host, task_outlook(task, now_s)]
-        return " · ".join(part for part in parts if part) or state_words(task.state)
+        return " · ".join(part for part in parts if part) or task_words(task)
 
     def _tip(self) -> str:
         if len(self.tasks) == 1:
             task = self.tasks[0]
-            said = (task.name, state_words(task.state), task.program, self._line)
+            said = (task.name, task_words(task), task.program, self._line)
             return "\n".join(dict.fromkeys(line for line in said if line))
         lines = [f"{self.box.title} ×{len(self.box.tasks)}"]
         lines += [
@@ -197,7 +223,7 @@ class ArrowItem(QGraphicsPathItem):
                 ]
             )
         )
-        if self.label:
+        if self.label and option.levelOfDetailFromTransform(painter.worldTransform()) >= NEAR:
             painter.setFont(small_font())
             painter.setPen(QColor(colours.quiet))
             room = round(LAYER_GAP - 18)

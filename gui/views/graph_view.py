@@ -30,7 +30,7 @@ from gui.views.pieces import tool
 from gui.words import tr
 
 ZOOM_STEP, ZOOM_MIN, ZOOM_MAX = 1.2, 0.05, 3.0
-FIT_ZOOM_MAX, FIT_ZOOM_MIN = 1.0, 0.75
+FIT_ZOOM_MAX = 1.0
 MAP_TASKS_MIN = 50
 MAP_WIDTH, MAP_HEIGHT = 20 * GRID, 12 * GRID
 MARGIN = 2.0 * GRID
@@ -94,7 +94,7 @@ class GraphView(QGraphicsView):
         self.viewport().update()
 
     def fit(self) -> None:
-        """All of it; but never so small that it could not be read, nor larger than life."""
+        """All of it, never larger than life. Where it gets small, boxes say less in larger letters."""
         self._zoomed_by_hand = False
         rect = self.scene().itemsBoundingRect().adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
         self.setSceneRect(rect)
@@ -103,14 +103,9 @@ class GraphView(QGraphicsView):
         room = self.viewport().rect()
         scale = min(room.width() / rect.width(), room.height() / rect.height())
         self.resetTransform()
-        scale = min(FIT_ZOOM_MAX, scale)
-        if len(self.boxes) < MAP_TASKS_MIN:
-            scale = max(FIT_ZOOM_MIN, scale)
+        scale = max(ZOOM_MIN, min(FIT_ZOOM_MAX, scale))
         self.scale(scale, scale)
-        if rect.width() * scale > room.width() or rect.height() * scale > room.height():
-            self.centerOn(QPointF(rect.left() + room.width() / scale / 2, rect.center().y()))
-        else:
-            self.centerOn(rect.center())
+        self.centerOn(rect.center())
         self.map.update()
 
     # -- Qt ----------------------------------------------------------------------------------

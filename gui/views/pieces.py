@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSizePolicy,
+    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -125,6 +126,15 @@ def filter_field(name: str, act: Callable[[str], object]) -> QLineEdit:
     field.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
     field.textChanged.connect(lambda text: act(text))
     return field
+
+
+def number_field(name: str, least: int, most: int) -> QSpinBox:
+    """A number; the style sheet's padding does not reach the field inside, so it has margins."""
+    made = QSpinBox()
+    made.setObjectName(name)
+    made.setRange(least, most)
+    made.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
+    return made
 
 
 def action(

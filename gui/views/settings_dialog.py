@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
     QLineEdit,
-    QSpinBox,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -28,7 +27,7 @@ from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.desk import Desk
-from gui.views.pieces import button, form_row, label, quiet, row
+from gui.views.pieces import button, form_row, label, number_field, quiet, row
 from gui.views.shortcuts import ShortcutsList
 from gui.words import tr
 
@@ -137,9 +136,7 @@ class SettingsDialog(QDialog):
         )
 
     def _slots(self, view: SettingsView) -> QWidget:
-        slots = QSpinBox()
-        slots.setObjectName("machineSlots")
-        slots.setRange(1, 256)
+        slots = number_field("machineSlots", 1, 256)
         slots.setValue(view.slots)
         slots.editingFinished.connect(lambda: self._change(ChangeSettings(slots=slots.value())))
         return slots

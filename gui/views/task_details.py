@@ -13,10 +13,10 @@ from agent.api.methods import GATE, WHY
 from agent.api.values import TaskState
 from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
 from gui.icons.drawing import mark_pixmap
-from gui.model.agent_words import in_our_words
+from gui.model.agent_words import cause_words, in_our_words, move_words
 from gui.model.folding import ENDED
 from gui.model.graph import short_dataset
-from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, state_words
+from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment, size
 from gui.model.workflows import (
     lasted,
@@ -140,7 +140,7 @@ class TaskDetails(QScrollArea):
         key = f"{task.task} {task.state} {task.changed_ms}"
         if key != self._asked:
             self._asked = key
-            self.now.setText(in_our_words(task.reason) if task.reason else state_words(task.state))
+            self.now.setText(in_our_words(task.reason) if task.reason else task_words(task))
             self.moves.setText("")
             self._why_timer.start()
 
@@ -217,8 +217,8 @@ class TaskDetails(QScrollArea):
         self.now.setText(_upper(in_our_words(story.now)))
         now_s = time.time()
         lines = [
-            f"{moment(move.at_ms / 1000, now_s)}  {move.what}"
-            + (f" ({move.cause})" if move.cause else "")
+            f"{moment(move.at_ms / 1000, now_s)}  {move_words(move.what)}"
+            + (f" ({cause_words(move.cause)})" if move.cause else "")
             for move in story.moves[-MOVES_SHOWN_MAX:]
         ]
         self.moves.setText("\n".join(reversed(lines)))
@@ -292,8 +292,8 @@ def outputs_text(task: TaskView) -> list[str]:
 def _state_text(task: TaskView, now_s: float) -> str:
     said = "" if task.gate else task_outlook(task, now_s)
     if task.state is TaskState.TERMINATED:
-        return said or state_words(task.state)
-    return " · ".join(filter(None, (state_words(task.state), in_our_words(said))))
+        return said or task_words(task)
+    return " · ".join(filter(None, (task_words(task), in_our_words(said))))
 
 
 def _upper(text: str) -> str:

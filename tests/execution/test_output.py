@@ -29,6 +29,12 @@ def heard(folder: Path, *pieces: bytes, bytes_max: int = 10**9) -> tuple[list[Wo
     return told, path.read_bytes() if path.exists() else b""
 
 
+def test_what_a_program_says_of_its_failure_is_in_its_log(tmp_path: Path) -> None:
+    told, log = heard(tmp_path, b"block 7\nERROR no such file: x\nbye\n")
+    assert told == [ErrorWord("no such file: x")]
+    assert log == b"block 7\nERROR no such file: x\nbye\n"
+
+
 def test_a_word_may_come_in_pieces_and_without_an_end(tmp_path: Path) -> None:
     told, log = heard(tmp_path, b"PROG", b"RESS 5\nhel", b"lo\nTERMINATED 1", b"7")
     assert told == [ProgressWord(50), TerminatedWord(("17",))]

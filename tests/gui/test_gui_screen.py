@@ -8,13 +8,16 @@ import pytest
 
 from agent.api import session
 from agent.api.values import TaskState
+from agent.api.volunteering import SourceView, VolunteerRules
+from gui.model.agent_words import move_words
 from gui.model.flock import MachineState, clock_text, machines, state_text
 from gui.model.folding import state_of
-from gui.model.marks import Mark, mark_of_workflow
+from gui.model.marks import Mark, mark_of_task, mark_of_workflow, task_words
 from gui.model.news import NewsKind
 from gui.model.notices import Absence, Absent, Answering
 from gui.model.queue import Queue, counts
 from gui.model.screen import Screen
+from gui.model.sources import source_mark
 from gui.model.tray import Act, TrayState, pause_entries, tray_of
 from gui.model.trouble import Remedy, agent_trouble, flock_trouble
 from gui.model.workflows import outlook, retry_from
@@ -278,3 +281,51 @@ def test_two_hundred_events_a_second_cost_little_of_it() -> None:
 
 def test_an_empty_screen_says_that_it_starts() -> None:
     assert tray_of(Screen(), NOW_S).sentence == "Starting …"
+
+
+# -- what did not run, and what holds back -------------------------------------------------
+
+
+def test_only_what_ran_has_failed() -> None:
+    failed = task("segment", TaskState.ABORTED, attempt=1, begun_ms=1)
+    behind = task("report", TaskState.ABORTED, needs=("segment",))
+    view = workflow(state="failed", counts={TaskState.ABORTED: 2})
+    assert outlook(view, [failed, behind], NOW_S) == "failed: segment"
+    assert mark_of_task(failed) is Mark.FAILED
+    assert mark_of_task(behind) is Mark.CANCELLED
+    assert task_words(behind) == "did not run"
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "mark"),
+    [
+        ("Processor", "Other programs use 88 % of the processor, counted as busy", Mark.SUSPENDED),
+        ("Processor", "Other programs use 3 % of the processor", Mark.DONE),
+        ("Mains", "This machine runs on battery, by upower", Mark.SUSPENDED),
+        ("Mains", "This machine is on mains", Mark.DONE),
+        ("Full screen", "Film fills the screen", Mark.SUSPENDED),
+        ("Memory", "400 MB of memory are free", Mark.SUSPENDED),
+        ("Memory", "8000 MB of memory are free", Mark.DONE),
+        ("Programs", "blender runs", Mark.SUSPENDED),
+    ],
+)
+def test_a_source_that_holds_back_has_no_tick(source: str, text: str, mark: Mark) -> None:
+    seen = SourceView(source, sees=True, owner_present=False, text=text)
+    view = volunteering(volunteering=False).view
+    assert source_mark(seen, view) is mark
+    always = volunteering(rules=VolunteerRules(mode="always")).view
+    assert source_mark(seen, always) is Mark.WAITING
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Aborted: failed 2 times, last: disk full", "failed 2 times, last: disk full"),
+        ("Running on acor", "running on acor"),
+        ("Submitted: waits for segment", "waiting: waits for segment"),
+        ("Terminated on acor", "done on acor"),
+        ("claimed by acor", "taken by acor"),
+    ],
+)
+def test_the_story_of_a_task_is_in_words_of_people(said: str, shown: str) -> None:
+    assert move_words(said) == shown
