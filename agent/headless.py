@@ -8,11 +8,8 @@ way (a window) does the same three things: the node, the server beside it, the o
 from __future__ import annotations
 
 import asyncio
-import json
-import re
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -24,6 +21,9 @@ from agent.service import Options, Service
 from agent.service_ending import Ending, native_ending
 from agent.service_facts import ServiceError
 from agent.service_headless import live
+from agent.service_keeping import keep_changes
+from agent.service_node import refuse_second_start
+from agent.service_settings import read_settings
 
 
 class NotStartedError(Exception):
@@ -99,21 +99,11 @@ def _running(service: Service, server: ControlServer) -> Running:
 def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
     """Put what was told into the settings file, in the place of what it says so far.
 
-    Only whole lines of top-level keys are touched: comments and everything else stay.
+    Not while an agent runs: a second start is refused, and changes nothing. Raises ``ServiceError``.
     """
     given = {key: value for key, value in told.items() if value is not None}
-    if not given:
-        return
-    home.prepare()
-    path = home.settings_file
-    text = path.read_text("utf-8") if path.exists() else ""
-    for key, value in given.items():
-        pattern = re.compile(rf"^{key}[ \t]*=.*\n?", re.MULTILINE)
-        text = f"{key} = {json.dumps(value)}\n" + pattern.sub("", text)
-    _replace(path, text)
-
-
-def _replace(path: Path, text: str) -> None:
-    fresh = path.with_name(path.name + ".unfinished")
-    fresh.write_text(text, "utf-8")
-    fresh.replace(path)
+    if given:
+        refuse_second_start(home)
+        read_settings(home.settings_file)
+        home.prepare()
+        keep_changes(home.settings_file, given)

@@ -43,6 +43,8 @@ from agent.service_settings import SPARE, NodeSettings
 from agent.storage.datasets.room import GIGABYTE
 from agent.storage.errors import JournalError, JournalInUse
 from agent.storage.journal import Journal
+from agent.storage.lock import FolderLock
+from agent.storage.places import Places
 from agent.storage.reading import Remembered
 
 if TYPE_CHECKING:
@@ -51,18 +53,32 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+def refuse_second_start(home: Home) -> None:
+    """Raises ``AlreadyRunningError`` when an agent runs on this home."""
+    if not home.journal.exists():
+        return
+    try:
+        FolderLock.take(Places(home.journal).lock).release()
+    except JournalInUse as error:
+        raise _runs_already(home, error) from error
+
+
 async def open_journal(home: Home) -> Journal:
     """The journal of this home, which is also the lock on it."""
     try:
         return await asyncio.to_thread(Journal.open, home.journal)
     except JournalInUse as error:
-        who = "" if error.process_id is None else f" as process {error.process_id}"
-        raise AlreadyRunningError(
-            f"Wingbeat runs already on {home.data}{who}; use that one, or stop it first.",
-            error.process_id,
-        ) from error
+        raise _runs_already(home, error) from error
     except JournalError as error:
         raise ServiceError(str(error)) from error
+
+
+def _runs_already(home: Home, error: JournalInUse) -> AlreadyRunningError:
+    who = "" if error.process_id is None else f" as process {error.process_id}"
+    return AlreadyRunningError(
+        f"Wingbeat runs already on {home.data}{who}; use that one, or stop it first.",
+        error.process_id,
+    )
 
 
 async def open_datasets(

@@ -101,8 +101,11 @@ def read_settings(path: Path) -> NodeSettings:
     """The settings in a file; raises ``SettingsError``."""
     try:
         with path.open("rb") as file:
-            text = file.read(FILE_BYTES_MAX).decode()
-        given = tomllib.loads(text)
+            content = file.read(FILE_BYTES_MAX + 1)
+        if len(content) > FILE_BYTES_MAX:
+            size = f"{FILE_BYTES_MAX // 1024} KB"
+            raise SettingsError(f"{path} is larger than {size}: remove what are no settings.")
+        given = tomllib.loads(content.decode())
     except FileNotFoundError:
         return NodeSettings()
     except UnicodeDecodeError as error:

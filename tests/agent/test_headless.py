@@ -9,6 +9,8 @@ import pytest
 
 from agent.headless import keep_settings
 from agent.paths import Home
+from agent.service_facts import AlreadyRunningError, ServiceError
+from agent.storage.journal import Journal
 
 TOLD = 'laptop "seven" \\ ü'
 
@@ -31,3 +33,28 @@ def test_what_is_not_told_is_left_as_it_is(tmp_path: Path) -> None:
     assert not home.settings_file.exists()
     keep_settings(home, {"name": None, "port": 7})
     assert home.settings_file.read_text() == "port = 7\n"
+
+
+@pytest.mark.parametrize(
+    "before", ['name = "\u00fcber"'.encode("latin-1"), b"\xff\xfen\0", b"slots ="]
+)
+def test_a_file_that_makes_no_sense_is_left_as_it_is(tmp_path: Path, before: bytes) -> None:
+    home = Home.at(tmp_path)
+    home.prepare()
+    home.settings_file.write_bytes(before)
+    with pytest.raises(ServiceError, match=r"settings\.toml is not"):
+        keep_settings(home, {"name": TOLD, "port": 0})
+    assert home.settings_file.read_bytes() == before
+
+
+def test_a_second_start_changes_nothing(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    keep_settings(home, {"name": "first", "port": 7})
+    before = home.settings_file.read_bytes()
+    journal = Journal.open(home.journal)
+    try:
+        with pytest.raises(AlreadyRunningError, match="runs already"):
+            keep_settings(home, {"name": "second", "port": 8})
+    finally:
+        journal.close()
+    assert home.settings_file.read_bytes() == before
