@@ -83,7 +83,10 @@ class Stopping(Struct, frozen=True):
 
 
 class TaskMoved(Struct, frozen=True, tag="task moved"):
-    """A task is in another state; ``before`` is none when it is new."""
+    """A task is in another state; ``before`` is none when it is new.
+
+    ``reason`` says why, where it was given up or cancelled.
+    """
 
     task: str
     name: str
@@ -92,6 +95,7 @@ class TaskMoved(Struct, frozen=True, tag="task moved"):
     after: TaskState
     host: str
     cause: str
+    reason: str = ""
 
 
 class TaskProgressed(Struct, frozen=True, tag="task progressed"):

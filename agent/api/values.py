@@ -15,6 +15,7 @@ from agent.protocol.states import TaskState
 
 __all__ = [
     "CLIENT_PROTOCOL",
+    "NAME_CHARACTERS_MAX",
     "PRIORITY_NAMES",
     "Capabilities",
     "Count",
@@ -39,7 +40,8 @@ CLIENT_PROTOCOL = 1
 
 ShortText = Annotated[str, Meta(max_length=256)]
 LongText = Annotated[str, Meta(max_length=65_536)]
-WorkflowId = Annotated[str, Meta(min_length=1, max_length=128)]
+NAME_CHARACTERS_MAX = 128
+WorkflowId = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 Millis = Annotated[int, Meta(ge=0, le=2**53)]
 Page = Annotated[int, Meta(ge=1, le=2_000)]

@@ -81,12 +81,16 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Submitted(Struct, frozen=True):
-    """The workflow is kept on so many disks. One disk: an event tells when it is on another."""
+    """The workflow is kept on so many disks. One disk: an event tells when it is on another.
+
+    ``waits`` says, a sentence each, which machines run none of its published programs yet.
+    """
 
     workflow: WorkflowId
     known: bool
     disks: Count
     text: str = ""
+    waits: tuple[str, ...] = ()
 
 
 class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -36,9 +36,18 @@ def _examine(options: argparse.Namespace, client: BlockingClient) -> int:
 
 
 def _show(reply: DoctorReply) -> None:
-    others = f"{reply.seen} of {reply.seen + reply.missing} other machines are linked"
+    others = _others(reply)
     if not reply.findings:
         show_lines([f"nothing is wrong here: {others}"])
         return
     show_lines(f"- {finding.text}" for finding in reply.findings)
     show_lines([others])
+
+
+def _others(reply: DoctorReply) -> str:
+    count = reply.seen + reply.missing
+    if not count:
+        return "no other machines are known here"
+    if count == 1:
+        return f"the other machine is {'linked' if reply.seen else 'not linked'}"
+    return f"{reply.seen} of {count} other machines are linked"

@@ -16,7 +16,7 @@ from agent.api.methods import HISTORY, STATISTICS
 from agent.api.values import TaskState
 from agent.commands.asking import ask
 from agent.commands.parsing import client_parser
-from agent.commands.showing import clock, moment, show_lines, show_table
+from agent.commands.showing import clock, counted, moment, show_lines, show_table
 
 LATEST = 30
 LATEST_MAX = 2_000
@@ -95,7 +95,8 @@ def _show_weeks(reply: StatisticsReply) -> None:
         "LONGEST",
     )
     show_table(header, [_week(each) for each in reply.weeks])
-    here = f"{reply.hours_given:.1f} hours given, {reply.done_here} tasks done here"
+    done_here = counted(reply.done_here, "task")
+    here = f"{reply.hours_given:.1f} hours given, {done_here} done here"
     show_lines([f"in all {here}, {reply.done} in the flock"])
 
 

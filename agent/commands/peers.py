@@ -6,7 +6,7 @@ from agent.api.flock import Peers, PeersReply, PeerView
 from agent.api.methods import PEERS
 from agent.commands.asking import ask
 from agent.commands.parsing import client_parser
-from agent.commands.showing import duration, show_lines, show_table
+from agent.commands.showing import counted, duration, show_lines, show_table
 
 CLOCK_SHOWN_MS_MIN = 1_000
 HOW_TO_JOIN = (
@@ -32,11 +32,8 @@ def _show(reply: PeersReply) -> None:
         show_lines(HOW_TO_JOIN)
         return
     linked = sum(peer.state == "linked" for peer in reply.peers)
-    show_lines(
-        [
-            f"{reply.node.name} in flock {reply.node.flock}, {linked} of {len(reply.peers)} others linked"
-        ]
-    )
+    others = f"{linked} of {counted(len(reply.peers), 'other')} linked"
+    show_lines([f"{reply.node.name} in flock {reply.node.flock}, {others}"])
     if reply.peers:
         header = ("NAME", "STATE", "HELPS", "ADDRESS", "VERSION", "ROUND TRIP", "CLOCK", "REASON")
         show_table(header, [_row(peer) for peer in reply.peers])

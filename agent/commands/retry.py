@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agent.api.methods import RETRY
-from agent.api.work import Retry
+from agent.api.work import Retry, Wished
 from agent.commands.asking import ask
 from agent.commands.parsing import client_parser
-from agent.commands.wishes import show_wished
+from agent.commands.showing import show_lines
 
 
 def run(arguments: list[str]) -> int:
@@ -22,4 +22,8 @@ def run(arguments: list[str]) -> int:
     parser.add_argument("tasks", nargs="*", metavar="TASK", help="all of them if none is named")
     options = parser.parse_args(arguments)
     params = Retry(options.workflow, tuple(options.tasks))
-    return ask(options, RETRY, params, lambda wished: show_wished("tried again", wished))
+    return ask(options, RETRY, params, _show)
+
+
+def _show(wished: Wished) -> None:
+    show_lines([f"{wished.workflow}: {wished.text}"])

@@ -89,6 +89,11 @@ def plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
+def counted(count: int, thing: str) -> str:
+    """So many of them."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
 def ago(then_ms: int, now_s: float | None = None) -> str:
     """How long ago a moment was, in its largest unit."""
     if not then_ms:

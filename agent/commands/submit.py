@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
+from agent.api.choices import choices_at
 from agent.api.methods import PLAN, STATUS, SUBMIT
 from agent.api.plan import Plan, PlanReply
-from agent.api.values import NamedPriority
+from agent.api.values import NAME_CHARACTERS_MAX, NamedPriority
+from agent.api.wording import parameters_fault
 from agent.api.work import Status, Submit, Submitted
 from agent.client import Client
 from agent.commands import exits
@@ -51,7 +55,7 @@ def _parser() -> CommandParser:
         "wingbeat submit survey.json --name survey-2 --priority interactive",
     )
     parser.add_argument("file", metavar="FILE", help="the workflow")
-    parser.add_argument("--name", default="", help="submit it under this name, not its own")
+    parser.add_argument("--name", type=_name, help="submit it under this name, not its own")
     parser.add_argument("--priority", type=priority, help="low, interactive, or 0 to 100")
     parser.add_argument(
         "--set",
@@ -80,6 +84,16 @@ def priority(text: str) -> NamedPriority:
     raise argparse.ArgumentTypeError(f"{text!r} is not low, interactive, or a number up to 100")
 
 
+def _name(text: str) -> str:
+    """What a workflow may be called."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a workflow needs a name that can be seen")
+    if len(text) > NAME_CHARACTERS_MAX:
+        limit = f"has at most {NAME_CHARACTERS_MAX} characters"
+        raise argparse.ArgumentTypeError(f"a name {limit}, and this has {len(text)}")
+    return text
+
+
 def _setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
@@ -95,7 +109,7 @@ async def _submit(options: argparse.Namespace, client: Client) -> int:
         return fail(options, f"{error.filename or source} cannot be read: {error.strerror}")
     except FaultsError as error:
         return _faulty(options, error)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except _JsonError as error:
         return fail(options, f"{source} is no workflow: {error}")
     if options.dry_run:
         return _show_plan(options, await client.call(PLAN, Plan(workflow)))
@@ -115,7 +129,7 @@ async def _workflow(options: argparse.Namespace, client: Client) -> Submit:
         return _read_json(options)
     wanted = Wanted(
         variables=options.set,
-        name=options.name,
+        name=options.name or "",
         priority=options.priority,
         submitter=_user(),
         start=Path.cwd(),
@@ -140,15 +154,44 @@ def _step(options: argparse.Namespace) -> Any:
 def _read_json(options: argparse.Namespace) -> Submit:
     """The workflow in the file, with what the command line says otherwise."""
     if options.file == "-":
-        data = sys.stdin.buffer.read(FILE_BYTES_MAX)
+        data = sys.stdin.buffer.read(FILE_BYTES_MAX + 1)
     else:
         with Path(options.file).open("rb") as file:
-            data = file.read(FILE_BYTES_MAX)
-    document = msgspec.json.decode(data, type=dict[str, object])
-    told = {"name": options.name or None, "priority": options.priority}
+            data = file.read(FILE_BYTES_MAX + 1)
+    if len(data) > FILE_BYTES_MAX:
+        raise _JsonError(f"it is larger than {FILE_BYTES_MAX // 2**20} MB")
+    document = _json_object(data)
+    told = {"name": options.name, "priority": options.priority}
     document.update({name: value for name, value in told.items() if value is not None})
     document.setdefault("submitter", _user())
-    return msgspec.convert(document, Submit)
+    try:
+        return msgspec.convert(document, Submit)
+    except msgspec.ValidationError as error:
+        choices = partial(choices_at, Submit)
+        said = parameters_fault("", str(error), Submit.__struct_fields__, choices)
+        raise _JsonError(said.removeprefix(": ")) from error
+
+
+def _json_object(data: bytes) -> dict[str, object]:
+    """What Windows saves has a mark at its beginning, which is no part of JSON."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _JsonError(f"it is not UTF-8 (byte {error.start})") from error
+    try:
+        document = msgspec.json.decode(text)
+    except msgspec.MsgspecError as error:
+        said = str(error).removeprefix("JSON is malformed: ")
+        raise _JsonError(f"it is not JSON: {said}") from error
+    except RecursionError as error:
+        raise _JsonError("it is nested too deeply") from error
+    if not isinstance(document, dict):
+        raise _JsonError("it has to be an object with name and tasks")
+    return document
+
+
+class _JsonError(Exception):
+    """What is wrong with a workflow in JSON."""
 
 
 def _user() -> str:
@@ -158,7 +201,7 @@ def _user() -> str:
         return ""
 
 
-class _Faulty(msgspec.Struct, frozen=True):
+class _Faulty(Struct, frozen=True):
     """What `--json` shows of a file with faults."""
 
     error: str
@@ -189,4 +232,4 @@ def _show(submitted: Submitted) -> None:
         show_lines([f"{name} is known already and not run twice; --name gives it another name"])
         return
     disks = "this disk only, as nobody else is there" if submitted.disks < 2 else "two disks"
-    show_lines([f"{name} is accepted and kept on {disks}"])
+    show_lines([f"{name} is accepted and kept on {disks}", *submitted.waits])

@@ -67,12 +67,19 @@ async def _with_lines(
                 if isinstance(happening, GateWaiting):
                     show_lines([f"{happening.name} waits for a person: {happening.asks}"])
                 elif isinstance(happening, TaskMoved) and happening.after in TOLD:
-                    show_lines([f"{happening.name} {happening.after.value} {happening.host}"])
+                    show_lines([ending(happening)])
             if bundle:
                 workflow = await _read(client, name)
     finally:
         await events.aclose()
     return workflow
+
+
+def ending(moved: TaskMoved) -> str:
+    """What has become of a task, where, and why if nothing came of it."""
+    where = f" on {moved.host}" if moved.host else ""
+    why = "" if moved.reason in ("", moved.after.value.lower()) else f": {moved.reason}"
+    return f"{moved.name} {moved.after.value}{where}{why}"
 
 
 async def _read(client: Client, name: str) -> WorkflowView:

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from agent.api.admission import JoinRequested
 from agent.api.flock import Peers, PeersReply
 from agent.api.methods import PEERS, SHOW, STATUS
 from agent.api.session import Event, GateWaiting, PeerChanged, TaskMoved, WorkflowEnded
@@ -19,8 +20,9 @@ from agent.commands.asking import ask_with
 from agent.commands.drawing import console, on_terminal, task_table, workflow_line
 from agent.commands.following import bundles
 from agent.commands.parsing import client_parser
-from agent.commands.showing import moment, plain, show_json, show_lines
+from agent.commands.showing import counted, moment, plain, show_json, show_lines
 from agent.commands.status import node_line
+from agent.commands.waiting import ending
 
 WORKFLOWS_MAX = 12
 TASKS_READ_MAX = 2_000
@@ -99,9 +101,11 @@ class _View:
     def _all(self, status: StatusReply, peers: PeersReply) -> RenderableType:
         helping = [peer for peer in peers.peers if peer.volunteering and peer.state == "linked"]
         running = sum(peer.running for peer in peers.peers) + status.node.running
+        help_now = len(helping) + status.node.volunteering
         machines = Text(
-            f"{len(helping) + status.node.volunteering} of {1 + len(peers.peers)} machines help, "
-            f"{running} tasks run",
+            f"{help_now} of {counted(1 + len(peers.peers), 'machine')} "
+            f"{'helps' if help_now == 1 else 'help'}, "
+            f"{counted(running, 'task')} {'runs' if running == 1 else 'run'}",
             "dim",
         )
         lines = [workflow_line(each) for each in status.workflows]
@@ -127,12 +131,13 @@ async def _lines(client: Client, position: Position, name: str, *, as_json: bool
 def _told(event: Event) -> str:
     match event.happening:
         case TaskMoved() as moved:
-            where = f" on {moved.host}" if moved.host else ""
-            return f"{moved.workflow}/{moved.name} {moved.after.value}{where} ({moved.cause})"
+            return f"{moved.workflow}/{ending(moved)} ({moved.cause})"
         case GateWaiting() as gate:
             return f"{gate.workflow}/{gate.name} waits for a person: {gate.asks}"
         case WorkflowEnded() as ended:
             return f"{ended.workflow} is {ended.state}"
+        case JoinRequested() as asks:
+            return f"{asks.name} asks to be let in, code {asks.code} (`wingbeat flock requests`)"
         case PeerChanged():
             return ""
         case _:

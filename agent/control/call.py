@@ -10,11 +10,12 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
+from agent.api.choices import choices_at
 from agent.api.methods import Method
 from agent.api.rpc import ErrorCode, RequestId
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
-from agent.control.choices import choices_at
+from agent.api.wording import parameters_fault
 from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
 from agent.control.flock_programs import FlockPrograms
@@ -23,7 +24,6 @@ from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
 from agent.control.uploads import Uploads
 from agent.control.views import Views
-from agent.control.wording import parameters_fault
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)

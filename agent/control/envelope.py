@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 from agent.api.methods import METHODS
 from agent.api.rpc import Answer, ErrorCode, Failure, Notification, Problem, Request, RequestId
-from agent.control.wording import suggestion
+from agent.api.wording import suggestion
 
 Value = TypeVar("Value")
 

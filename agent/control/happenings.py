@@ -13,6 +13,7 @@ from typing import assert_never
 
 from agent.api import admission, session
 from agent.control.causes import cause_words
+from agent.control.naming import readable
 from agent.control.progress import PERMILLE_MAX
 from agent.control.surface import Surface
 from agent.control.views import workflow_counts, workflow_state
@@ -35,6 +36,8 @@ from agent.service_facts import (
     ProgramOffered,
     VolunteeringMoved,
 )
+
+GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 
 
 class Happenings:
@@ -81,7 +84,8 @@ def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa
             name, workflow = _place(surface, task)
             host = _host(surface, task)
             why = cause_words(cause, surface.name_of)
-            return session.TaskMoved(task, name, workflow, before, after, host, why)
+            reason = _reason(surface, task) if after in GIVEN_UP else ""
+            return session.TaskMoved(task, name, workflow, before, after, host, why, reason)
         case TaskProgressed(task, node, permille, left_ms):
             host, known = surface.name_of(node), min(permille, PERMILLE_MAX)
             return session.TaskProgressed(task, *_place(surface, task), host, known, left_ms)
@@ -123,6 +127,12 @@ def _place(surface: Surface, task: TaskId) -> tuple[str, str]:
     """Name and workflow of a task; a workflow that was cleaned up meanwhile has neither."""
     spec = surface.table.specs.get(task)
     return (spec.name if spec else task), surface.table.workflow_of.get(task) or "?"
+
+
+def _reason(surface: Surface, task: TaskId) -> str:
+    """Why nothing comes of it, with names of tasks for their ids."""
+    reading = surface.table.reading(task)
+    return readable(reading.reason, surface.table) if reading else ""
 
 
 def _host(surface: Surface, task: TaskId) -> str:

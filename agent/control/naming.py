@@ -13,8 +13,8 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 
 from agent.api.rpc import ErrorCode
+from agent.api.wording import suggestion
 from agent.control.refusal import RefusedError
-from agent.control.wording import suggestion
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
 from agent.protocol.table import Table
 from agent.service_facts import MemberFacts

@@ -18,6 +18,7 @@ from pathlib import Path
 from agent import __version__
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES
+from agent.api.wording import suggestion
 from agent.api.work import TaskView
 from agent.control.call import Call
 from agent.control.naming import find_task, readable, task_id
@@ -34,7 +35,6 @@ from agent.control.text_words import (
     read_line,
 )
 from agent.control.wishes import TO_BE_NAMED, wish
-from agent.control.wording import suggestion
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
 from agent.protocol.records import TaskId

@@ -47,7 +47,7 @@ class Views:
             table.workflow_of[spec.task],
             spec.program,
             reading.state,
-            readable(reading.reason, table),
+            self._reason(spec.task, reading),
             surface.name_of(run.host) if run else "",
             run.attempt if run else 0,
             run.stamp[0] if run else 0,
@@ -123,6 +123,16 @@ class Views:
         return min(permille, RECKONED_PERMILLE_MAX), max(0, spec.expected_ms - passed_ms)
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _reason(self, task: TaskId, reading: Reading) -> str:
+        """Why it is where it is. What was cancelled may take a while to stop, and takes a slot."""
+        table, name_of = self._surface.table, self._surface.name_of
+        reason = readable(reading.reason, table)
+        if reading.state is not TaskState.CANCELLED:
+            return reason
+        hosts = dict.fromkeys(name_of(run.host) for run in table.life(task).runs if run.live)
+        stops = " and ".join(hosts)
+        return f"{reason}; still being stopped on {stops}" if hosts else reason
 
     def _given_up(self, task: TaskId, reading: Reading) -> Run | None:
         """The last run of a task that ended without an outcome: people ask where it failed."""

@@ -18,7 +18,8 @@ The rules, in this order:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agent.protocol.records import (
     Dataset,
@@ -38,8 +39,7 @@ from agent.protocol.records import (
 from agent.protocol.states import TaskState
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A task as its records show it. ``inputs``: what its producers' outcomes give it.
 
     ``supplied``: everything that it needs is finished, whatever else is true of it; a task that
@@ -174,9 +174,10 @@ def _given_up(spec: TaskSpec, life: Life, generation: int, deaths_max: int) -> s
         elif isinstance(run.phase, Lost) and run.phase.ran:
             deaths += 1
     if failures >= spec.failures_max:
-        return f"failed {failures} times, last: {error}" if error else f"failed {failures} times"
+        failed = f"failed {failures} times, last" if failures > 1 else "failed"
+        return f"{failed}: {error}" if error else failed.removesuffix(", last")
     if deaths >= deaths_max:
-        return f"{deaths} agents died running it"
+        return f"{'an agent' if deaths == 1 else f'{deaths} agents'} died running it"
     return ""
 
 

@@ -294,7 +294,8 @@ class Requests(Part):
             workflows=[Workflow(workflow.spec, workflow.priority, generation)],
             lives=[TaskLife(task, Life(generation)) for task in tasks],
         )
-        core.emit(Answer(event.request, Verdict.DONE, f"{len(tasks)} tasks are tried again"))
+        what = "1 task is" if len(tasks) == 1 else f"{len(tasks)} tasks are"
+        core.emit(Answer(event.request, Verdict.DONE, f"{what} tried again"))
 
     def _upstream(self, tasks: Iterable[TaskId]) -> list[TaskId]:
         """The tasks and everything that they need."""

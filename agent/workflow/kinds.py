@@ -57,7 +57,9 @@ class Kind(Protocol):
 
 
 def scalar(node: Node, what: str, wanted: str, faults: Faults) -> Scalar | None:
-    """The single value that is wanted here."""
+    """The single value that is wanted here; None, and a fault that was told, where it is none."""
+    if isinstance(node, Scalar) and node.void:
+        return None
     if isinstance(node, Scalar) and not node.empty:
         return node
     got = ", and there is nothing" if isinstance(node, Scalar) else f", not {kind_of(node)}"

@@ -2,7 +2,9 @@
 
 Names begin at the folder of the workflow file. A name that is there counts as it is; else ``*``,
 ``?`` and ``[`` make it a pattern. Hidden files fit no pattern, and the order is that of names, so
-the same folder always makes the same workflow.
+the same folder always makes the same workflow. A folder or pattern stands for what lies there: a
+link in it that leads elsewhere is a fault, for nobody who looks at the workflow file sees that it
+hands out something else; who means it names it.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from agent.workflow.model import PENDING
 
 FILES_MAX = 100_000
 NEIGHBOURS_MAX = 1_000
+STRAYS_TOLD_MAX = 5
 _EXTERNAL = "id:"
 
 
@@ -75,12 +78,14 @@ class LocalFiles:
         path = self.folder / word
         if _exists(path, self.faults, word):
             if inside and path.is_dir():
-                return tuple(self._listed(glob.escape(str(path)) + "/*"))
+                found = self._listed(glob.escape(str(path)) + "/*")
+                return self._without_strays(found, path, word)
             return (path,)
         if not glob.has_magic(word):
             return ()
         root = "" if Path(word).is_absolute() else glob.escape(str(self.folder)) + "/"
-        return tuple(self._listed(root + word))
+        found = self._listed(root + word)
+        return self._without_strays(found, _still_part(self.folder / word), word)
 
     def _listed(self, pattern: str) -> list[Path]:
         # Not Path.glob: that one finds hidden files too.
@@ -90,12 +95,24 @@ class LocalFiles:
         except (OSError, ValueError):
             return []
 
+    def _without_strays(self, found: list[Path], below: Path, word: Word) -> tuple[Path, ...]:
+        """Those that lie below a folder; links out of it are told."""
+        home = _resolved(below)
+        strays = [path for path in found if not _resolved(path).is_relative_to(home)]
+        for path in strays[:STRAYS_TOLD_MAX]:
+            name = shown(self.relative(path))
+            said = f"{name} is a link that leads out of the folder, to {_resolved(path)}"
+            self.faults.add(word.place, f"{said}: name it by itself, or put the file there")
+        return tuple(found) if not strays else tuple(p for p in found if p not in {*strays})
+
     def _missing(self, word: Word, inside: bool) -> None:
         path = self.folder / word
         if glob.has_magic(word):
             self.faults.add(word.place, f"{shown(word)} fits no file in {shown(str(self.folder))}")
         elif inside and path.is_dir():
             self.faults.add(word.place, f"there is no file in the folder {shown(word)}")
+        elif path.is_symlink():
+            self.faults.add(word.place, f"{shown(word)} is a link to something that is not there")
         else:
             hint = self.faults.hint(path.name, _neighbours(path.parent))
             where = f" in {shown(str(self.folder))}" if not Path(word).is_absolute() else ""
@@ -127,6 +144,20 @@ class LocalFiles:
             limit = f"at most {characters_max} characters fit"
             self.faults.add(place, f"{shown(word)} is too long: {limit}")
         return None
+
+
+def _still_part(pattern: Path) -> Path:
+    """The folder in which a pattern begins to choose."""
+    parts = itertools.takewhile(lambda part: not glob.has_magic(part), pattern.parts)
+    return Path(*parts)
+
+
+def _resolved(path: Path) -> Path:
+    """Where it is in truth; a link that goes round in a circle is where it lies."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path
 
 
 def _exists(path: Path, faults: Faults, word: Word) -> bool:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.api.values import Limits, NamedPriority, Requirements
+from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
+from agent.api.wording import parameters_fault
 from agent.api.work import Input, Submit, Task
 from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError, Place, meant, shown
 from agent.workflow.kinds import Word
@@ -27,7 +28,6 @@ from agent.workflow.records import Values
 from agent.workflow.references import Links, input_reference
 from agent.workflow.tables import (
     LINKS_MAX,
-    NAME_CHARACTERS_MAX,
     PARAMETERS_CHARACTERS_MAX,
     PRIORITY,
     TASKS_MAX,
@@ -322,9 +322,11 @@ def accepted(submit: Submit, faults: Faults) -> Submit | None:
     """The request as a node will read it; a fault where it would refuse to."""
     try:
         return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
-    except (msgspec.MsgspecError, UnicodeError) as error:
+    except UnicodeError as error:
         faults.add(WHOLE_FILE, f"cannot be sent as it is: {error}")
-        return None
+    except msgspec.MsgspecError as error:
+        faults.add(WHOLE_FILE, parameters_fault("cannot be sent as it is", str(error)))
+    return None
 
 
 def _datum(given: object) -> Word:

@@ -80,6 +80,8 @@ class Links:
         template = self._template(reference.task)
         if not runs or template is None:
             return []
+        if reference.every and template.fan is None and template.for_each is not None:
+            return []  # what is wrong with that fan-out was told
         if reference.every and template.fan is None and not reference.output:
             return [Input(runs[0], number) for number in self._all_outputs(reference, template)]
         output = self._output(reference, template)

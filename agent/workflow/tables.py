@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.api.values import NAME_CHARACTERS_MAX
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import (
     Amount,
@@ -55,7 +56,6 @@ from agent.workflow.records import Field, Named, Record
 from agent.workflow.variables import NAME, NAME_WANTED, VARIABLES
 from agent.workflow.yaml_nodes import Node
 
-NAME_CHARACTERS_MAX = 128
 TASK_CHARACTERS_MAX = 80
 """Shorter than the contract's 128, because a fan-out adds a word to each task's name."""
 SHORT_CHARACTERS_MAX = 256

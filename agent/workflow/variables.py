@@ -232,18 +232,20 @@ def _fill_scalar(node: Scalar, scope: Scope, faults: Faults) -> Node:
         items = scope.values[whole[1]]
         return Sequence(node.place, tuple(Scalar(node.place, item) for item in items))
     parts: list[str] = []
-    end = 0
+    end, void = 0, False
     for found in _REFERENCE.finditer(node.text):
-        parts += [node.text[end : found.start()], _value_of(found, node, scope, faults)]
+        value = _value_of(found, node, scope, faults)
+        void = void or value is None
+        parts += [node.text[end : found.start()], found[0] if value is None else value]
         end = found.end()
     text = "".join([*parts, node.text[end:]])
     # Between { and } a reference has to be quoted, so alone it is what its variable is.
     plain = whole[1] not in scope.texts if whole and whole[1] else node.plain
-    return Scalar(node.place, text, plain)
+    return Scalar(node.place, text, plain, void)
 
 
-def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) -> str:
-    """The text for one reference; of a wrong one, the reference itself."""
+def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) -> str | None:
+    """The text for one reference; None for a wrong one, when that was told."""
     name, attribute = found[1], found[2]
     place = _place_of(found, node)
     if found[0] == "$${":
@@ -251,23 +253,23 @@ def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) 
     if name is None:
         text = f"{shown(found[0])} names no variable; write $${{ for ${{ itself"
         faults.add(place, text)
-        return found[0]
+        return None
     scope.used.add(name)
     if name in scope.unknown:
-        return found[0]
+        return None
     if name not in scope.values:
         hint = faults.hint(name, scope.values) or "; declare it under variables"
         faults.add(place, f"there is no variable {shown(name)}{hint}")
-        return found[0]
+        return None
     key = f"{name}.{attribute}" if attribute else name
     value = scope.values.get(key)
     if value is None:
         hint = faults.hint(attribute, ATTRIBUTES)
         faults.add(place, f"{name} has no {shown(attribute)}{hint}")
-        return found[0]
+        return None
     if isinstance(value, tuple):
         faults.add(place, f"{name} is a list, which cannot stand inside a text")
-        return found[0]
+        return None
     return value
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.api.values import Requirements
+from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import Input, Submit, Task
 from agent.workflow.faults import Faults, FaultsError, Place, shown
 from agent.workflow.kinds import Word
@@ -26,7 +26,6 @@ from agent.workflow.model import KnownProgram, LocalProgram, Workflow
 from agent.workflow.program_description import PROGRAM_YAML
 from agent.workflow.reading import accepted
 from agent.workflow.tables import (
-    NAME_CHARACTERS_MAX,
     PARAMETERS_CHARACTERS_MAX,
     TASK_CHARACTERS_MAX,
     TASK_NAME,
@@ -78,7 +77,8 @@ def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
     elif root is not None:
         check(root, faults)
         graph = read_graph(root, faults)
-        name = name or path.name.removesuffix(".xml").removesuffix(".wingbeat")
+        own = path.name.removesuffix(".xml").removesuffix(".wingbeat")
+        name = name or own[:NAME_CHARACTERS_MAX]
         workflow = _Maker(graph, LocalFiles(path.parent, faults)).workflow(name)
     if faults or workflow is None:
         raise FaultsError(faults.listing())
@@ -129,7 +129,7 @@ class _Maker:
         if self._too_many(len(self._tasks), final.place):
             return None
         last = made.task if isinstance(made, _Result) else final.name
-        submit = accepted(Submit(name[:NAME_CHARACTERS_MAX], tuple(self._tasks)), self._faults)
+        submit = accepted(Submit(name, tuple(self._tasks)), self._faults)
         if submit is None:
             return None
         return Workflow(submit, self._files.files, final=last)

@@ -36,11 +36,16 @@ _MERGE = "<<"
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A single value. ``plain``: without quotes and no block of text, so it may be a number."""
+    """A single value. ``plain``: without quotes and no block of text, so it may be a number.
+
+    ``void``: it refers to something that is not there, which was told; nothing more is to be said
+    of it.
+    """
 
     place: Place
     text: str
     plain: bool = True
+    void: bool = False
     size = 1
 
     @property

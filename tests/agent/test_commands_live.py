@@ -134,7 +134,7 @@ def test_work_is_submitted_watched_and_steered(
             )
             reach(events, "again", TaskState.TERMINATED)
     assert said("cancel", "survey", "never") == "survey is cancelled\n"
-    assert said("retry", "survey") == "survey is tried again (1 tasks are tried again)\n"
+    assert said("retry", "survey") == "survey: 1 task is tried again\n"
     words = next(line.split() for line in said("status").splitlines() if "survey" in line)
     assert words[:4] == ["survey", "waiting", "3/4", "interactive"]
     whole = json.loads(said("status", "survey", "--json"))
@@ -182,7 +182,7 @@ def test_doctor_counts_and_its_exit_code_tells(
     reply = json.loads(capsys.readouterr().out)
     assert code == (exits.FAILED if reply["findings"] else exits.DONE)
     assert cli.main(["doctor"]) == code
-    assert "other machines are linked" in capsys.readouterr().out
+    assert "no other machines are known here" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")

@@ -10,13 +10,15 @@ from sys import intern
 from agent.api.methods import SUBMIT
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
+from agent.api.wording import suggestion
 from agent.api.work import Submit, Submitted, Task
+from agent.control.acceptance import acceptances
 from agent.control.call import Call, verb
+from agent.control.dry_run import machines_seen
 from agent.control.gates import with_names
 from agent.control.naming import task_id
 from agent.control.refusal import RefusedError
 from agent.control.wishes import TO_BE_NAMED, wish
-from agent.control.wording import suggestion
 from agent.protocol import events, records
 from agent.protocol.effects import Verdict
 from agent.protocol.table import Table
@@ -27,18 +29,20 @@ async def serve(call: Call, params: Submit) -> Submitted:
     fault = fault_in(params, call.surface.table)
     if fault:
         raise RefusedError(ErrorCode.REFUSED, fault)
+    specs = specs_of(params)
     event = events.Submit(
         TO_BE_NAMED,
         params.name,
         params.name,
         params.submitter or call.surface.name,
         priority_value(params.priority),
-        specs_of(params),
+        specs,
     )
     names = {task_id(params.name, task.id): task.id for task in params.tasks}
     answer = await wish(call, event, names)
     known = answer.verdict is Verdict.ALREADY_KNOWN
-    return Submitted(params.name, known, answer.disks, answer.text)
+    waits = () if known else tuple(acceptances(specs, machines_seen(call.surface)))
+    return Submitted(params.name, known, answer.disks, answer.text, waits)
 
 
 def priority_value(priority: NamedPriority) -> int:

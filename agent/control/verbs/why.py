@@ -7,9 +7,10 @@ from typing import assert_never
 from agent.api.methods import WHY
 from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
+from agent.control.acceptance import listed, unaccepted
 from agent.control.call import Call, verb
 from agent.control.causes import cause_words
-from agent.control.dry_run import machines_seen
+from agent.control.dry_run import Machine, machines_seen
 from agent.control.naming import find_task, readable
 from agent.control.surface import Surface
 from agent.control.views import tasks_by_host
@@ -26,7 +27,9 @@ async def serve(call: Call, params: Why) -> Story:
     spec = find_task(surface.table, params.task)
     task = call.views.task(spec)
     machines = _machines(spec, surface) if task.state in WAITING and not spec.gate else ()
-    return Story(task, _now(task, surface), tuple(_moves(spec.task, surface)), tuple(machines))
+    return Story(
+        task, _now(task, spec, surface), tuple(_moves(spec.task, surface)), tuple(machines)
+    )
 
 
 def _machines(spec: TaskSpec, surface: Surface) -> Iterator[str]:
@@ -38,7 +41,7 @@ def _machines(spec: TaskSpec, surface: Surface) -> Iterator[str]:
         lacks = misfit(spec, machine.capabilities)
         taken = len(hands.get(machine.node, ()))
         if lacks:
-            yield f"{machine.name} {lacks}{_remedy(spec, lacks)}"
+            yield f"{machine.name} {lacks}{_remedy(spec, machine)}"
         elif not machine.helps:
             yield f"{machine.name} could run it and does not help: {reasons[machine.node]}"
         elif machine.node in failed:
@@ -50,10 +53,11 @@ def _machines(spec: TaskSpec, surface: Surface) -> Iterator[str]:
             yield f"{machine.name} could run it"
 
 
-def _remedy(spec: TaskSpec, lacks: str) -> str:
+def _remedy(spec: TaskSpec, machine: Machine) -> str:
     """What the owner of that machine can do."""
-    unaccepted = spec.published is not None and spec.program in lacks
-    return f": `wingbeat programs accept {spec.program}` there lets it" if unaccepted else ""
+    if not unaccepted(spec, machine):
+        return ""
+    return f": `wingbeat programs accept {spec.program}` there lets it"
 
 
 def _reasons(surface: Surface) -> dict[NodeId, str]:
@@ -78,12 +82,12 @@ def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
         yield Move(int(found["at_ms"]), what, cause)
 
 
-def _now(task: TaskView, surface: Surface) -> str:
+def _now(task: TaskView, spec: TaskSpec, surface: Surface) -> str:
     match task.state:
         case TaskState.SUBMITTED:
             return f"{task.name} {task.reason or 'waits for what it needs'}"
         case TaskState.READY:
-            return f"{task.name} has all that it needs; {_helpers(surface)}"
+            return f"{task.name} has all that it needs; {_helpers(spec, surface)}"
         case TaskState.WAITING:
             return (
                 f"{task.name} waits until a person marks it done: {task.asks or 'no reason given'}"
@@ -97,17 +101,35 @@ def _now(task: TaskView, surface: Surface) -> str:
         case TaskState.TERMINATED:
             return f"{task.name} finished on {task.host}"
         case TaskState.CANCELLED | TaskState.ABORTED:
-            return f"{task.name} is {task.state.value.lower()}: {task.reason}"
+            state = task.state.value.lower()
+            return f"{task.name} is {state}{_because(task.reason.removeprefix(state))}"
         case _:
             assert_never(task.state)
 
 
-def _helpers(surface: Surface) -> str:
-    facts = surface.facts()
-    willing = facts.volunteering + sum(peer.willing for peer in facts.peers)
-    if willing:
-        return f"{willing} of {1 + len(facts.peers)} machines help now, none has taken it yet"
-    return f"no machine helps now (this one: {facts.presence_reason or 'paused'})"
+def _because(reason: str) -> str:
+    """Behind the state, which the reason may have begun with itself."""
+    if not reason or reason.startswith(";"):
+        return reason.replace(";", ",", 1)
+    return f": it {reason}" if reason.startswith("failed") else f": {reason}"
+
+
+def _helpers(spec: TaskSpec, surface: Surface) -> str:
+    facts, machines = surface.facts(), machines_seen(surface)
+    willing = [each for each in machines if each.helps]
+    if not willing:
+        return f"no machine helps now (this one: {facts.presence_reason or 'paused'})"
+    if not any(misfit(spec, each.capabilities) for each in machines):
+        help_now = "machine helps" if len(machines) == 1 else "machines help"
+        told = f"{len(willing)} of {len(machines)} {help_now} now"
+        return f"{told}, none has taken it yet"
+    if any(not misfit(spec, each.capabilities) for each in willing):
+        return "none of the machines that could run it has taken it yet"
+    asked = [each.name for each in willing if unaccepted(spec, each)]
+    if asked:
+        program = spec.program.partition("@")[0]
+        return f"it waits until somebody accepts its program {program} on {listed(asked)}"
+    return "no machine that helps now can run it"
 
 
 VERB = verb(WHY, serve)

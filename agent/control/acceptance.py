@@ -1,0 +1,49 @@
+"""Machines that run a published program only after somebody there has accepted it.
+
+Whoever submits work with programs of its own waits for people, and should hear so at once: on this
+machine it runs without being asked for, elsewhere it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agent.control.dry_run import Machine
+from agent.protocol.records import TaskSpec
+
+MACHINES_NAMED_MAX = 4
+
+
+def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
+    """Whether somebody there has to accept the program of this task first."""
+    capabilities = machine.capabilities
+    taken = spec.program in capabilities.programs or capabilities.takes_published
+    return spec.published is not None and not taken
+
+
+def acceptances(specs: Iterable[TaskSpec], machines: Sequence[Machine]) -> list[str]:
+    """A sentence for each set of programs that the same machines do not run yet."""
+    programs = {spec.program: spec for spec in specs if spec.published is not None}
+    waiting: dict[tuple[str, ...], list[str]] = {}
+    for program, spec in programs.items():
+        names = tuple(machine.name for machine in machines if unaccepted(spec, machine))
+        if names:
+            waiting.setdefault(names, []).append(program)
+    return [_sentence(names, found) for names, found in waiting.items()]
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``, and how many more where there are many."""
+    shown = [*names[:MACHINES_NAMED_MAX]]
+    if len(names) > len(shown):
+        shown[-1:] = [f"{len(names) - len(shown) + 1} others"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def _sentence(machines: tuple[str, ...], programs: list[str]) -> str:
+    bare = [program.partition("@")[0] for program in programs]
+    run, them = "runs" if len(machines) == 1 else "run", "it" if len(bare) == 1 else "them"
+    return (
+        f"{listed(machines)} {run} {listed(bare)} only when somebody there accepts {them}: "
+        f"`wingbeat programs accept {bare[0]}`"
+    )

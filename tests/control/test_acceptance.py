@@ -1,0 +1,70 @@
+"""Work with programs of its own: who submits it hears which machines wait for a person."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agent.control.acceptance import acceptances
+from agent.control.dry_run import Machine
+from agent.protocol.messages import Capabilities
+from agent.protocol.records import Dataset, TaskSpec
+from tests.control.serving import greeted, serving
+
+FOLDER = Dataset("tree:" + "ab" * 32, 10)
+COUNT = TaskSpec("1", "one", "count@abababababab", published=FOLDER)
+SPLIT = msgspec.structs.replace(COUNT, task="2", program="split@abababababab")
+BOTH, ONLY = "count and split", "only when somebody there accepts"
+HAS_ALL = Machine("n", "alder", Capabilities(programs=(COUNT.program, SPLIT.program)), 1, True)
+
+
+def machine(name: str, *programs: str, takes: bool = False) -> Machine:
+    return replace(
+        HAS_ALL, name=name, capabilities=Capabilities("", "", 0, 0, 0, programs, (), takes)
+    )
+
+
+@pytest.mark.parametrize(
+    ("machines", "sentences"),
+    [
+        ([HAS_ALL, machine("birch", takes=True)], []),
+        (
+            [HAS_ALL, machine("birch", COUNT.program)],
+            [f"birch runs split {ONLY} it: `wingbeat programs accept split`"],
+        ),
+        (
+            [HAS_ALL, *(machine(f"m{number}") for number in range(6))],
+            [f"m0, m1, m2 and 3 others run {BOTH} {ONLY} them: `wingbeat programs accept count`"],
+        ),
+    ],
+)
+def test_the_sentences(machines: list[Machine], sentences: list[str]) -> None:
+    installed = TaskSpec("3", "three", "convert")
+    assert acceptances((COUNT, SPLIT, COUNT, installed), machines) == sentences
+
+
+def test_submit_and_why_tell_of_it(tmp_path: Path) -> None:
+    dataset = {"dataset": FOLDER.dataset, "size_bytes": 10}
+    task = {"id": "one", "program": COUNT.program, "published": dataset}
+
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            told = await client.result("submit", {"name": "words", "tasks": [task]})
+            waits = "birch and alder run count only when somebody there accepts it"
+            assert told["waits"] == [f"{waits}: `wingbeat programs accept count`"]
+            story = await client.result("why", {"task": "one"})
+            assert story["now"] == (
+                "one has all that it needs; it waits until somebody accepts its program count on "
+                "birch and alder"
+            )
+            remedy = f"`wingbeat programs accept {COUNT.program}` there lets it"
+            assert story["machines"] == [
+                f"{name} does not take the published program {COUNT.program}: {remedy}"
+                for name in ("birch", "alder")
+            ]
+
+    asyncio.run(scene())

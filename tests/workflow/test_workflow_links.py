@@ -1,0 +1,65 @@
+"""Links in folders that a workflow runs over: those that lead out are told, not followed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.workflow.faults import FaultsError
+from agent.workflow.reading import read_workflow
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right on Windows")
+
+
+def read(folder: Path, for_each: str) -> list[str]:
+    """The names of the tasks, or what is said of the file."""
+    file = folder / "w.wingbeat.yaml"
+    file.write_text(f"tasks: {{t: {{program: p, data: ['${{x}}'], for_each: {for_each}}}}}")
+    try:
+        return [task.id for task in read_workflow(file).submit.tasks]
+    except FaultsError as error:
+        return [fault.text.replace(str(folder.resolve()), "HERE") for fault in error.faults]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """``flights`` with a file and a link to it, beside a file that it does not hold."""
+    (tmp_path / "secret").write_text("not for others")
+    flights = tmp_path / "flights"
+    flights.mkdir()
+    (flights / "a.las").write_text("points")
+    (flights / "b.las").symlink_to("a.las")
+    return tmp_path
+
+
+@pytest.mark.parametrize("for_each", ["{x: flights}", "{x: 'flights/*.las'}"])
+def test_links_within_the_folder_are_files_like_others(folder: Path, for_each: str) -> None:
+    assert read(folder, for_each) == ["t.a", "t.b"]
+
+
+@pytest.mark.parametrize("for_each", ["{x: flights}", "{x: 'flights/*.las'}", "{x: 'fl*/*.las'}"])
+def test_a_link_out_of_it_is_told(folder: Path, for_each: str) -> None:
+    leads = folder / "secret" if "fl*" not in for_each else Path(os.devnull)
+    (folder / "flights" / "c.las").symlink_to(leads)
+    told = "HERE/secret" if "fl*" not in for_each else os.devnull
+    link = f'"flights/c.las" is a link that leads out of the folder, to {told}'
+    assert read(folder, for_each) == [f"{link}: name it by itself, or put the file there"]
+
+
+def test_whoever_names_a_link_means_it(folder: Path) -> None:
+    (folder / "flights" / "c.las").symlink_to(folder / "secret")
+    assert read(folder, "{x: [flights/a.las, flights/c.las]}") == ["t.a", "t.c"]
+
+
+def test_a_folder_that_is_a_link_itself_may_lie_anywhere(folder: Path) -> None:
+    (folder / "today").symlink_to("flights")
+    assert read(folder, "{x: today}") == ["t.a", "t.b"]
+
+
+def test_a_link_to_nothing_is_told(folder: Path) -> None:
+    (folder / "flights" / "c.las").symlink_to("gone.las")
+    assert read(folder, "{x: flights}") == [
+        '"flights/c.las" is a link to something that is not there'
+    ]
