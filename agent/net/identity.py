@@ -71,7 +71,7 @@ def load_identity(folder: PrivateFolder) -> Identity | None:
     flock = read_named(folder, FLOCK_FILE, _flock_in)
     if key is None or flock is None:
         missing = folder.path / (KEY_FILE if key is None else FLOCK_FILE)
-        raise MembershipError(f"{missing} is missing: {_CURE}")
+        raise MembershipError(f"{missing} is missing: {_cure(folder)}")
     if certificates.node_id_of(key.public_key()) != member.node_id:
         raise _foreign(folder, CERTIFICATE_FILE, f"is not for the key in {KEY_FILE}")
     if not flock.issued(member.certificate):
@@ -125,7 +125,12 @@ def read_named(folder: PrivateFolder, name: str, parse: Callable[[bytes], _Read]
         raise _foreign(folder, name, str(error)) from error
 
 
-_CURE = "restore it from a backup, or leave the flock and join it again with a new invitation"
+def _cure(folder: PrivateFolder) -> str:
+    """No agent starts on what cannot be read, so none can be asked to leave either."""
+    return (
+        f"restore it from a backup, or move the folder {folder.path} away and join the flock "
+        f"again with a new invitation"
+    )
 
 
 def _member_in(pem: bytes) -> Member:
@@ -137,4 +142,4 @@ def _flock_in(pem: bytes) -> Flock:
 
 
 def _foreign(folder: PrivateFolder, name: str, complaint: str) -> MembershipError:
-    return MembershipError(f"{folder.path / name} {complaint}: {_CURE}")
+    return MembershipError(f"{folder.path / name} {complaint}: {_cure(folder)}")

@@ -170,6 +170,7 @@ def test_a_broken_file_is_named_with_a_cure(tmp_path: Path, name: str, complaint
         Membership.open(tmp_path)
     assert str(caught.value).startswith(f"{tmp_path / name} {complaint}")
     assert "restore it" in str(caught.value)
+    assert f"move the folder {tmp_path} away" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
