@@ -1,32 +1,32 @@
-"""One measured process of the window: under load, idle with its own agent, or losing its agent."""
+"""One measured process of the window: under load, far from its agent, idle, or losing its agent.
+
+With ``WHERE=1`` in the environment the session under load also tells where long turns were spent.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from pathlib import Path
 
 import psutil
-from PySide6.QtCore import QSettings, Qt, QTimer
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
 
 from agent.client import Home
+from agent.client.agent_here import read_control_file
 from gui import settings
-from gui.app import Application, make_application
-from gui.bridge.bridge import Bridge
-from gui.model.screen import Screen
+from gui.app import make_application
+from gui.application import Application
 from gui.theme.look import look
-from gui.views.desk import Desk
-from gui.views.side_bar import Place
 from gui.views.window import Window
+from tests.bench.gui_probe import Probe, Watch, until, wait
+from tests.bench.gui_walk import walk, whole_walk
 
-PROBE_MS = 5
-WITHIN_S = 120.0
 SETTLE_S = 3.0
 
 
@@ -43,133 +43,150 @@ class NoLogin:
         """Not here."""
 
 
-class Probe:
-    """A timer that should fire every five milliseconds; what it is late is a blocked loop."""
-
-    def __init__(self) -> None:
-        self.late_ms: list[float] = []
-        self.busy_ms: list[float] = []
-        self._cpu_s = 0.0
-        self._last_s = time.monotonic()
-        self._timer = QTimer()
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(PROBE_MS)
-        self._timer.timeout.connect(self._fired)
-
-    def start(self) -> None:
-        self._last_s, self._cpu_s = time.monotonic(), time.thread_time()
-        self._timer.start()
-
-    def _fired(self) -> None:
-        now_s, cpu_s = time.monotonic(), time.thread_time()
-        self.busy_ms.append((cpu_s - self._cpu_s) * 1000)
-        self._cpu_s = cpu_s
-        self.late_ms.append((now_s - self._last_s) * 1000 - PROBE_MS)
-        self._last_s = now_s
-
-
-def until(true: Callable[[], bool], within_s: float = WITHIN_S) -> float:
-    """How long it took."""
-    begin_s = time.monotonic()
-    while not true():
-        if time.monotonic() - begin_s > within_s:
-            raise TimeoutError(true)
-        QTest.qWait(5)
-    return time.monotonic() - begin_s
-
-
-def wait(for_s: float) -> None:
-    end_s = time.monotonic() + for_s
-    until(lambda: time.monotonic() >= end_s)
-
-
 def megabytes() -> float:
-    return float(psutil.Process().memory_info().rss) / 1e6
+    """As much as it ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
-def opened(home: Home) -> tuple[Desk, Window, float]:
-    """A window on a home whose agent runs, and how long it took until it was painted."""
-    bridge = Bridge(home)
-    desk = Desk(home, Screen(), bridge)
-    bridge.attention.seen = True
-    bridge.start()
+class Painted(QObject):
+    """Notes when a table with rows was painted for the first time."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__()
+        self.at_s, self._rows = 0.0, window.workflows.rows
+        self._viewport = window.workflows.table.viewport()
+        self._viewport.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """The paint that follows this is done when the loop turns next."""
+        if event.type() == QEvent.Type.Paint and self._rows.rows and not self.at_s:
+            QTimer.singleShot(0, self._note)
+        return super().eventFilter(watched, event)
+
+    def _note(self) -> None:
+        self.at_s = self.at_s or time.monotonic()
+
+
+def opened(whole: Application) -> tuple[Window, float]:
+    """The window, and how long it took from the click until rows were painted in it."""
     begin_s = time.monotonic()
-    window = Window(desk, NoLogin())
-    window.show()
-    window.grab()
-    return desk, window, time.monotonic() - begin_s
+    whole.bridge.attention.seen = True
+    whole.open()
+    painted = Painted(whole.window)
+    until(lambda: painted.at_s > 0)
+    return whole.window, painted.at_s - begin_s
 
 
-def load(watch_s: float) -> dict[str, float]:
-    """All places looked at while events come."""
-    desk, window, open_s = opened(Home.of())
+def everything_read(whole: Application) -> bool:
+    """All workflows, and the tasks of all."""
+    screen = whole.screen
+    return screen.total > 0 and len(screen.tasks) >= screen.total
+
+
+def load(whole: Application, watch_s: float) -> dict[str, float]:
+    """Opened before anything is known; then everything looked at while events come."""
     probe = Probe()
+    watch = Watch(probe)
+    if os.environ.get("WHERE"):
+        watch.start()
+    whole.bridge.start()
+    _, open_s = opened(whole)
+    probe.doing = "loading"
     probe.start()
-    first_s = until(lambda: bool(window.workflows.rows.rows))
-    until(lambda: len(desk.screen.workflows) >= max(1, desk.screen.total))
-    loaded_s = until(lambda: len(desk.screen.tasks) >= desk.screen.total)
-    for place in (Place.WORKFLOWS, Place.QUEUE, Place.FLOCK, Place.WORKFLOWS):
-        window.go(place)
-        wait(watch_s / 4)
-    window.workflows.filter.setText("line 17")
-    wait(0.5)
-    late = sorted(probe.late_ms)
-    figures = {
+    loaded_s = until(lambda: everything_read(whole))
+    large = f"line {whole.screen.total - 1}"
+    with tempfile.TemporaryDirectory() as name:
+        walk(probe, whole_walk(whole, large, Path(name), round(watch_s * 100)))
+    sys.stderr.write(probe.sheet() + "\n" + watch.sheet() + "\n")
+    turns = probe.all()
+    late = sorted(turn.late_ms for turn in turns)
+    return {
         "open_s": open_s,
-        "first_rows_s": first_s,
         "all_tasks_s": loaded_s,
         "blocked_ms": late[-1],
-        "busy_ms": max(probe.busy_ms),
         "blocked_p99_ms": late[len(late) * 99 // 100],
+        "busy_ms": max(turn.busy_ms for turn in turns),
         "loaded_mb": megabytes(),
     }
-    desk.bridge.stop()
-    return figures
 
 
-def idle(application: QApplication, watch_s: float) -> dict[str, float]:
+def late(whole: Application, watch_s: float) -> dict[str, float]:
+    """The tray has followed the flock for long when somebody opens the window."""
+    del watch_s
+    whole.bridge.start()
+    until(lambda: everything_read(whole))
+    return {"open_late_s": opened(whole)[1]}
+
+
+def remote(whole: Application, watch_s: float) -> dict[str, float]:
+    """The same as under load, with an agent that takes long to answer."""
+    del watch_s
+    whole.bridge.start()
+    _, open_s = opened(whole)
+    probe = Probe()
+    probe.start()
+    until(lambda: everything_read(whole))
+    return {
+        "open_remote_s": open_s,
+        "blocked_remote_ms": max(turn.late_ms for turn in probe.all()),
+        "remote_mb": megabytes(),
+    }
+
+
+def quiet(whole: Application, watch_s: float) -> dict[str, float]:
+    """All of it is loaded and in sight, and nothing happens."""
+    whole.bridge.start()
+    opened(whole)
+    until(lambda: everything_read(whole))
+    wait(SETTLE_S)
+    return {"idle_large_percent": percent(watch_s)}
+
+
+def idle(whole: Application, watch_s: float) -> dict[str, float]:
     """The whole tray with its own agent."""
-    whole = Application(application, Home.of(), NoLogin())
     whole.start(background=False, paths=[])
     until(lambda: whole.screen.node is not None)
     usable_s = time.time() - psutil.Process().create_time()
     wait(SETTLE_S)
-    process = psutil.Process()
-    before, begin_s = process.cpu_times(), time.monotonic()
-    wait_without_polling(watch_s)
-    after, passed_s = process.cpu_times(), time.monotonic() - begin_s
-    used_s = after.user + after.system - before.user - before.system
     figures = {
         "usable_tray_s": usable_s,
-        "idle_percent": 100 * used_s / passed_s,
+        "idle_percent": percent(watch_s),
         "idle_mb": megabytes(),
     }
-    whole.bridge.stop()
     whole.hosting.end("measured")
     return figures
 
 
-def wait_without_polling(for_s: float) -> None:
-    """The loop sleeps as it does when a person is elsewhere."""
-    from PySide6.QtCore import QEventLoop
+def percent(watch_s: float) -> float:
+    """How much of a core this process takes."""
+    process = psutil.Process()
+    before, begin_s = process.cpu_times(), time.monotonic()
+    wait(watch_s)
+    after, passed_s = process.cpu_times(), time.monotonic() - begin_s
+    return 100 * (after.user + after.system - before.user - before.system) / passed_s
 
-    loop = QEventLoop()
-    QTimer.singleShot(round(for_s * 1000), loop.quit)
-    loop.exec()
 
-
-def killed(process: int) -> dict[str, float]:
+def killed(whole: Application, watch_s: float) -> dict[str, float]:
     """From the kill to the sentence on the screen."""
-    desk, window, _ = opened(Home.of())
-    until(lambda: bool(window.workflows.rows.rows))
-    os.kill(process, signal.SIGKILL)
-    told_s = until(window.trouble.isVisible)
-    desk.bridge.stop()
-    return {"killed_told_s": told_s}
+    del watch_s
+    whole.bridge.start()
+    window, _ = opened(whole)
+    os.kill(read_control_file(whole.desk.home).process, signal.SIGKILL)
+    return {"killed_told_s": until(window.trouble.isVisible)}
 
 
-def main(kind: str, watch_s: float, process: int) -> dict[str, float]:
-    """One of the three."""
+SESSIONS = {
+    "load": load,
+    "late": late,
+    "remote": remote,
+    "quiet": quiet,
+    "idle": idle,
+    "killed": killed,
+}
+
+
+def main(kind: str, watch_s: float) -> dict[str, float]:
+    """One of them."""
     QSettings.setDefaultFormat(QSettings.Format.IniFormat)
     QSettings.setPath(
         QSettings.Format.IniFormat, QSettings.Scope.UserScope, tempfile.mkdtemp(prefix="qt-")
@@ -177,17 +194,14 @@ def main(kind: str, watch_s: float, process: int) -> dict[str, float]:
     application = make_application()
     settings.finish_first_run()
     look().follow(application)
-    match kind:
-        case "load":
-            return load(watch_s)
-        case "idle":
-            return idle(application, watch_s)
-        case _:
-            return killed(process)
+    whole = Application(application, Home.of(), NoLogin())
+    figures = SESSIONS[kind](whole, watch_s)
+    whole.bridge.stop()
+    return figures
 
 
 if __name__ == "__main__":
-    found = main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]))
+    found = main(sys.argv[1], float(sys.argv[2]))
     sys.stdout.write(json.dumps(found) + "\n")
     sys.stdout.flush()
     os._exit(0)

@@ -1,0 +1,142 @@
+"""How long the window's event loop is ever blocked, by what, and whose time it was.
+
+A timer of the loop itself should fire every five milliseconds; what it is late is what a person
+feels. Beside the wall clock stands the processor's: of the window's thread, and of the whole process,
+because threads that hold the interpreter hold up the window too. On a shared machine the wall clock
+also counts what others took; the processor's time does not.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+
+from PySide6.QtCore import QEventLoop, Qt, QTimer
+
+PROBE_MS = 5
+POLL_MS = 10
+WITHIN_S = 120.0
+LONG_MS = 20.0
+"""A turn that takes longer is worth a look at where it was."""
+STACK_DEPTH = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """From one firing to the next: how late, and how much the processor did meanwhile."""
+
+    late_ms: float
+    busy_ms: float
+    process_ms: float
+
+
+class Probe:
+    """``doing`` is what the person does at the moment; turns are kept under it."""
+
+    def __init__(self) -> None:
+        self.doing = "opening"
+        self.turns: dict[str, list[Turn]] = defaultdict(list)
+        self.begun_s = time.monotonic()
+        self._last = _now_s()
+        self._timer = QTimer()
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(PROBE_MS)
+        self._timer.timeout.connect(self._fired)
+
+    def start(self) -> None:
+        """From now on."""
+        self._last = _now_s()
+        self._timer.start()
+
+    def all(self) -> list[Turn]:
+        """Of whatever was done."""
+        return [turn for turns in self.turns.values() for turn in turns]
+
+    def sheet(self) -> str:
+        """For each thing that was done the worst turns, in milliseconds."""
+        lines = [f"{'':26} {'turns':>6} {'blocked':>8} {'99 %':>6} {'thread':>7} {'process':>8}"]
+        for doing, turns in self.turns.items():
+            late = sorted(turn.late_ms for turn in turns)
+            lines.append(
+                f"{doing:26} {len(turns):6} {late[-1]:8.1f} {late[len(late) * 99 // 100]:6.1f} "
+                f"{max(turn.busy_ms for turn in turns):7.1f} "
+                f"{max(turn.process_ms for turn in turns):8.1f}"
+            )
+        return "\n".join(lines)
+
+    def _fired(self) -> None:
+        before, self._last = self._last, _now_s()
+        wall, thread, process = (
+            (now - then) * 1000 for now, then in zip(self._last, before, strict=True)
+        )
+        self.begun_s = self._last[0]
+        self.turns[self.doing].append(Turn(wall - PROBE_MS, thread, process))
+
+
+class Watch(threading.Thread):
+    """Looks where the window's thread is while a turn takes long. It disturbs what it watches."""
+
+    def __init__(self, probe: Probe) -> None:
+        super().__init__(daemon=True)
+        self._probe, self._main = probe, threading.get_ident()
+        self.seen: Counter[tuple[str, str]] = Counter()
+
+    def run(self) -> None:
+        """Until the process ends."""
+        while True:
+            time.sleep(LONG_MS / 1000 / 4)
+            if (time.monotonic() - self._probe.begun_s) * 1000 > LONG_MS:
+                frame = sys._current_frames().get(self._main)
+                self.seen[self._probe.doing, _told(frame)] += 1
+
+    def sheet(self) -> str:
+        """The places where it was seen most."""
+        return "\n\n".join(
+            f"{count} x {doing}\n{stack}" for (doing, stack), count in self.seen.most_common(25)
+        )
+
+
+def until(true: Callable[[], bool], within_s: float = WITHIN_S) -> float:
+    """The loop runs as in life until something holds; how long that took."""
+    begin_s = time.monotonic()
+    loop, poll = QEventLoop(), QTimer()
+
+    def look() -> None:
+        if true() or time.monotonic() - begin_s > within_s:
+            loop.quit()
+
+    poll.setInterval(POLL_MS)
+    poll.timeout.connect(look)
+    poll.start()
+    loop.exec()
+    poll.stop()
+    if not true():
+        raise TimeoutError(true)
+    return time.monotonic() - begin_s
+
+
+def wait(for_s: float) -> None:
+    """The loop runs, and sleeps while nothing happens."""
+    loop = QEventLoop()
+    QTimer.singleShot(round(for_s * 1000), loop.quit)
+    loop.exec()
+
+
+def _now_s() -> tuple[float, float, float]:
+    return time.monotonic(), time.thread_time(), time.process_time()
+
+
+def _told(frame: FrameType | None) -> str:
+    lines: list[str] = []
+    while frame is not None and len(lines) < STACK_DEPTH:
+        code = frame.f_code
+        lines.append(
+            f"    {code.co_filename.rpartition('/work/')[2]}:{frame.f_lineno} {code.co_name}"
+        )
+        frame = frame.f_back
+    return "\n".join(lines)
