@@ -8,10 +8,10 @@ from collections.abc import Callable
 from agent.execution.children import Children
 from agent.execution.programs import ProgramError
 from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch, StartChild
-from agent.protocol.events import ChildNotStarted, Event
+from agent.protocol.events import ChildFailed, ChildNotStarted, Event
 from agent.protocol.records import RunName, TaskId, short_text
 from agent.service_datasets_transfers import DatasetTransfers
-from agent.service_publishing import PublishedPrograms
+from agent.service_publishing import NotAcceptedError, PublishedPrograms
 
 
 class WorkPort:
@@ -66,11 +66,16 @@ class WorkPort:
         self._children.stop(task, run, reason)
 
     async def _prepare_and_start(self, effect: StartChild) -> None:
+        key = (effect.task, effect.run)
         try:
             await self._published.ready(effect.spec)
-        except (OSError, ProgramError) as error:
+        except (OSError, NotAcceptedError) as error:
             reason = short_text(f"{effect.spec.program} is not ready here: {error}")
-            self._tell(ChildNotStarted(effect.task, effect.run, reason))
+            self._tell(ChildNotStarted(*key, reason))
+            return
+        except ProgramError as error:  # its folder is the same everywhere: it will not get better
+            reason = short_text(f"{effect.spec.program} cannot be run: {error}")
+            self._tell(ChildFailed(*key, reason))
             return
         self._preparing.pop((effect.task, effect.run), None)
         self._children.start(effect)

@@ -41,6 +41,10 @@ FILE_BYTES_MAX = 16 * 1024 * 1024
 log = logging.getLogger(__name__)
 
 
+class NotAcceptedError(Exception):
+    """The owner of this machine has not accepted a program, or not any more."""
+
+
 class Decisions(msgspec.Struct):
     """What was decided here, by the program's name; ``own`` were published here."""
 
@@ -169,8 +173,11 @@ class PublishedPrograms:
     # -- for the node ----------------------------------------------------------------------
 
     async def ready(self, spec: TaskSpec) -> None:
-        """Have the program of a task ready, if it came with it. Raises ``OSError``,
-        ``ProgramError``."""
+        """Have the program of a task ready, if it came with it.
+
+        Raises ``ProgramError`` where no other attempt would do better, ``NotAcceptedError``, and
+        ``OSError``.
+        """
         if spec.published is None:
             return
         own, accepted = self._decisions.own, self._decisions.accepted
@@ -180,7 +187,7 @@ class PublishedPrograms:
         if self._programs.get(spec.program) is not None:
             return
         if self.decision(spec.program) != "accepted":
-            raise ProgramError(f"the owner of this machine has not accepted {spec.program}")
+            raise NotAcceptedError("the owner of this machine has not accepted it")
         await asyncio.to_thread(self._prepare, spec.program, spec.published.dataset)
 
     # -- inside ----------------------------------------------------------------------------
@@ -224,7 +231,10 @@ class PublishedPrograms:
         place = self._place(dataset)
         if not place.is_dir():
             self._lay_out(dataset, place)
-        self._programs.add(name, place)
+        try:
+            self._programs.add(name, place)
+        except ProgramError as error:  # where it lies here tells nobody anything
+            raise ProgramError(str(error).replace(f"{place}{os.sep}", "")) from error
 
     def _lay_out(self, dataset: DatasetId, place: Path) -> None:
         """Whole or not at all: beside its place first."""

@@ -9,10 +9,11 @@ import pytest
 
 from agent.execution.programs import ProgramError
 from agent.paths import Home
-from agent.protocol.records import Dataset, Evicted, TaskSpec
+from agent.protocol.records import Dataset, TaskSpec
 from agent.protocol.states import TaskState
 from agent.service import Service
 from agent.service_facts import ProgramOffered, ServiceError
+from agent.service_publishing import NotAcceptedError
 from tests.datasets.nodes import install_shout, submit, until
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services
 
@@ -84,12 +85,39 @@ def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> 
             _, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
             other = task("shout@000000000000", dataset, tmp_path / "notes")
             await submit(ant, "w", other)
-
-            def given_back() -> bool:
-                return any(isinstance(each.phase, Evicted) for each in ant.table.life("a").runs)
-
-            await until(given_back)
+            await until(lambda: in_state([ant], "a", TaskState.ABORTED))
+            assert "shout@000000000000 is not the name of tree:" in reading(ant, "a").reason
             assert not (tmp_path / "notes").exists()
+
+    asyncio.run(scenario())
+
+
+def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(tmp_path: Path) -> None:
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "program.yaml").write_text("name: broken\ncommand: 7\ncolour: red\n")
+
+    async def scenario() -> None:
+        async with services(tmp_path, "ant", published_programs="always") as (ant,):
+            dataset = await ant.add_dataset(folder)
+            name = f"broken@{dataset.dataset.removeprefix('tree:')[:12]}"
+            await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
+            await until(lambda: in_state([ant], "a", TaskState.ABORTED))
+            assert reading(ant, "a").reason.startswith(
+                f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command has to be "
+                f'a list of words, not "7"'
+            )
+
+    asyncio.run(scenario())
+
+
+def test_what_an_owner_does_not_accept_is_no_failure_of_the_work(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with services(tmp_path, "ant") as (ant,):
+            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            await ant.refuse_program(name)
+            with pytest.raises(NotAcceptedError, match="has not accepted it"):
+                await ant.live.published.ready(task(name, dataset, tmp_path / "notes"))
 
     asyncio.run(scenario())
 
