@@ -36,6 +36,7 @@ from typing import Any, TypeVar
 from agent import __version__, logs
 from agent.driver.ports import Told
 from agent.net import certificates, identity
+from agent.net.asking import Request as AskedFlock
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
@@ -47,6 +48,8 @@ from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
+from agent.service_admission import AdmissionOffice
+from agent.service_asking import AskOffice
 from agent.service_clients import MemberClients
 from agent.service_ending import program_grace_s
 from agent.service_facts import (
@@ -107,6 +110,7 @@ class Service(DataSurface):
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
         self._office = FlockOffice(self)
+        self.asking, self.admission = AskOffice(self), AdmissionOffice(self)
         self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
         self.member_clients = MemberClients(self)
         self.history = TaskHistory(
@@ -147,6 +151,7 @@ class Service(DataSurface):
         if self._operation is not None:
             self._operation.cancel()
             await asyncio.gather(self._operation, return_exceptions=True)
+        await self.asking.close()
         await self.presence.stop()
         try:
             await self.end_node(reason)
@@ -274,6 +279,14 @@ class Service(DataSurface):
         What this node has in its table goes with it. Raises ``ServiceError``.
         """
         return await self._alone(self._office.join(text))
+
+    async def join_asked(self, request: AskedFlock) -> FlockFacts:
+        """Join the flock that was asked, once it has let this machine in."""
+        return await self._alone(self._office.join_asked(request))
+
+    def check_port(self) -> None:
+        """Raises ``ServiceError`` when members could not reach this machine."""
+        self._office.check_port()
 
     def members(self) -> list[MemberFacts]:
         """Who belongs; nobody without a flock."""

@@ -188,6 +188,47 @@ class InvitationFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinRequestFacts:
+    """A machine that asks to be let in. Name and user are its own word."""
+
+    request: str
+    name: str
+    user: str
+    address: str
+    code: str
+    keeper: NodeId
+    """The one that was asked."""
+    keeper_name: str
+    asked_s: float
+    expires_s: float
+    admitted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyFacts:
+    """A flock that tells of itself on this network. ``name`` is empty before a keeper answered."""
+
+    flock_id: str
+    name: str
+    machines: int
+    askable: bool
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AskFacts:
+    """The request of this machine to a flock. ``confirmed``: a person has compared the code."""
+
+    state: AskState = "none"
+    flock: str = ""
+    keeper: str = ""
+    code: str = ""
+    expires_s: float = 0.0
+    confirmed: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RefusalFacts:
     """The last time that there came to be no link with somebody."""
 

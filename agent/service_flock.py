@@ -11,10 +11,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agent.net import joining
+from agent.net.asking import Request
+from agent.net.dial_connect import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
 from agent.net.membership import Membership, create_flock
 from agent.protocol.events import Event, MembersChanged, PresenceChanged
@@ -24,10 +29,9 @@ from agent.service_facts import (
     InvitationFacts,
     MemberFacts,
     MembersMoved,
-    PeersChanged,
     ServiceError,
 )
-from agent.service_network import FlockNetwork
+from agent.service_network import FlockNetwork, FlockNotice, cannot_listen
 
 if TYPE_CHECKING:
     from agent.service import Service
@@ -80,21 +84,37 @@ class FlockOffice:
 
     async def create(self, name: str) -> FlockFacts:
         service = self._service
-        membership = await asyncio.to_thread(
-            create_flock, service.home.identity, name, service.name
-        )
-        log.info("made the flock %s", membership.flock.name)
-        await self._belong_to(membership)
+        with self._port_had() as had:
+            membership = await asyncio.to_thread(
+                create_flock, service.home.identity, name, service.name
+            )
+            log.info("made the flock %s", membership.flock.name)
+            await self._belong_to(membership, had)
         return self._required_facts()
 
     async def join(self, text: str) -> FlockFacts:
         service = self._service
         invitation = parse_invitation(text)
-        membership = await joining.join_flock(service.home.identity, invitation, service.name)
-        log.info("joined the flock %s", membership.flock.name)
-        network = await self._belong_to(membership)
+        with self._port_had() as had:
+            membership = await joining.join_flock(service.home.identity, invitation, service.name)
+            log.info("joined the flock %s", membership.flock.name)
+            network = await self._belong_to(membership, had)
         network.links.dialler.found(None, invitation.addresses)
         return self._required_facts()
+
+    async def join_asked(self, request: Request) -> FlockFacts:
+        """Join the flock that was asked, and has let this machine in."""
+        with self._port_had() as had:
+            membership = await request.collect()
+            log.info("joined the flock %s, which was asked", membership.flock.name)
+            network = await self._belong_to(membership, had)
+        network.links.dialler.found(None, [request.door.address])
+        return self._required_facts()
+
+    def check_port(self) -> None:
+        """Raises ``ServiceError`` when others could not reach this machine."""
+        with self._port_had() as had:
+            _close(had)
 
     async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
         network = self._network("invite")
@@ -159,29 +179,46 @@ class FlockOffice:
             serve_clients=service.member_clients.arrived,
         )
 
-    async def connect(self, network: FlockNetwork) -> None:
+    @contextmanager
+    def _port_had(self) -> Iterator[list[socket.socket]]:
+        """Where this node will listen, had before anything is made or asked: whoever cannot be
+        reached must not be counted as a member."""
+        settings = self._service.settings
+        try:
+            had = listening_sockets(settings.listen or ANY_HOST, settings.port)
+        except OSError as error:
+            raise cannot_listen(error) from error
+        try:
+            yield had
+        except BaseException:
+            _close(had)
+            raise
+
+    async def connect(self, network: FlockNetwork, had: Sequence[socket.socket] = ()) -> None:
         """Start it; from now on the node reaches its peers through it."""
         service = self._service
         service.network = network
         try:
-            await network.start(discover=service.options.discovery)
+            await network.start(discover=service.options.discovery, had=had)
         except BaseException:
             service.network = None
             await network.stop()
             raise
         self._mind_expulsion()
 
-    async def _belong_to(self, membership: Membership) -> FlockNetwork:
+    async def _belong_to(
+        self, membership: Membership, had: Sequence[socket.socket]
+    ) -> FlockNetwork:
         network = self.network_of(membership)
         self._tell(MembersChanged(network.member_ids))
-        await self.connect(network)
+        await self.connect(network, had)
         self._service.notify(MembersMoved())
         return network
 
     def _tell(self, event: Event) -> None:
         self._service.live.hand(event)
 
-    def _notify(self, notice: PeersChanged | MembersMoved) -> None:
+    def _notify(self, notice: FlockNotice) -> None:
         if isinstance(notice, MembersMoved):
             self._mind_expulsion()
         self._service.notify(notice)
@@ -236,6 +273,11 @@ class FlockOffice:
         if found[0].is_this_node:
             raise ServiceError("This machine does not expel itself: leave the flock instead.")
         return found[0].node
+
+
+def _close(sockets: Sequence[socket.socket]) -> None:
+    for each in sockets:
+        each.close()
 
 
 def _other_keepers(network: FlockNetwork) -> list[str]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,15 @@ from agent.protocol.events import (
 from agent.protocol.messages import Message
 from agent.protocol.records import NodeId
 from agent.service_addresses import AddressBook
-from agent.service_facts import MembersMoved, PeersChanged, ServiceError
-from agent.service_gossip import gossip_of, own_places, read_gossip
+from agent.service_admission import Admissions
+from agent.service_facts import (
+    JoinRequested,
+    JoinRequestEnded,
+    MembersMoved,
+    PeersChanged,
+    ServiceError,
+)
+from agent.service_gossip import RequestWord, gossip_of, own_places, read_gossip
 from agent.service_peer_notices import PeerNotices
 from agent.service_peers import PeerBook
 from agent.service_settings import NodeSettings
@@ -55,11 +63,17 @@ if TYPE_CHECKING:
     from agent.net.discovery import Discovery
     from agent.net.discovery_record import Sighting
 
+FlockNotice = PeersChanged | MembersMoved | JoinRequested | JoinRequestEnded
 KEEP_UP_EVERY_S = 3_600.0
 KEEP_UP_AGAIN_S = 60.0
 FOREIGN_MAX = 64
 
 log = logging.getLogger(__name__)
+
+
+def cannot_listen(error: OSError) -> ServiceError:
+    """The port is somebody else's."""
+    return ServiceError(f"Other members cannot reach this machine: {error.strerror or error}")
 
 
 class FlockNetwork:
@@ -71,7 +85,7 @@ class FlockNetwork:
         settings: NodeSettings,
         book: AddressBook,
         tell: Callable[[Event], None],
-        notify: Callable[[PeersChanged | MembersMoved], None],
+        notify: Callable[[FlockNotice], None],
         serve_bulk: BulkAcceptor,
         serve_clients: StreamAcceptor | None = None,
     ) -> None:
@@ -88,7 +102,9 @@ class FlockNetwork:
         self._book_due = True
         self._tasks: set[asyncio.Task[None]] = set()
         self._unwatch: Callable[[], None] | None = None
-        others: dict[str, StreamAcceptor] = {JOIN: Desk(membership, share=self.share_book).serve}
+        self.admissions = Admissions(membership, self._tell_requests, notify)
+        desk = Desk(membership, share=self.share_book, requests=self.admissions.own)
+        others: dict[str, StreamAcceptor] = {JOIN: desk.serve}
         if serve_clients is not None:
             others[CLIENT] = serve_clients
         self.links = Links(
@@ -113,14 +129,12 @@ class FlockNetwork:
 
     # -- for the service -------------------------------------------------------------------
 
-    async def start(self, *, discover: bool) -> None:
+    async def start(self, *, discover: bool, had: Sequence[socket.socket] = ()) -> None:
         """Listen and dial. Raises ``ServiceError`` when the port cannot be had."""
         try:
-            await self.links.start()
+            await self.links.start(had)
         except OSError as error:
-            raise ServiceError(
-                f"Other members cannot reach this machine: {error.strerror or error}"
-            ) from error
+            raise cannot_listen(error) from error
         self._unwatch = self.membership.roster.watch(self._roster_changed)
         await asyncio.to_thread(self._book.load)
         for peer, addresses in self._book.known().items():
@@ -139,6 +153,7 @@ class FlockNetwork:
             self._unwatch()
             self._unwatch = None
         self._notices.close()
+        self.admissions.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -202,7 +217,8 @@ class FlockNetwork:
     def _linked(self, peer: NodeId) -> None:
         self.peers.linked(peer)
         known = self._book.known() | {self.membership.node_id: self._own_places()}
-        self.links.gossip(peer, gossip_of(self.membership.roster.to_bytes(), known))
+        roster, waiting = self.membership.roster.to_bytes(), self.admissions.told()
+        self.links.gossip(peer, gossip_of(roster, known, waiting or None))
         self._tell(PeerLinked(peer))
         self._book_due |= peer in self.membership.roster.keepers()
         self._due.set()
@@ -211,6 +227,7 @@ class FlockNetwork:
     def _unlinked(self, peer: NodeId, reset: bool) -> None:
         self.peers.unlinked(peer)
         self._notices.forget(peer)
+        self.admissions.lost(peer)
         self.links.cut_transfers(peer)
         self._tell(PeerUnlinked(peer, reset))
         self._notify(PeersChanged(peer, linked=False))
@@ -227,7 +244,7 @@ class FlockNetwork:
     def _gossip(self, peer: NodeId, body: bytes) -> None:
         """Of rosters that come while one is being taken in, only the last counts: they grow."""
         try:
-            roster, addresses = read_gossip(body)
+            roster, addresses, requests = read_gossip(body)
         except MembershipError as error:
             self._send_away(peer, error)
             return
@@ -235,7 +252,14 @@ class FlockNetwork:
             if peer not in self._gossiped:
                 self._begin(self._merge(peer))
             self._gossiped[peer] = roster
+        if requests is not None:
+            self.admissions.hear(peer, requests)
         self._learn_places(peer, addresses)
+
+    def _tell_requests(self, words: Sequence[RequestWord]) -> None:
+        body = gossip_of(requests=words)
+        for peer in self.links.linked:
+            self.links.gossip(peer, body)
 
     async def _merge(self, peer: NodeId) -> None:
         body = b""

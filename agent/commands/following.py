@@ -8,12 +8,19 @@ happened.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import TypeVar
 
+from msgspec import Struct
+
+from agent.api.methods import Method
 from agent.api.session import Event
 from agent.api.values import Position
 from agent.client import Client
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
 
 BUNDLE_S = 0.25
 TICK_S = 1.0
@@ -64,3 +71,18 @@ async def _read(
         raise
     except Exception as error:  # noqa: BLE001 - whoever waits for events is told
         await arrived.put(error)
+
+
+async def follow_until(
+    client: Client, method: Method[P, R], params: P, over: Callable[[R], bool]
+) -> R:
+    """The answer to a question once it is final; asked again whenever something has happened."""
+    answer = await client.call(method, params)
+    if over(answer):
+        return answer
+    async with aclosing(bundles(client, None)) as coming:
+        async for _ in coming:
+            answer = await client.call(method, params)
+            if over(answer):
+                break
+    return answer

@@ -7,8 +7,8 @@ from agent.control.refusal import RefusedError
 from agent.service_facts import FlockFacts, MemberFacts
 
 HOW_TO_JOIN = (
-    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), or make "
-    "one (`wingbeat flock create NAME`)"
+    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "
+    "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
 )
 
 

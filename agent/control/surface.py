@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.control.surface_parts import (
+    AdmissionPart,
+    AskingPart,
     DatasetsPart,
     HistoryPart,
     MembersPart,
@@ -80,6 +82,14 @@ class Surface(Protocol):
     @property
     def published(self) -> PublishedPart:
         """Programs that come with the work."""
+
+    @property
+    def asking(self) -> AskingPart:
+        """Joining without an invitation."""
+
+    @property
+    def admission(self) -> AdmissionPart:
+        """Who asks to be let in."""
 
     @property
     def history(self) -> HistoryPart:

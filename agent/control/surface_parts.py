@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from agent.presence.rules import Rules
 from agent.protocol.records import Dataset, DatasetId, NodeId, TaskId
 from agent.service_datasets import DatasetFacts
+from agent.service_facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.service_history import Span
 from agent.service_presence import PresenceState
 from agent.service_publishing import WaitingProgram
@@ -105,6 +106,35 @@ class PublishedPart(Protocol):
 
     async def refuse(self, name: str) -> None:
         """Never run it here; raises ``ServiceError``."""
+
+
+class AskingPart(Protocol):
+    """Joining without an invitation, from outside; ``agent.service_asking.AskOffice``."""
+
+    async def nearby(self) -> tuple[list[NearbyFacts], str]:
+        """The flocks on this network, and why none can be heard."""
+
+    async def ask(self, reference: str) -> AskFacts:
+        """Ask one; raises ``ServiceError`` or ``MembershipError``."""
+
+    def asked(self) -> AskFacts:
+        """What has become of it."""
+
+    def confirm(self, code: str) -> AskFacts:
+        """The keeper shows the same code; raises ``ServiceError``."""
+
+    async def withdraw(self) -> AskFacts:
+        """Ask no more."""
+
+
+class AdmissionPart(Protocol):
+    """The same from inside; ``agent.service_admission.AdmissionOffice``."""
+
+    def requests(self) -> list[JoinRequestFacts]:
+        """The machines that ask to be let in."""
+
+    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestFacts:
+        """Let one in, or not; raises ``ServiceError``."""
 
 
 class HistoryPart(Protocol):

@@ -50,7 +50,8 @@ class DiscoveryCallbacks:
 
 
 class Discovery:
-    """Tells the network of this node, and this node of the others."""
+    """Tells the network of this node, and this node of the others. Not ``announced``, it only
+    listens, as a machine does that has no flock yet: to it all flocks are foreign."""
 
     def __init__(
         self,
@@ -61,7 +62,9 @@ class Discovery:
         typed: Sequence[Address] = (),
         interfaces: Sequence[str] = (),
         watch: NetworkWatch | None = None,
+        announced: bool = True,
     ) -> None:
+        self._announced = announced
         self._me, self._flock, self._callbacks = me, flock, callbacks
         self._typed, self._interfaces = tuple(typed), list(interfaces)
         self._watch = watch or NetworkWatch()
@@ -101,9 +104,10 @@ class Discovery:
         try:
             self._zeroconf = self._opened()
             zeroconf = self._zeroconf.zeroconf
-            await self._zeroconf.async_register_service(
-                self._own_record(), cooperating_responders=True
-            )
+            if self._announced:
+                await self._zeroconf.async_register_service(
+                    self._own_record(), cooperating_responders=True
+                )
             self._browser = AsyncServiceBrowser(zeroconf, SERVICE, handlers=[self._seen])
         except (OSError, RuntimeError, ZeroconfError) as error:
             await self._end()
@@ -226,7 +230,8 @@ class Discovery:
             return
         try:
             await self._zeroconf.async_update_interfaces()
-            await self._zeroconf.async_update_service(self._own_record())
+            if self._announced:
+                await self._zeroconf.async_update_service(self._own_record())
         except (OSError, RuntimeError, ZeroconfError) as error:
             await self._end()
             self._troubled(error)

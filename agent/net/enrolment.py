@@ -2,7 +2,8 @@
 
 It is the only part of a node that talks to strangers, so everything here has a limit: one
 question per connection, small, soon, and not many at a time. Nothing is issued before the secret
-was right, the clocks agree, and the use of the invitation is burnt on the disk. What a member may
+was right, the clocks agree, and the use of the invitation is burnt on the disk; without an
+invitation, not before a person has let the machine in (``enrolment_requests``). What a member may
 ask is decided by the certificate that it shows, never by what it says.
 """
 
@@ -14,16 +15,20 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
-from agent.net.certificates import Applicant, Member, read_request
+from agent.net.certificates import Member, read_request
 from agent.net.enrolment_messages import (
     KEEPERS_QUESTION_BYTES_MAX,
     QUESTION_BYTES_MAX,
     REASON_LENGTH_MAX,
     Answer,
     AskAuthority,
+    AskOutcome,
+    AskToJoin,
     AuthorityIs,
     AuthorityKey,
     BookIs,
+    Collect,
+    DecideRequest,
     Done,
     Expel,
     Join,
@@ -32,21 +37,24 @@ from agent.net.enrolment_messages import (
     Refused,
     Renew,
     ShareBook,
+    ShowNonce,
     TakeAuthority,
     Welcome,
+    WithdrawRequest,
     decode_question,
     encode,
     receive,
     send,
 )
+from agent.net.enrolment_requests import RequestDesk, checked_applicant, requests_of
 from agent.net.invitation_book import GuessLimit
+from agent.net.join_requests import JoinRequests
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError, Refusal, duration
+from agent.net.refusals import MembershipError, Refusal
 from agent.net.tls import JOIN, Arrival, arrival_of
 
 EXCHANGE_S_MAX = 10.0
 CONNECTIONS_MAX = 64
-CLOCK_DIFFERENCE_S_MAX = 1800
 
 
 async def _with_nobody() -> None:
@@ -61,7 +69,9 @@ class Desk:
         membership: Membership,
         elapsed: Callable[[], float] = time.monotonic,
         share: Callable[[], Awaitable[object]] = _with_nobody,
+        requests: JoinRequests | None = None,
     ) -> None:
+        self._requesting = RequestDesk(membership, requests or requests_of(membership))
         self._share = share
         self._membership = membership
         self._elapsed = elapsed
@@ -108,7 +118,9 @@ class Desk:
                 return AuthorityIs(membership.flock.der, int(membership.clock()), proof)
             case Join():
                 return await self._join(question, host)
-            case Renew() | TakeAuthority() | Expel() | Leave() | ShareBook():
+            case AskToJoin() | ShowNonce() | AskOutcome() | Collect() | WithdrawRequest():
+                return await self._requesting.answer(question, host)
+            case Renew() | TakeAuthority() | Expel() | Leave() | ShareBook() | DecideRequest():
                 if member is None:
                     return Refused("only members may ask this: join the flock first")
                 return await self._serve_member(question, member)
@@ -121,11 +133,7 @@ class Desk:
             return Refused("too many wrong invitations came from this address: wait a minute")
         if membership.book().find(question.secret) is None:
             self._guesses.wrong(host, self._elapsed())
-        difference_s = question.time_s - membership.clock()
-        if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
-            return Refused(clocks_differ(difference_s))
-        applicant = read_request(question.request)
-        self._check_applicant(applicant)
+        applicant = checked_applicant(membership, question.request, question.time_s)
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
             return Refused(refused)
@@ -136,7 +144,9 @@ class Desk:
         return Welcome(admitted.certificate, membership.roster.to_bytes())
 
     async def _serve_member(
-        self, question: Renew | TakeAuthority | Expel | Leave | ShareBook, member: Member
+        self,
+        question: Renew | TakeAuthority | Expel | Leave | ShareBook | DecideRequest,
+        member: Member,
     ) -> Answer:
         membership = self._membership
         match question:
@@ -150,11 +160,8 @@ class Desk:
                 if member.node_id not in membership.roster.keepers():
                     return Refused("this machine is not appointed: let a keeper appoint it")
                 return AuthorityKey(membership.authority("hand on its key").key_file)
-            case ShareBook():
-                if member.node_id not in membership.roster.keepers():
-                    return Refused("only keepers may ask this")
-                await membership.join_book(question.entries)
-                return BookIs(membership.book().entries)
+            case ShareBook() | DecideRequest():
+                return await self._serve_keeper(question, member)
             case Expel():
                 await membership.expel(question.node_id)
             case Leave():
@@ -163,22 +170,14 @@ class Desk:
                 assert_never(question)
         return Done(membership.roster.to_bytes())
 
-    def _check_applicant(self, applicant: Applicant) -> None:
-        departure = self._membership.roster.departure(applicant.node_id)
-        if departure is not None:
-            raise MembershipError(
-                "this machine belonged to the flock under this key and does not any more: "
-                "leave on it, which forgets the key, and join again"
-            )
-
-
-def clocks_differ(difference_s: float) -> str:
-    """The refusal of a joining machine whose clock is ahead by this much."""
-    direction = "ahead of" if difference_s > 0 else "behind"
-    return (
-        f"the clock of this machine is {duration(difference_s)} {direction} the flock's: "
-        f"set it right and join again"
-    )
+    async def _serve_keeper(self, question: ShareBook | DecideRequest, member: Member) -> Answer:
+        membership = self._membership
+        if member.node_id not in membership.roster.keepers():
+            return Refused("only keepers may ask this")
+        if isinstance(question, DecideRequest):
+            return self._requesting.decide(question)
+        await membership.join_book(question.entries)
+        return BookIs(membership.book().entries)
 
 
 async def close(writer: asyncio.StreamWriter) -> None:

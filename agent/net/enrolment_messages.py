@@ -8,12 +8,13 @@ join before anything else of a node runs. Unknown fields are ignored, so that ve
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
 from agent.net.certificates import CERTIFICATE_BYTES_MAX
+from agent.net.comparison import COMMITMENT_BYTES, NONCE_BYTES
 from agent.net.invitation import SECRET_BYTES
 from agent.net.invitation_book import (
     CHALLENGE_BYTES,
@@ -22,6 +23,7 @@ from agent.net.invitation_book import (
     TAG_BYTES,
     Entry,
 )
+from agent.net.join_requests import NUMBER_BYTES
 from agent.net.refusals import MembershipError
 from agent.net.roster import ROSTER_BYTES_MAX
 
@@ -35,6 +37,8 @@ _LENGTH_BYTES = 4
 Der = Annotated[bytes, Meta(max_length=CERTIFICATE_BYTES_MAX)]
 Name = Annotated[str, Meta(max_length=64)]
 Seconds = Annotated[int, Meta(ge=0, le=2**53)]
+Number = Annotated[bytes, Meta(min_length=NUMBER_BYTES, max_length=NUMBER_BYTES)]
+Nonce = Annotated[bytes, Meta(min_length=NONCE_BYTES, max_length=NONCE_BYTES)]
 
 
 class AskAuthority(Struct, frozen=True, tag="ask-authority"):
@@ -79,7 +83,62 @@ class ShareBook(Struct, frozen=True, tag="share-book"):
     entries: Annotated[tuple[Entry, ...], Meta(max_length=ENTRIES_MAX)]
 
 
-Question = AskAuthority | Join | Renew | TakeAuthority | Expel | Leave | ShareBook
+class AskToJoin(Struct, frozen=True, tag="ask-to-join"):
+    """A machine without an invitation: its key and host name, its user, and what binds it to its
+    part of the code (``comparison``)."""
+
+    request: Der
+    user: Name
+    commitment: Annotated[bytes, Meta(min_length=COMMITMENT_BYTES, max_length=COMMITMENT_BYTES)]
+    time_s: Seconds
+
+
+class ShowNonce(Struct, frozen=True, tag="show-nonce"):
+    """Its part of the code."""
+
+    number: Number
+    nonce: Nonce
+
+
+class AskOutcome(Struct, frozen=True, tag="ask-outcome"):
+    """Has somebody answered?"""
+
+    number: Number
+
+
+class Collect(Struct, frozen=True, tag="collect"):
+    """It was let in, a person there has compared the code, and it wants its certificate."""
+
+    number: Number
+
+
+class WithdrawRequest(Struct, frozen=True, tag="withdraw-request"):
+    """It does not want to join any more."""
+
+    number: Number
+
+
+class DecideRequest(Struct, frozen=True, tag="decide-request"):
+    """A keeper on which a person has answered, to the one that was asked."""
+
+    request: Name
+    code: Name
+    admit: bool
+
+
+Requesting = AskToJoin | ShowNonce | AskOutcome | Collect | WithdrawRequest
+"""What machines say that ask to be let in."""
+Question = (
+    AskAuthority
+    | Join
+    | Renew
+    | TakeAuthority
+    | Expel
+    | Leave
+    | ShareBook
+    | DecideRequest
+    | Requesting
+)
 
 
 class AuthorityIs(Struct, frozen=True, tag="authority-is"):
@@ -116,13 +175,27 @@ class BookIs(Struct, frozen=True, tag="book-is"):
     entries: Annotated[tuple[Entry, ...], Meta(max_length=ENTRIES_MAX)]
 
 
+class RequestBegun(Struct, frozen=True, tag="request-begun"):
+    """The number of a request, and the keeper's part of the code."""
+
+    number: Number
+    nonce: Nonce
+
+
+class RequestIs(Struct, frozen=True, tag="request-is"):
+    """What has become of a request."""
+
+    state: Literal["waiting", "admitted", "joined", "refused", "ended"]
+    left_s: Annotated[float, Meta(ge=0, le=86_400)]
+
+
 class Refused(Struct, frozen=True, tag="refused"):
     """It is not done, and why."""
 
     reason: Annotated[str, Meta(max_length=REASON_LENGTH_MAX)]
 
 
-Answer = AuthorityIs | Welcome | AuthorityKey | Done | BookIs | Refused
+Answer = AuthorityIs | Welcome | AuthorityKey | Done | BookIs | RequestBegun | RequestIs | Refused
 
 _encoder = msgspec.msgpack.Encoder()
 _questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(Question)

@@ -223,17 +223,17 @@ class GuessLimit:
     def wrong(self, host: str, now_s: float) -> None:
         """Counts a wrong secret."""
         recent = self._recent(host, now_s)
-        self._wrong[_origin(host)] = [*recent, now_s][-GUESSES_MAX:]
-        self._wrong.move_to_end(_origin(host))
+        self._wrong[origin_of(host)] = [*recent, now_s][-GUESSES_MAX:]
+        self._wrong.move_to_end(origin_of(host))
         while len(self._wrong) > GUESSERS_MAX:
             self._wrong.popitem(last=False)
 
     def _recent(self, host: str, now_s: float) -> list[float]:
-        times = self._wrong.get(_origin(host), [])
+        times = self._wrong.get(origin_of(host), [])
         return [time_s for time_s in times if now_s - time_s < GUESSES_WINDOW_S]
 
 
-def _origin(host: str) -> str:
+def origin_of(host: str) -> str:
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

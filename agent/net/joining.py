@@ -15,10 +15,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,9 +24,7 @@ from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
 from agent.net.certificates import PrivateKey
-from agent.net.enrolment import CLOCK_DIFFERENCE_S_MAX, clocks_differ, close
 from agent.net.enrolment_messages import (
-    ANSWER_BYTES_MAX,
     Answer,
     AskAuthority,
     AuthorityIs,
@@ -41,13 +37,13 @@ from agent.net.enrolment_messages import (
     Question,
     Refused,
     Renew,
+    RequestBegun,
+    RequestIs,
     TakeAuthority,
     Welcome,
-    decode_answer,
-    encode,
-    receive,
-    send,
 )
+from agent.net.enrolment_requests import CLOCK_DIFFERENCE_S_MAX, clocks_differ
+from agent.net.exchange import NotThereError, certificate_of, exchange, same_as
 from agent.net.identity import AUTHORITY_KEY_FILE, Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation
 from agent.net.invitation_book import (
@@ -63,23 +59,13 @@ from agent.net.refusals import MembershipError, Refusal, moment
 from agent.net.roster import Clock, Roster
 from agent.net.tls import (
     JOIN,
-    NO_SERVER_NAME,
     TlsObject,
     client_context,
-    explain,
     peer_of,
     unverified_context,
 )
 
-CONNECT_S_MAX = 5.0
-EXCHANGE_S_MAX = 10.0
-
 AddressesOf = Callable[[str], Sequence[Address]]
-Check = Callable[[TlsObject | None], None]
-
-
-class NotThereError(MembershipError):
-    """An address that did not work; another one may."""
 
 
 async def join_flock(
@@ -98,8 +84,8 @@ async def join_flock(
     found = await _find_inviter(invitation, clock)
     question = Join(invitation.secret, request, int(clock()))
     answer = await _ask_keepers(found, question)
-    membership = _settle(folder, key, found.flock, answer, clock)
-    await _fetch_authority(membership, found.addresses)
+    membership = settle(folder, key, found.flock, answer, clock)
+    await fetch_authority(membership, found.addresses)
     return membership
 
 
@@ -220,13 +206,13 @@ async def _probe(
     hashed = secret_hash(invitation.flock_id, invitation.secret)
     question = AskAuthority(tag_of(hashed), secrets.token_bytes(CHALLENGE_BYTES))
     try:
-        answer = await _exchange(address, unverified_context(), question, shown.append)
+        answer = await exchange(address, unverified_context(), question, shown.append)
         if not isinstance(answer, AuthorityIs):
             return NotThereError("what listens there is no keeper")
         flock = Flock.read(answer.authority)
         if flock.flock_id != invitation.flock_id:
             return NotThereError(f"a machine of another flock ({flock.name}) has this address now")
-        certificate = _certificate_of(shown[0])
+        certificate = certificate_of(shown[0])
         proof = proof_of(hashed, question.challenge, certificate)
         if not (
             _is_keeper(certificate, invitation.keeper) or hmac.compare_digest(proof, answer.proof)
@@ -246,7 +232,7 @@ async def _ask_keepers(found: _Found, question: Join) -> Welcome:
     reports: list[str] = []
     for address, certificate in found.keepers.items():
         try:
-            answer = await _exchange(address, context, question, _same_as(certificate))
+            answer = await exchange(address, context, question, same_as(certificate))
         except NotThereError as error:
             reports.append(f"{address}: {error}")
             continue
@@ -261,27 +247,10 @@ async def _ask_keepers(found: _Found, question: Join) -> Welcome:
     raise MembershipError(f"joining {found.flock.name} broke off, try again: {told}")
 
 
-def _certificate_of(tls: TlsObject | None) -> bytes:
-    shown = tls.getpeercert(binary_form=True) if tls else None
-    if shown is None:
-        raise NotThereError("it shows no certificate")
-    return shown
-
-
-def _same_as(certificate: bytes) -> Check:
-    """The secret is told to nobody but the keeper that has proven to be one."""
-
-    def check(tls: TlsObject | None) -> None:
-        if _certificate_of(tls) != certificate:
-            raise NotThereError("another machine has this address than a moment ago")
-
-    return check
-
-
-def _settle(
+def settle(
     folder: PrivateFolder, key: PrivateKey, flock: Flock, answer: Welcome, clock: Clock
 ) -> Membership:
-    """Checks what was issued and writes it down, the certificate last."""
+    """Checks what was issued and writes it down, the certificate last; a member from then on."""
     member = certificates.member_of(answer.certificate)
     own_id = certificates.node_id_of(key.public_key())
     if member.node_id != own_id or not flock.issued(answer.certificate):
@@ -297,8 +266,8 @@ def _settle(
     return Membership(folder, Identity(key, flock, member), roster, None, clock)
 
 
-async def _fetch_authority(membership: Membership, addresses: Sequence[Address]) -> None:
-    """Takes the key at once if this node was appointed; later will do as well."""
+async def fetch_authority(membership: Membership, addresses: Sequence[Address]) -> None:
+    """Takes the authority's key at once if this node was appointed; later will do as well."""
     if membership.appointed:
         try:
             await _ask_any(membership, lambda _: addresses, TakeAuthority())
@@ -338,7 +307,7 @@ async def ask_keeper(membership: Membership, address: Address, question: Questio
         if peer.node_id not in membership.roster.keepers():
             raise MembershipError(f"{peer.host_name} is not a keeper")
 
-    return await _exchange(address, membership.tls.client(JOIN), question, is_keeper)
+    return await exchange(address, membership.tls.client(JOIN), question, is_keeper)
 
 
 async def _take_in(membership: Membership, answer: Answer) -> None:
@@ -353,38 +322,8 @@ async def _take_in(membership: Membership, answer: Answer) -> None:
             await membership.merge_roster(answer.roster)
         case Refused(reason):
             raise MembershipError(reason)
-        case AuthorityIs() | BookIs():
+        case AuthorityIs() | BookIs() | RequestBegun() | RequestIs():
             raise MembershipError("the answer makes no sense")
-
-
-async def _exchange(
-    address: Address, context: ssl.SSLContext, question: Question, check: Check
-) -> Answer:
-    """One question and its answer; raises ``NotThereError`` for whatever goes wrong on the way."""
-    try:
-        async with (
-            asyncio.timeout(EXCHANGE_S_MAX),
-            _connected(address, context) as (reader, writer),
-        ):
-            check(writer.get_extra_info("ssl_object"))
-            await send(writer, encode(question))
-            return decode_answer(await receive(reader, ANSWER_BYTES_MAX))
-    except (OSError, EOFError) as error:
-        raise NotThereError(explain(error)) from error
-
-
-@asynccontextmanager
-async def _connected(
-    address: Address, context: ssl.SSLContext
-) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    async with asyncio.timeout(CONNECT_S_MAX):
-        reader, writer = await asyncio.open_connection(
-            address.host, address.port, ssl=context, server_hostname=NO_SERVER_NAME
-        )
-    try:
-        yield reader, writer
-    finally:
-        await close(writer)
 
 
 def _is_keeper(certificate: bytes, keeper: bytes) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -82,10 +83,12 @@ class Reception:
         self._servers: list[asyncio.Server] = []
         self._stopping = False
 
-    async def listen(self, hosts: Sequence[str], port: int) -> None:
-        """Raises ``OSError`` with a sentence when that cannot be."""
+    async def listen(
+        self, hosts: Sequence[str], port: int, had: Sequence[socket.socket] = ()
+    ) -> None:
+        """On sockets that are had already, or new ones; raises ``OSError`` with a sentence."""
         loop = asyncio.get_running_loop()
-        sockets = listening_sockets(hosts, port)
+        sockets = had or listening_sockets(hosts, port)
         self.port = sockets[0].getsockname()[1]
         for opened in sockets:
             self._servers.append(await loop.create_server(self._accepted, sock=opened))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -103,10 +104,10 @@ class Links:
 
     # -- for the composition root ----------------------------------------------------------
 
-    async def start(self) -> None:
-        """Listen; raises ``OSError`` with a sentence when that cannot be."""
+    async def start(self, had: Sequence[socket.socket] = ()) -> None:
+        """Listen, on these sockets if there are any; raises ``OSError`` with a sentence."""
         self._loop = asyncio.get_running_loop()
-        await self._reception.listen(self._hosts, self._port)
+        await self._reception.listen(self._hosts, self._port, had)
 
     async def stop(self) -> None:
         """Send what the pipes take, end everything, listen no more. Nothing is reported."""

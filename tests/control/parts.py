@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.control.surface_parts import MemberAcceptor, Streams
+from agent.net.refusals import MembershipError
 from agent.presence.judgement import Cause
 from agent.presence.readings import Kind
 from agent.presence.rules import Rules, faults
 from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.service_datasets import DatasetFacts
-from agent.service_facts import ServiceError
+from agent.service_facts import AskFacts, JoinRequestFacts, NearbyFacts, ServiceError
 from agent.service_presence import PresenceState, SourceState
 from agent.service_publishing import WaitingProgram
 from agent.storage.datasets.errors import DatasetMissing
@@ -40,6 +41,68 @@ class FakeMembers:
 
     def serve(self, accept: MemberAcceptor | None) -> None:
         self.accept = accept
+
+
+WAITING = JoinRequestFacts(
+    "0123456789abcdef",
+    "elder",
+    "ada",
+    "192.0.2.7",
+    "418 230",
+    "aldernode",
+    "alder",
+    9e8,
+    1e9,
+    False,
+)
+
+
+class FakeAsking:
+    """Satisfies ``AskingPart``: a flock nearby that answers nothing."""
+
+    def __init__(self) -> None:
+        self.facts = AskFacts()
+
+    async def nearby(self) -> tuple[list[NearbyFacts], str]:
+        return [NearbyFacts("moorflock", "moor", 3, askable=True, own=False)], "no network is up"
+
+    async def ask(self, reference: str) -> AskFacts:
+        if reference != "moor":
+            raise MembershipError("the clock of this machine is 2 h ahead of the flock's")
+        self.facts = AskFacts("waiting", "moor", "heron", "418 230", 1e9)
+        return self.facts
+
+    def asked(self) -> AskFacts:
+        return self.facts
+
+    def confirm(self, code: str) -> AskFacts:
+        if code != self.facts.code:
+            raise ServiceError("That is not the code of this request.")
+        self.facts = replace(self.facts, confirmed=True)
+        return self.facts
+
+    async def withdraw(self) -> AskFacts:
+        self.facts = replace(self.facts, state="ended", reason="it was withdrawn here")
+        return self.facts
+
+
+@dataclass
+class FakeAdmission:
+    """Satisfies ``AdmissionPart``: two machines that call themselves the same."""
+
+    waiting: list[JoinRequestFacts] = field(
+        default_factory=lambda: [WAITING, replace(WAITING, request="f" * 16, code="902 114")]
+    )
+
+    def requests(self) -> list[JoinRequestFacts]:
+        return self.waiting
+
+    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestFacts:
+        found = next(each for each in self.waiting if each.request == request)
+        if code and code != found.code:
+            raise ServiceError(f"{found.name} shows another code, {found.code}: compare again")
+        self.waiting.remove(found)
+        return replace(found, admitted=admit)
 
 
 @dataclass

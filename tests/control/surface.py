@@ -60,7 +60,14 @@ from agent.service_facts import (
 )
 from agent.service_history import TaskHistory
 from agent.service_settings import NodeSettings
-from tests.control.parts import FakeDatasets, FakeMembers, FakePresence, FakePublished
+from tests.control.parts import (
+    FakeAdmission,
+    FakeAsking,
+    FakeDatasets,
+    FakeMembers,
+    FakePresence,
+    FakePublished,
+)
 
 NODE = "birchnode"
 NAME = "birch"
@@ -143,6 +150,7 @@ class FakeNode:
         self.settings, self.home = NodeSettings(name=NAME), Home.at(folder)
         self.member_clients = FakeMembers()
         self.published = FakePublished(self.datasets)
+        self.asking, self.admission = FakeAsking(), FakeAdmission()
         self.held = asyncio.Event()
         self.held.set()
         """Wishes are answered while this is set."""

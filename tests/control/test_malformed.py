@@ -189,6 +189,14 @@ PARAMETERS: list[tuple[bytes, str]] = [
     (asked("invite", {"hours": 0}), "invite: hours must be a number greater than 0"),
     (asked("invite", {"hours": 9_000}), "invite: hours must be a number of at most 8760"),
     (asked("join", {"text": "wingbeat-"}), "join: there is no text"),
+    (asked("ask", {"name": "moor"}), "ask: there is no name"),
+    (asked("ask", {"flock": ""}), "ask: flock must be a text of at least 1 character"),
+    (
+        asked("confirm_ask", {"code": 418230}),
+        "confirm_ask: code must be a text, not a whole number",
+    ),
+    (asked("admit", {"code": "418 230"}), "admit: request is missing"),
+    (asked("refuse", {"request": 7}), "refuse: request must be a text, not a whole number"),
     (asked("expel", {"member": 1}), "expel: member must be a text, not a whole number"),
     (
         asked("leave", {"even_as_last_keeper": 1}),

@@ -15,7 +15,7 @@ from agent.net.addresses import Address
 from agent.net.refusals import MembershipError
 from agent.paths import VARIABLE, Home
 from agent.service_addresses import AddressBook
-from agent.service_gossip import gossip_of, own_places, read_gossip
+from agent.service_gossip import RequestWord, gossip_of, own_places, read_gossip
 from agent.service_settings import NodeSettings, SettingsError, read_settings
 
 
@@ -174,8 +174,10 @@ def test_a_broken_file_of_addresses_is_written_anew(tmp_path: Path, text: str) -
 
 def test_gossip_arrives_as_it_was_told() -> None:
     places = {"bee": [Address("10.0.0.1", 1), Address("fd00::1", 2)]}
-    assert read_gossip(gossip_of(b"roster", places)) == (b"roster", places)
-    assert read_gossip(gossip_of()) == (b"", {})
+    waiting = (RequestWord("0" * 16, "elder", "ada", "192.0.2.1", "418 230", 1.0, 9.0, "waiting"),)
+    assert read_gossip(gossip_of(b"roster", places)) == (b"roster", places, None)
+    assert read_gossip(gossip_of(requests=waiting)) == (b"", {}, waiting)
+    assert read_gossip(gossip_of()) == (b"", {}, None)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ import msgspec
 import pytest
 
 from agent.net import enrolment, identity, joining
+from agent.net import exchange as exchanging
 from agent.net.addresses import Address
 from agent.net.enrolment_messages import QUESTION_BYTES_MAX, Expel, Renew, TakeAuthority
+from agent.net.exchange import exchange
 from agent.net.invitation_book import GUESSES_MAX
 from agent.net.joining import join_flock
 from agent.net.membership import Membership
@@ -233,7 +235,7 @@ def test_a_silent_address_costs_a_limited_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(joining, "CONNECT_S_MAX", 0.2)
+        monkeypatch.setattr(exchanging, "CONNECT_S_MAX", 0.2)
         keeper = first(tmp_path)
 
         async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -308,9 +310,7 @@ def test_strangers_may_ask_nothing_but_to_join(tmp_path: Path) -> None:
         keeper = first(tmp_path)
         async with open_door(keeper) as door:
             for question in (Expel(keeper.node_id), TakeAuthority(), Renew(b"")):
-                answer = await joining._exchange(
-                    door.address, unverified_context(), question, anybody
-                )
+                answer = await exchange(door.address, unverified_context(), question, anybody)
                 assert "only members may ask this" in str(answer)
             assert len(keeper.roster.members()) == 1
 
@@ -380,7 +380,7 @@ def test_joining_has_its_own_protocol(tmp_path: Path) -> None:
         async with open_door(keeper) as door:
             second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
             for protocol in ("wingbeat/1", "wingbeat-bulk/1", "wingbeat-client/1"):
-                answer = await joining._exchange(
+                answer = await exchange(
                     door.address, second.tls.client(protocol), TakeAuthority(), anybody
                 )
                 assert "asked under another protocol" in str(answer)

@@ -16,7 +16,8 @@ from agent.net import certificates
 from agent.net.authority import EXPELLED, KEEPER, Statement
 from agent.net.certificates import Applicant, Member
 from agent.net.enrolment_messages import AskAuthority
-from agent.net.joining import _exchange, join_flock, keep_up
+from agent.net.exchange import exchange
+from agent.net.joining import join_flock, keep_up
 from agent.net.membership import Membership
 from agent.net.refusals import MembershipError, Refusal
 from agent.net.tls import JOIN, client_context
@@ -92,7 +93,7 @@ def test_a_smuggled_machine_gets_no_connection(tmp_path: Path) -> None:
         node = await smuggled(flock.thief)
         context = client_context(flock.second.flock, node.files(tmp_path / "x"), JOIN)
         async with open_door(flock.second) as door:
-            await _exchange(door.address, context, AskAuthority(), lambda _: None)
+            await exchange(door.address, context, AskAuthority(), lambda _: None)
             outcome = await door.outcome()
         assert isinstance(outcome, Refusal)
         assert "no keeper whose word counts" in outcome.reason

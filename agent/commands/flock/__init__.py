@@ -1,4 +1,4 @@
-"""`wingbeat flock`: make one, invite, join, see who belongs, send away, leave; a file each."""
+"""`wingbeat flock`: make one, invite, join or ask, see who belongs, send away, leave; a file each."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ COMMANDS: Mapping[str, Command] = {
         ("create", "make a flock with this machine as its first"),
         ("invite", "let other machines join"),
         ("join", "join the flock of an invitation"),
+        ("nearby", "show the flocks on this network"),
+        ("ask", "ask a flock nearby to let this machine in"),
+        ("requests", "show which machines ask to be let in"),
+        ("admit", "let a machine in that asks"),
+        ("refuse", "do not let it in"),
         ("members", "show who belongs, and who did"),
         ("expel", "send a machine away, for ever"),
         ("leave", "leave the flock; what this machine runs is handed back"),

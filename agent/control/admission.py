@@ -1,0 +1,82 @@
+"""What the verbs share that are about joining without an invitation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from agent.api.admission import Answered, AskView, JoinRequestView
+from agent.api.rpc import ErrorCode
+from agent.control.call import Call
+from agent.control.membership import required_flock
+from agent.control.refusal import RefusedError
+from agent.net.comparison import same_code
+from agent.net.refusals import MembershipError
+from agent.service_facts import AskFacts, JoinRequestFacts, ServiceError
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """What goes wrong with another machine is told as the sentence that it is."""
+    try:
+        yield
+    except MembershipError as error:
+        raise ServiceError(str(error)) from error
+
+
+async def decided(call: Call, reference: str, code: str, *, admit: bool) -> Answered:
+    """A person has answered the request that is meant."""
+    required_flock(call)
+    wanted = find_request(call.surface.admission.requests(), reference)
+    answered = await call.surface.admission.decide(wanted.request, code, admit=admit)
+    return Answered(answered.request, answered.name, answered.code, admit)
+
+
+def find_request(requests: list[JoinRequestFacts], reference: str) -> JoinRequestFacts:
+    """By id, code or name. Names may repeat, even on purpose; then the code decides."""
+    found = (
+        [each for each in requests if each.request == reference]
+        or [each for each in requests if same_code(each.code, reference)]
+        or [each for each in requests if each.name.casefold() == reference.casefold()]
+    )
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        names = ", ".join(f"{each.name} ({each.code})" for each in requests) or "nobody"
+        sentence = f"no machine that asks is called {reference}; there asks {names}"
+        raise RefusedError(ErrorCode.UNKNOWN, sentence)
+    codes = ", ".join(each.code for each in found)
+    sentence = f"several machines that ask call themselves {reference}: give the code ({codes})"
+    raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
+
+
+def ask_view(facts: AskFacts) -> AskView:
+    """The request of this machine."""
+    return AskView(
+        facts.state,
+        facts.flock,
+        facts.keeper,
+        facts.code,
+        _millis(facts.expires_s),
+        facts.confirmed,
+        facts.reason,
+    )
+
+
+def request_view(facts: JoinRequestFacts) -> JoinRequestView:
+    """The request of another machine."""
+    return JoinRequestView(
+        facts.request,
+        facts.name,
+        facts.user,
+        facts.address,
+        facts.code,
+        facts.keeper_name,
+        _millis(facts.asked_s),
+        _millis(facts.expires_s),
+        facts.admitted,
+    )
+
+
+def _millis(at_s: float) -> int:
+    return max(0, round(at_s * 1000))

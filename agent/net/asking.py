@@ -1,0 +1,178 @@
+"""Asking a flock nearby to let this machine in, from the side of the machine.
+
+What multicast tells of a flock nobody has vouched for, and nothing here trusts it: whoever answers
+may be anybody with a name that looks right. What makes it the right flock is the comparison code
+(``comparison``), which a person sees here and at the keeper. The keeper is known by its certificate
+from the first word to the last, and what it issues counts only once a person has said here that the
+codes are the same; the caller sees to that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import ssl
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.net import certificates, identity
+from agent.net.addresses import Address
+from agent.net.authority import Flock
+from agent.net.certificates import PrivateKey, clean_name
+from agent.net.comparison import NONCE_BYTES, code_of, commitment_of
+from agent.net.enrolment_messages import (
+    Answer,
+    AskAuthority,
+    AskOutcome,
+    AskToJoin,
+    AuthorityIs,
+    Collect,
+    Question,
+    Refused,
+    RequestBegun,
+    RequestIs,
+    ShowNonce,
+    Welcome,
+    WithdrawRequest,
+)
+from agent.net.enrolment_requests import CLOCK_DIFFERENCE_S_MAX, clocks_differ
+from agent.net.exchange import NotThereError, certificate_of, exchange, same_as
+from agent.net.join_requests import keeper_key_of
+from agent.net.joining import fetch_authority, settle
+from agent.net.membership import Membership, refuse_second_flock
+from agent.net.private_files import FileGuard, PrivateFolder
+from agent.net.refusals import MembershipError
+from agent.net.roster import Clock
+from agent.net.tls import JOIN, TlsObject, client_context, unverified_context
+
+PROBES_AT_ONCE = 8
+PROBE_S_MAX = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A keeper that answers, and whose."""
+
+    address: Address
+    flock: Flock
+    certificate: bytes
+    time_s: int
+
+    @property
+    def keeper(self) -> str:
+        """What the machine calls itself."""
+        return certificates.member_of(self.certificate).host_name
+
+
+class Request:
+    """One request of this machine: begun, followed, and in the end collected or withdrawn."""
+
+    def __init__(
+        self, folder: PrivateFolder, key: PrivateKey, door: Door, number: bytes, code: str
+    ) -> None:
+        self._folder, self._key, self._number = folder, key, number
+        self._context = client_context(door.flock, None, JOIN)
+        self.door, self.code = door, code
+
+    async def outcome(self) -> RequestIs:
+        """What has become of it; ``NotThereError`` when the keeper is not reached just now."""
+        return _state_in(await self._ask(AskOutcome(self._number)))
+
+    async def withdraw(self) -> None:
+        """This machine does not want to join any more."""
+        await self._ask(WithdrawRequest(self._number))
+
+    async def collect(self, clock: Clock = time.time) -> Membership:
+        """Joins, after it was let in; raises ``MembershipError`` when that does not work."""
+        refuse_second_flock(self._folder, self.door.flock.flock_id, clock())
+        answer = await self._ask(Collect(self._number))
+        if not isinstance(answer, Welcome):
+            raise MembershipError("the keeper's answer makes no sense: update both machines")
+        membership = settle(self._folder, self._key, self.door.flock, answer, clock)
+        await fetch_authority(membership, [self.door.address])
+        return membership
+
+    async def _ask(self, question: Question) -> Answer:
+        return await _asked(self.door, self._context, question)
+
+
+async def begin_request(
+    path: Path,
+    door: Door,
+    host_name: str,
+    user: str,
+    clock: Clock = time.time,
+    guard: FileGuard | None = None,
+) -> Request:
+    """Asks the keeper behind a door; people there see the request when this returns."""
+    folder = PrivateFolder(path, guard)
+    refuse_second_flock(folder, door.flock.flock_id, clock())
+    difference_s = clock() - door.time_s
+    if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
+        raise MembershipError(clocks_differ(difference_s))
+    await asyncio.to_thread(folder.prepare)
+    key = identity.own_key(folder)
+    sent, user = certificates.request_certificate(key, host_name), clean_name(user) if user else ""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    context = client_context(door.flock, None, JOIN)
+    question = AskToJoin(sent, user, commitment_of(nonce), int(clock()))
+    begun = await _asked(door, context, question)
+    if not isinstance(begun, RequestBegun):
+        raise MembershipError("the keeper's answer makes no sense: update both machines")
+    _state_in(await _asked(door, context, ShowNonce(begun.number, nonce)))
+    keeper_key = keeper_key_of(door.certificate)
+    code = code_of(door.flock.flock_id, keeper_key, sent, user, (nonce, begun.nonce))
+    return Request(folder, key, door, begun.number, code)
+
+
+async def find_door(addresses: Iterable[Address], flock_id: str = "") -> Door:
+    """The first of these addresses where a keeper answers, of this flock if one is given."""
+    wanted = list(dict.fromkeys(addresses))
+    reports: list[str] = []
+    for start in range(0, len(wanted), PROBES_AT_ONCE):
+        some = wanted[start : start + PROBES_AT_ONCE]
+        for address, found in zip(some, await _knock(some), strict=True):
+            if isinstance(found, MembershipError):
+                reports.append(f"{address}: {found}")
+            elif flock_id in ("", found.flock.flock_id):
+                return found
+            else:
+                reports.append(f"{address}: it is of the flock {found.flock.name} now")
+    raise NotThereError("; ".join(reports) or "no address of it is known")
+
+
+async def _knock(addresses: Sequence[Address]) -> list[Door | MembershipError]:
+    """At all at once, because most that fail do so by keeping silent."""
+    return list(await asyncio.gather(*map(_door_at, addresses)))
+
+
+async def _door_at(address: Address) -> Door | MembershipError:
+    """Whoever answers holds the key of the certificate that it shows, or there is no connection;
+    that both are of the flock is checked when it is asked something."""
+    shown: list[TlsObject | None] = []
+    try:
+        async with asyncio.timeout(PROBE_S_MAX):
+            answer = await exchange(address, unverified_context(), AskAuthority(), shown.append)
+        if not isinstance(answer, AuthorityIs):
+            return NotThereError("what listens there lets nobody in")
+        certificate = certificate_of(shown[0])
+        return Door(address, Flock.read(answer.authority), certificate, answer.time_s)
+    except TimeoutError:
+        return NotThereError("it does not answer in time")
+    except MembershipError as error:
+        return NotThereError(str(error))
+
+
+async def _asked(door: Door, context: ssl.SSLContext, question: Question) -> Answer:
+    answer = await exchange(door.address, context, question, same_as(door.certificate))
+    if isinstance(answer, Refused):
+        raise MembershipError(answer.reason)
+    return answer
+
+
+def _state_in(answer: Answer) -> RequestIs:
+    if not isinstance(answer, RequestIs):
+        raise MembershipError("the keeper's answer makes no sense: update both machines")
+    return answer

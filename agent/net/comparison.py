@@ -1,0 +1,52 @@
+"""The short code by which two people see that nobody stands between their machines.
+
+A machine that asks to join and the keeper that it asks know nothing of each other. Somebody between
+them could show each a key of its own. So both work out a code from what they have seen: the key of
+the keeper, the flock's authority, and the whole request with the asking machine's key. It is short,
+because people compare it; so nobody may be able to choose keys until the codes fit. Therefore a
+number of each side goes into it that the other cannot foresee: the asking side first binds itself
+to its number by a hash, then hears the keeper's, and only then shows its own. Whoever stands
+between has one guess in a million for each request, and each is seen.
+
+The code is an agreement between two programs of one version; it is never stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+
+CODE_DIGITS = 6
+NONCE_BYTES = 16
+COMMITMENT_BYTES = 32
+
+_COMMITTED_AS = b"wingbeat join commitment 1\0"
+_COMPARED_AS = b"wingbeat join comparison 1\0"
+
+
+def commitment_of(nonce: bytes) -> bytes:
+    """What binds the asking side to its number without telling it."""
+    return hashlib.sha256(_COMMITTED_AS + nonce).digest()
+
+
+def code_of(
+    flock_id: str, keeper: bytes, request: bytes, user: str, nonces: tuple[bytes, bytes]
+) -> str:
+    """The code of a request, for the keeper of this key hash: "418 230".
+
+    ``nonces``: the asking side's, then the keeper's.
+    """
+    seen = msgspec.msgpack.encode((flock_id, keeper, request, user, nonces))
+    number = int.from_bytes(hashlib.sha256(_COMPARED_AS + seen).digest()[:16], "big")
+    digits = f"{number % 10**CODE_DIGITS:0{CODE_DIGITS}d}"
+    return f"{digits[: CODE_DIGITS // 2]} {digits[CODE_DIGITS // 2 :]}"
+
+
+def same_code(shown: str, typed: str) -> bool:
+    """Whether a person typed the code that is shown, however they parted it."""
+    return _digits(shown) == _digits(typed) and len(_digits(typed)) == CODE_DIGITS
+
+
+def _digits(text: str) -> str:
+    return "".join(character for character in text if character in "0123456789")

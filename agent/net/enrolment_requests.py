@@ -1,0 +1,116 @@
+"""What a keeper answers machines that ask to be let in, and who may join at all.
+
+The same limits hold as for those with an invitation: the clocks agree, the key is not one that was
+sent away. What a request is, and how many there may be, is in ``join_requests``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from agent.net.certificates import Applicant, read_request
+from agent.net.enrolment_messages import (
+    Answer,
+    AskOutcome,
+    AskToJoin,
+    Collect,
+    DecideRequest,
+    Refused,
+    RequestBegun,
+    Requesting,
+    RequestIs,
+    ShowNonce,
+    Welcome,
+    WithdrawRequest,
+)
+from agent.net.join_requests import JoinRequest, JoinRequests, keeper_key_of
+from agent.net.membership import Membership
+from agent.net.refusals import MembershipError, duration
+
+CLOCK_DIFFERENCE_S_MAX = 1800
+
+
+class RequestDesk:
+    """The part of a keeper's desk for those without an invitation."""
+
+    def __init__(self, membership: Membership, requests: JoinRequests) -> None:
+        self._membership, self._requests = membership, requests
+
+    async def answer(self, question: Requesting, host: str) -> Answer:
+        """Of a stranger; raises ``MembershipError`` with why not."""
+        requests = self._requests
+        match question:
+            case AskToJoin(sent, user, commitment, time_s):
+                self._membership.authority("admit")
+                applicant = checked_applicant(self._membership, sent, time_s)
+                return RequestBegun(*requests.begin(sent, applicant, user, commitment, host))
+            case ShowNonce(number, nonce):
+                return self._told(requests.show(number, nonce))
+            case AskOutcome(number):
+                return self._outcome(number)
+            case Collect(number):
+                return await self._admit(requests.collect(number))
+            case WithdrawRequest(number):
+                requests.withdraw(number)
+                return self._outcome(number)
+            case _:
+                assert_never(question)
+
+    def decide(self, question: DecideRequest) -> Answer:
+        """A person has answered at another keeper."""
+        decided = self._requests.decide(question.request, question.code, admit=question.admit)
+        return self._told(decided)
+
+    def _outcome(self, number: bytes) -> Answer:
+        request = self._requests.outcome(number)
+        if request is None:
+            return Refused("the keeper was started anew and forgot the request: ask again")
+        return self._told(request)
+
+    async def _admit(self, request: JoinRequest) -> Answer:
+        membership = self._membership
+        check_departure(membership, request.applicant)
+        admitted = await membership.admit(request.applicant)
+        self._requests.joined(request.number)
+        return Welcome(admitted.certificate, membership.roster.to_bytes())
+
+    def _told(self, request: JoinRequest) -> RequestIs:
+        state = "waiting" if request.state == "begun" else request.state
+        return RequestIs(state, self._requests.left_s(request))
+
+
+def requests_of(
+    membership: Membership, changed: Callable[[JoinRequest], None] = lambda _: None
+) -> JoinRequests:
+    """No requests yet, for this keeper."""
+    own = keeper_key_of(membership.member.certificate)
+    return JoinRequests(membership.flock.flock_id, own, changed, clock=membership.clock)
+
+
+def checked_applicant(membership: Membership, request: bytes, time_s: int) -> Applicant:
+    """Who wants a certificate; raises ``MembershipError`` when it can have none."""
+    difference_s = time_s - membership.clock()
+    if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
+        raise MembershipError(clocks_differ(difference_s))
+    applicant = read_request(request)
+    check_departure(membership, applicant)
+    return applicant
+
+
+def check_departure(membership: Membership, applicant: Applicant) -> None:
+    """A key that was sent away is out for ever."""
+    if membership.roster.departure(applicant.node_id) is not None:
+        raise MembershipError(
+            "this machine belonged to the flock under this key and does not any more: "
+            "leave on it, which forgets the key, and join again"
+        )
+
+
+def clocks_differ(difference_s: float) -> str:
+    """The refusal of a joining machine whose clock is ahead by this much."""
+    direction = "ahead of" if difference_s > 0 else "behind"
+    return (
+        f"the clock of this machine is {duration(difference_s)} {direction} the flock's: "
+        f"set it right and join again"
+    )

@@ -1,0 +1,241 @@
+"""Who asks this keeper to be let in, until a person has answered or time is over.
+
+Anybody on the network can ask, so there are few requests at a time, in all and from one address,
+few attempts in a while, and each ends by itself. Nothing of them is kept on disk: a keeper that is
+started anew is asked anew. Two numbers name a request: the secret one, known to the asking machine
+alone, opens its outcome; the open one is what people and other members call it by.
+
+A request that was let in is only a promise. The certificate is made when the machine comes for it,
+which it does when a person there has compared the code too: nobody is counted as a member who has
+not joined.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agent.net import certificates
+from agent.net.certificates import Applicant, clean_name
+from agent.net.comparison import NONCE_BYTES, code_of, commitment_of, same_code
+from agent.net.invitation_book import origin_of
+from agent.net.refusals import MembershipError
+
+REQUESTS_MAX = 12
+REQUESTS_PER_ORIGIN_MAX = 3
+ATTEMPTS_MAX = 30
+ATTEMPTS_PER_ORIGIN_MAX = 6
+ATTEMPTS_WINDOW_S = 300.0
+VALID_S = 600.0
+NUMBER_BYTES = 16
+BEGUN_S = 15.0
+"""Who does not show its number by then is forgotten."""
+OVER_REMEMBERED_MAX = 64
+
+State = Literal["begun", "waiting", "admitted", "joined", "refused", "ended"]
+OPEN: tuple[State, ...] = ("waiting", "admitted")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRequest:
+    """One machine that asks. ``begun``: it has not shown its number yet, and nobody is told."""
+
+    number: bytes
+    applicant: Applicant
+    user: str
+    address: str
+    code: str
+    asked_s: float
+    """Seconds since 1970."""
+    ends_s: float
+    """By the keeper's monotonic clock."""
+    state: State
+
+    @property
+    def name(self) -> str:
+        """What the machine calls itself."""
+        return self.applicant.host_name
+
+    @property
+    def request(self) -> str:
+        """What people and members call it by; says nothing of the number."""
+        return hashlib.sha256(b"wingbeat join request " + self.number).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    commitment: bytes
+    nonce: bytes
+    sent: bytes
+    user: str
+    """Request and user as they came, for the code."""
+
+
+class JoinRequests:
+    """The requests of one keeper, in the loop."""
+
+    def __init__(
+        self,
+        flock_id: str,
+        keeper_key: bytes,
+        changed: Callable[[JoinRequest], None] = lambda _: None,
+        clock: Callable[[], float] = time.time,
+        valid_s: float = VALID_S,
+    ) -> None:
+        self._flock_id, self._keeper_key = flock_id, keeper_key
+        self._changed, self._clock, self._valid_s = changed, clock, valid_s
+        self._requests: dict[bytes, JoinRequest] = {}
+        self._bound: dict[bytes, _Bound] = {}
+        self._timers: dict[bytes, asyncio.TimerHandle] = {}
+        self._attempts: deque[tuple[float, str]] = deque(maxlen=ATTEMPTS_MAX)
+        self._over: dict[bytes, JoinRequest] = {}
+
+    # -- what people do --------------------------------------------------------------------
+
+    def open(self) -> list[JoinRequest]:
+        """Those that a person can answer, and those that are about to come; oldest first."""
+        return [each for each in self._requests.values() if each.state in OPEN]
+
+    def decide(self, request: str, code: str, *, admit: bool) -> JoinRequest:
+        """Let it in or not; raises ``MembershipError`` when that is not asked any more."""
+        for each in self.open():
+            if each.request != request:
+                continue
+            if code and not same_code(each.code, code):
+                raise MembershipError(f"{each.name} shows another code: look at it again")
+            if not admit:
+                return self._end(each, "refused")
+            return self._put(self._lasting(replace(each, state="admitted"), self._valid_s))
+        raise MembershipError("this request is over: let the machine ask again")
+
+    # -- what the asking machine does ------------------------------------------------------
+
+    def begin(
+        self, sent: bytes, applicant: Applicant, user: str, commitment: bytes, host: str
+    ) -> tuple[bytes, bytes]:
+        """A new request: its number, and this side's part of the code."""
+        origin = origin_of(host)
+        for earlier in list(self._requests.values()):
+            if earlier.applicant.node_id == applicant.node_id:
+                self._end(earlier, "ended")
+        self._check_room(origin)
+        number, nonce = secrets.token_bytes(NUMBER_BYTES), secrets.token_bytes(NONCE_BYTES)
+        self._attempts.append((self._now(), origin))
+        self._bound[number] = _Bound(commitment, nonce, sent, user)
+        shown, asked_s = clean_name(user) if user else "", self._clock()
+        begun = JoinRequest(number, applicant, shown, host, "", asked_s, 0.0, state="begun")
+        self._put(self._lasting(begun, BEGUN_S))
+        return number, nonce
+
+    def show(self, number: bytes, nonce: bytes) -> JoinRequest:
+        """It shows its number: there is a code, and people are told."""
+        bound, request = self._bound.pop(number, None), self._requests.get(number)
+        if bound is None or request is None:
+            raise MembershipError("this keeper does not know the request: ask again")
+        if commitment_of(nonce) != bound.commitment:
+            self._end(request, "ended")
+            raise MembershipError("it shows another number than it bound itself to")
+        code = code_of(
+            self._flock_id, self._keeper_key, bound.sent, bound.user, (nonce, bound.nonce)
+        )
+        waiting = replace(request, code=code, state="waiting")
+        return self._put(self._lasting(waiting, self._valid_s))
+
+    def outcome(self, number: bytes) -> JoinRequest | None:
+        """What has become of it; None when this keeper does not know."""
+        return self._requests.get(number) or self._over.get(number)
+
+    def collect(self, number: bytes) -> JoinRequest:
+        """It comes for its certificate; raises ``MembershipError`` unless it was let in."""
+        request = self.outcome(number)
+        if request is None or request.state not in ("admitted", "joined"):
+            raise MembershipError("nobody has let this machine in: ask again")
+        if not self.left_s(request):
+            raise MembershipError("this machine was let in and came too late: ask again")
+        return request
+
+    def joined(self, number: bytes) -> None:
+        """It is told its certificate; if it does not hear that, it may come again."""
+        request = self._requests.get(number)
+        if request is not None:
+            self._end(request, "joined")
+
+    def withdraw(self, number: bytes) -> None:
+        """It does not want to join any more."""
+        request = self._requests.get(number)
+        if request is not None:
+            self._end(request, "ended")
+
+    def close(self) -> None:
+        """Nobody is answered any more."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def left_s(self, request: JoinRequest) -> float:
+        """How long it is still valid."""
+        return max(0.0, request.ends_s - self._now())
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _check_room(self, origin: str) -> None:
+        recent = [each for at_s, each in self._attempts if self._now() - at_s < ATTEMPTS_WINDOW_S]
+        waiting = [origin_of(each.address) for each in self._requests.values()]
+        if len(waiting) >= REQUESTS_MAX or len(recent) >= ATTEMPTS_MAX:
+            raise MembershipError("too many machines ask to join: try again in some minutes")
+        if waiting.count(origin) >= REQUESTS_PER_ORIGIN_MAX:
+            raise MembershipError("too many requests from this address wait: have one answered")
+        if recent.count(origin) >= ATTEMPTS_PER_ORIGIN_MAX:
+            raise MembershipError("this address asked too often: try again in some minutes")
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _lasting(self, request: JoinRequest, valid_s: float) -> JoinRequest:
+        """It has this much time from now on."""
+        self._cancel_timer(request.number)
+        loop = asyncio.get_running_loop()
+        self._timers[request.number] = loop.call_later(valid_s, self._too_late, request.number)
+        return replace(request, ends_s=loop.time() + valid_s)
+
+    def _cancel_timer(self, number: bytes) -> None:
+        timer = self._timers.pop(number, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _too_late(self, number: bytes) -> None:
+        request = self._requests.get(number)
+        if request is not None:
+            self._end(request, "ended")
+
+    def _put(self, request: JoinRequest) -> JoinRequest:
+        self._requests[request.number] = request
+        if request.state != "begun":
+            self._changed(request)
+        return request
+
+    def _end(self, request: JoinRequest, state: State) -> JoinRequest:
+        self._cancel_timer(request.number)
+        self._requests.pop(request.number, None)
+        self._bound.pop(request.number, None)
+        ended = replace(request, state=state)
+        self._over[request.number] = ended
+        while len(self._over) > OVER_REMEMBERED_MAX:
+            del self._over[next(iter(self._over))]
+        if request.state != "begun":
+            self._changed(ended)
+        return ended
+
+
+def keeper_key_of(certificate: bytes) -> bytes:
+    """What stands for a keeper in the code: its key, which a renewed certificate keeps."""
+    key = certificates.read_certificate(certificate).public_key()
+    if not isinstance(key, certificates.PublicKey):
+        raise MembershipError("its key is of another kind than the flock's")
+    return certificates.key_hash(key)
