@@ -7,6 +7,9 @@ from msgspec import Struct
 from agent.api.values import Count, Millis
 from agent.api.work import Submit
 
+PENDING = "pending:"
+"""What the name of a dataset begins with that lies with the client until the submission."""
+
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """What if this were submitted now?"""

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 import msgspec
 
-from agent.api.plan import Misfit, TaskPlan
+from agent.api.plan import PENDING, Misfit, TaskPlan
 from agent.control.surface import Surface
 from agent.control.views import Views
 from agent.protocol.matching import misfit
@@ -22,7 +22,6 @@ from agent.protocol.reading import Reading
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.specs import producers_of
 from agent.protocol.states import TaskState
-from agent.workflow.model import PENDING
 
 _NOT_READ = Reading(TaskState.SUBMITTED)
 

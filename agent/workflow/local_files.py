@@ -14,10 +14,10 @@ import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.api.plan import PENDING
 from agent.api.values import Dataset
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Word
-from agent.workflow.model import PENDING
 
 FILES_MAX = 100_000
 NEIGHBOURS_MAX = 1_000

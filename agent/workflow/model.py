@@ -16,7 +16,6 @@ from agent.api.work import Submit
 from agent.workflow.program_description import ProgramDescription
 from agent.workflow.variables import Variable
 
-PENDING = "pending:"
 ANY_MACHINE = Requirements()
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from msgspec import structs
 
 from agent.api import methods
+from agent.api.plan import PENDING
 from agent.api.programs import Programs, ProgramsReply, Published
 from agent.api.values import Dataset, NamedPriority
 from agent.api.work import Submit, Submitted, Task
-from agent.workflow.model import PENDING, KnownProgram, Workflow
+from agent.workflow.model import KnownProgram, Workflow
 from agent.workflow.reading import Asked, Known, read_workflow_file
 from agent.workflow.uploading import Client, add, publish
 

@@ -1,0 +1,55 @@
+"""What goes back to the system: only what a file still has, and everything works on."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.service_memory import as_in_file, give_back, let_go_of_files
+
+ANONYMOUS = b"""
+5000-6000 r-xp 00000000 00:00 0                          [vdso]
+Anonymous:             0 kB
+6000-7000 r--p 00000000 00:00 0
+Anonymous:             0 kB
+"""
+OF_FILES = b"""
+1000-2000 r--p 00000000 fe:00 11                         /usr/lib/libone.so (deleted)
+Rss:                   4 kB
+Anonymous:             0 kB
+2000-4000 r-xp 00001000 fe:00 11                         /usr/lib/with a space/libone.so
+Anonymous:             0 kB
+"""
+CHANGED = b"""
+7000-8000 r--p 00003000 fe:00 11                         /usr/lib/libone.so
+Anonymous:             4 kB
+8000-9000 rw-p 00003000 fe:00 11                         /usr/lib/libone.so
+Anonymous:             0 kB
+9000-a000 r--s 00000000 fe:00 12                         /var/shared
+Anonymous:             0 kB
+"""
+
+
+def test_only_what_a_file_still_has_is_let_go() -> None:
+    lines = [line for line in (ANONYMOUS + OF_FILES + CHANGED).splitlines() if line]
+
+    assert list(as_in_file(lines)) == [(0x1000, 0x2000), (0x2000, 0x4000)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux describes a process in this way")
+def test_the_interpreter_itself_is_among_it() -> None:
+    lines = Path("/proc/self/smaps").read_bytes().splitlines()
+
+    assert list(as_in_file(lines))
+
+
+def test_everything_works_on() -> None:
+    expected = hashlib.sha256(bytes(1_000)).hexdigest()
+
+    give_back()
+    let_go_of_files()
+
+    assert hashlib.sha256(bytes(1_000)).hexdigest() == expected
