@@ -14,7 +14,7 @@ from agent.api.methods import Method
 from agent.client import BlockingClient, Client, ClientError, NoAgentError, RequestError
 from agent.commands import exits
 from agent.commands.parsing import PROGRAM
-from agent.commands.showing import plain, show_json
+from agent.commands.showing import complain, plain, show_json
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -75,5 +75,5 @@ def fail(
         sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind)).decode() + "\n")
     else:
         said = plain(sentence).rstrip(".")
-        sys.stderr.write(f"{PROGRAM}: {said}{'' if said.endswith('?') else '.'}\n")
+        complain(f"{PROGRAM}: {said}{'' if said.endswith('?') else '.'}")
     return code

@@ -1,7 +1,7 @@
-"""Help texts in the width of the terminal, so that no line is broken in the middle of a word.
+"""Texts in the width of the terminal, so that no line is broken in the middle of a word.
 
-Paragraphs are filled anew; a list of names and what they mean keeps its columns; everything else
-that is indented, as examples are, stays in one line, for people copy it.
+Paragraphs of help texts are filled anew; a list of names and what they mean keeps its columns;
+everything else that is indented there, as examples are, stays in one line, for people copy it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 _MEANT = re.compile(r"(?P<name>\s+\S+\s{2,})(?P<meaning>\S.*)")
+_BEGINNING = re.compile(r"\s*(?:- )?")
+"""Of a point in a list."""
 WIDTH_MIN = 30
 
 
@@ -32,6 +34,15 @@ def folded(text: str, width: int) -> Iterator[str]:
         else:
             for line in lines:
                 yield from _indented(line, width)
+
+
+def wrapped_lines(lines: Iterable[str], width: int) -> Iterator[str]:
+    """Sentences in this width; the rest of each stands below its beginning."""
+    for line in lines:
+        beginning = _BEGINNING.match(line)
+        before = beginning.group() if beginning else ""
+        later = " " * min(len(before), width // 2)
+        yield from _wrapped(line[len(before) :], max(width, WIDTH_MIN), before, later) or [line]
 
 
 def _indented(line: str, width: int) -> Iterator[str]:

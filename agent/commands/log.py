@@ -10,7 +10,7 @@ from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import ask_with
 from agent.commands.parsing import client_parser
-from agent.commands.showing import moment, plain, show_json, show_lines
+from agent.commands.showing import moment, plain, show_json, show_lines, show_verbatim
 
 SEVERITIES = ("debug", "info", "normal", "warning", "error")
 LINES = 50
@@ -36,7 +36,7 @@ def run(arguments: list[str]) -> int:
 async def _print(options: argparse.Namespace, client: Client) -> int:
     asked = AgentLog("", options.severity, options.containing, options.lines)
     reply = await client.call(AGENT_LOG, asked)
-    show_json(reply) if options.json else show_lines(map(_line, reply.lines))
+    show_json(reply) if options.json else show_verbatim(map(_line, reply.lines))
     while options.follow:
         asked = AgentLog(
             reply.after, options.severity, options.containing, LOG_LINES_MAX, WAIT_S_MAX / 2
@@ -45,7 +45,7 @@ async def _print(options: argparse.Namespace, client: Client) -> int:
         if reply.skipped and not options.json:
             show_lines(["(older lines were removed before they could be read)"])
         if reply.lines:
-            show_json(reply) if options.json else show_lines(map(_line, reply.lines))
+            show_json(reply) if options.json else show_verbatim(map(_line, reply.lines))
     return exits.DONE
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import NoReturn
 
 from agent.commands import exits
 from agent.commands.folding import HelpFormatter
+from agent.commands.showing import complain
 
 PROGRAM = "wingbeat"
 
@@ -21,7 +21,7 @@ class CommandParser(argparse.ArgumentParser):
 
 def misuse(reason: str) -> int:
     """Say what makes no sense; the exit code for it."""
-    sys.stderr.write(f"{PROGRAM}: {reason}.\n")
+    complain(f"{PROGRAM}: {reason}.")
     return exits.MISUSED
 
 

@@ -11,11 +11,13 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TextIO
 
 import msgspec
 from msgspec import Struct
 
 from agent.commands.columns import GAP, column_widths, told_by_lines
+from agent.commands.folding import wrapped_lines
 
 UNLIMITED_WIDTH = 10_000
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
@@ -37,14 +39,34 @@ Row = Sequence[str]
 
 
 def show_json(answer: Struct) -> None:
-    """For programs: one document."""
+    """For programs: one document. It is there at once, for it may be one of many to come."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode() + "\n")
+    sys.stdout.flush()
 
 
 def show_lines(lines: Iterable[str]) -> None:
-    """Sentences."""
-    for line in lines:
-        sys.stdout.write(plain(line) + "\n")
+    """Sentences; a terminal breaks none of them in the middle of a word."""
+    told = [plain(line) for line in lines]
+    window = window_of(sys.stdout)
+    show_verbatim(told if window is None else wrapped_lines(told, window))
+
+
+def show_verbatim(lines: Iterable[str]) -> None:
+    """Lines that people copy, or that other programs read: as they are."""
+    sys.stdout.writelines(f"{plain(line)}\n" for line in lines)
+    sys.stdout.flush()
+
+
+def complain(sentence: str) -> None:
+    """On standard error."""
+    told, window = plain(sentence), window_of(sys.stderr)
+    lines = [told] if window is None else wrapped_lines([told], window)
+    sys.stderr.writelines(f"{line}\n" for line in lines)
+
+
+def window_of(stream: TextIO) -> int | None:
+    """How many columns it has; None where it is no terminal."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
@@ -57,12 +79,12 @@ def show_table(header: Row, rows: Sequence[Row]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    window = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    window = window_of(sys.stdout) or 0
     shown = [[plain(cell) for cell in row] for row in rows]
     natural = [max(map(cell_len, cells)) for cells in zip(header, *shown, strict=True)]
     widths = column_widths(natural, window or UNLIMITED_WIDTH)
     if widths is None:
-        show_lines(told_by_lines(header, shown, window))
+        show_verbatim(told_by_lines(header, shown, window))
         return
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
     for name, width in zip(header, widths, strict=True):

@@ -9,7 +9,7 @@ from agent.client.agent_here import read_control_file
 from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.parsing import command_parser
-from agent.commands.showing import show_json, show_lines
+from agent.commands.showing import show_json, show_verbatim
 
 DESCRIPTION = """\
 Tell where the agent of this machine listens and which line opens it, for telnet or netcat. Then:
@@ -52,7 +52,7 @@ def run(arguments: list[str]) -> int:
     if options.json:
         show_json(opening)
     elif options.line or options.place:
-        show_lines([opening.line] if options.line else [f"{opening.address} {opening.port}"])
+        show_verbatim([opening.line] if options.line else [f"{opening.address} {opening.port}"])
     else:
-        show_lines([f"telnet {opening.address} {opening.port}", opening.line])
+        show_verbatim([f"telnet {opening.address} {opening.port}", opening.line])
     return exits.DONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.cli import COMMANDS, main
-from agent.commands.folding import folded
+from agent.commands.folding import folded, wrapped_lines
 
 INDENTED = "  "
 
@@ -42,4 +42,24 @@ def test_paragraphs_are_filled_and_lists_keep_their_columns() -> None:
         "  0   done",
         "  10  it was told something that",
         "      makes no sense",
+    ]
+
+
+def test_sentences_break_between_words_and_points_stay_points() -> None:
+    lines = [
+        "copy has all that it needs; no machine helps now",
+        "- alder could run it, and its slot is taken",
+        "  12:00  Running on birch (the program started again)",
+        "",
+        "sha256:" + "0" * 40,
+    ]
+    assert list(wrapped_lines(lines, 30)) == [
+        "copy has all that it needs; no",
+        "machine helps now",
+        "- alder could run it, and its",
+        "  slot is taken",
+        "  12:00  Running on birch (the",
+        "  program started again)",
+        "",
+        "sha256:" + "0" * 40,
     ]

@@ -12,7 +12,7 @@ from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import fail, with_client
 from agent.commands.parsing import command_parser
-from agent.commands.showing import moment, show_json, show_lines
+from agent.commands.showing import moment, show_json, show_lines, show_verbatim
 
 
 def run(arguments: list[str]) -> int:
@@ -48,12 +48,8 @@ def _invited(options: argparse.Namespace, client: BlockingClient) -> int:
 def _show(invitation: Invitation, file: str | None) -> None:
     machines = "one machine" if invitation.uses == 1 else f"{invitation.uses} machines"
     until = moment(invitation.expires_ms)
-    show_lines(
-        [
-            f"for {machines} until {until}; on each of them:",
-            f"wingbeat flock join {file or invitation.text}",
-        ]
-    )
+    show_lines([f"for {machines} until {until}; on each of them:"])
+    show_verbatim([f"wingbeat flock join {file or invitation.text}"])
 
 
 def _write_private(path: Path, content: str) -> None:

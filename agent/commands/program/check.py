@@ -16,7 +16,7 @@ from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.parsing import command_parser
 from agent.commands.program.faults import tell_faults
-from agent.commands.showing import plain, show_json, show_lines
+from agent.commands.showing import plain, show_json, show_lines, show_verbatim
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_description import read_program
 
@@ -71,7 +71,7 @@ def _try(options: argparse.Namespace) -> int:
     if options.json:
         show_json(Checked(tried.program, tried.succeeded, tried.verdict, outputs, tried.log))
     else:
-        show_lines(f"printed: {line}" for line in tried.log.splitlines())
+        show_verbatim(f"printed: {line}" for line in tried.log.splitlines())
         show_lines([f"{tried.program} {tried.verdict}"])
         show_lines(f"output {number}: {output}" for number, output in enumerate(outputs))
     return exits.DONE if tried.succeeded else exits.FAILED
