@@ -6,6 +6,7 @@ Whoever runs an agent of this home already is left alone; then there is nothing 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 
 from PySide6.QtCore import QObject, Signal
@@ -13,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from agent.client import Client, Home
 from agent.client.errors import ClientError
 from agent.client.own_agent import OwnAgent, host, runs_here
+from gui.words import tr
 
 STOP_S_MAX = 30.0
 GREETING_S_MAX = 3.0
@@ -62,16 +64,23 @@ class Hosting(QObject):
             return
         try:
             agent = host(self._home)
-        except ClientError as error:
-            if _answers(self._home):
-                self.begun.emit()
-            else:
-                self.failed.emit(str(error))
+        except Exception as error:  # noqa: BLE001 - nobody waits for this thread
+            self._not_hosted(error)
             return
         self._agent = agent
         self.begun.emit()
         if self._wanted_end:
             agent.stop("the tray ends", STOP_S_MAX)
+
+    def _not_hosted(self, error: Exception) -> None:
+        """What is not told here would never be known."""
+        if _answers(self._home):
+            self.begun.emit()
+        elif isinstance(error, ClientError):
+            self.failed.emit(str(error))
+        else:
+            logging.getLogger(__name__).exception("the agent did not start")
+            self.failed.emit(tr("The agent does not start: {why}", why=repr(error)))
 
     def _stop(self, reason: str) -> None:
         if self._thread is not None:

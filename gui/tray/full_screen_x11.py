@@ -6,10 +6,10 @@ Wayland tells nobody; there the desktop's own notification service holds message
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 from typing import Any
 
+LIBRARY = "libX11.so.6"
 ANY_TYPE, FALSE = 0, 0
 WORDS_MAX = 64
 
@@ -18,9 +18,8 @@ def x11_libraries() -> tuple[Any, Any] | None:
     """The library and an open display; none where there is no X11."""
     if not os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return None
-    name = ctypes.util.find_library("X11") or "libX11.so.6"
     try:
-        x11 = ctypes.CDLL(name)
+        x11 = ctypes.CDLL(LIBRARY)  # by its name of decades; searching for it starts a process
     except OSError:
         return None
     x11.XOpenDisplay.argtypes = [ctypes.c_char_p]
@@ -29,6 +28,10 @@ def x11_libraries() -> tuple[Any, Any] | None:
     x11.XDefaultRootWindow.restype = ctypes.c_ulong
     x11.XInternAtom.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
     x11.XInternAtom.restype = ctypes.c_ulong
+    x11.XGetSelectionOwner.argtypes = [ctypes.c_void_p, ctypes.c_ulong]
+    x11.XGetSelectionOwner.restype = ctypes.c_ulong
+    x11.XCloseDisplay.argtypes = [ctypes.c_void_p]
+    x11.XCloseDisplay.restype = ctypes.c_int
     x11.XFree.argtypes = [ctypes.c_void_p]
     x11.XFree.restype = ctypes.c_int
     x11.XGetWindowProperty.argtypes = [

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QPalette
+from PySide6.QtGui import QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from gui import settings
@@ -15,6 +15,7 @@ from gui.model.news import News
 from gui.model.screen import Changes
 from gui.model.tray import Act, Entry, Tray, TrayState, tray_of
 from gui.tray.full_screen import FullScreen, native_full_screen
+from gui.tray.host import tray_host_there
 from gui.views.desk import Desk
 from gui.views.menus import fill
 
@@ -36,20 +37,19 @@ class TrayIcon(QObject):
         self,
         desk: Desk,
         full_screen: FullScreen | None = None,
-        available: Callable[[], bool] = QSystemTrayIcon.isSystemTrayAvailable,
+        available: Callable[[], bool] = tray_host_there,
     ) -> None:
         super().__init__()
         self._desk, self._available = desk, available
         self._full_screen = full_screen or native_full_screen()
-        self.icon = QSystemTrayIcon(self)
+        self.icon: QSystemTrayIcon | None = None
+        """Made when there is a place for it: made before, it would never come there."""
         self.menu = QMenu()
         self.menu.setObjectName("trayMenu")
         self.shown: Tray | None = None
         self._drawn: tuple[TrayState, int, bool] | None = None
         self._news: News | None = None
-        self.icon.setContextMenu(self.menu)
-        self.icon.activated.connect(self._activated)
-        self.icon.messageClicked.connect(lambda: self.opened.emit(self._news))
+        self._picture = QIcon()
         desk.changed.connect(self._changed)
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
@@ -64,7 +64,7 @@ class TrayIcon(QObject):
     @property
     def there(self) -> bool:
         """Whether this desktop shows it."""
-        return self.icon.isVisible() and self._available()
+        return self.icon is not None and self.icon.isVisible() and self._available()
 
     def refresh(self) -> None:
         """What holds now; nothing is painted that looks the same."""
@@ -76,13 +76,18 @@ class TrayIcon(QObject):
         drawn = (tray.state, step, _dark_panel())
         if drawn != self._drawn:
             self._drawn = drawn
-            self.icon.setIcon(wing_icon(tray.state, tray.permille, drawn[2]))
-        self.icon.setToolTip(f"Wingbeat: {tray.sentence}"[:TOOLTIP_MAX])
+            self._picture = wing_icon(tray.state, tray.permille, drawn[2])
+            if self.icon is not None:
+                self.icon.setIcon(self._picture)
+        if self.icon is not None:
+            self.icon.setToolTip(_tool_tip(tray))
         fill(self.menu, tray.entries, self._press)
 
     def tell(self, news: News) -> None:
         """Unless it is muted, or somebody watches a film."""
-        if settings.news_wanted(news.kind) and not self._full_screen.now():
+        if self.icon is None or not settings.news_wanted(news.kind):
+            return
+        if not self._full_screen.now():
             self._news = news
             self.icon.showMessage(news.title, news.sentence, self.icon.icon(), TOLD_MS)
 
@@ -90,7 +95,8 @@ class TrayIcon(QObject):
         """At the end."""
         self._timer.stop()
         self._looking.stop()
-        self.icon.hide()
+        if self.icon is not None:
+            self.icon.hide()
 
     def _changed(self, changes: Changes) -> None:
         self.refresh()
@@ -108,13 +114,27 @@ class TrayIcon(QObject):
         if reason in (known.Trigger, known.DoubleClick, known.MiddleClick):
             self.opened.emit(None)
 
+    def _made(self) -> QSystemTrayIcon:
+        made = QSystemTrayIcon(self._picture, self)
+        if self.shown is not None:
+            made.setToolTip(_tool_tip(self.shown))
+        made.setContextMenu(self.menu)
+        made.activated.connect(self._activated)
+        made.messageClicked.connect(lambda: self.opened.emit(self._news))
+        return made
+
     def _look_for_tray(self) -> None:
         """Panels may come later than we do, or never."""
         if self._available():
-            self.icon.show()
             self._looking.stop()
+            self.icon = self._made()
+            self.icon.show()
         elif not self._looking.isActive():
             self._looking.start()
+
+
+def _tool_tip(tray: Tray) -> str:
+    return f"Wingbeat: {tray.sentence}"[:TOOLTIP_MAX]
 
 
 def _dark_panel() -> bool:

@@ -68,6 +68,7 @@ def test_the_menu_pauses_and_resumes(qtbot: QtBot, desk: Desk, tray: TrayIcon) -
     inner = next(each.menu() for each in tray.menu.actions() if each.menu() is not None)
     inner.actions()[0].trigger()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: _state(tray) is TrayState.PAUSED, timeout=WITHIN_MS)
+    assert tray.icon is not None
     assert tray.icon.toolTip().startswith("Wingbeat: Paused, 1")
     resume = next(each for each in tray.menu.actions() if each.text().startswith("Resume"))
     resume.trigger()
@@ -96,6 +97,7 @@ def test_news_can_be_muted_and_is_quiet_during_films(
     qtbot: QtBot, desk: Desk, tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
+    assert tray.icon is not None
     monkeypatch.setattr(tray.icon, "showMessage", lambda title, *_: told.append(title))
     news = News(NewsKind.ENDED, "Line 42 is done", "", "line-42")
     tray.tell(news)
