@@ -33,7 +33,7 @@ from agent.net.link_bulk import BulkAcceptor, StreamAcceptor
 from agent.net.link_reception import Contexts
 from agent.net.links import LinkCallbacks, Links
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError
+from agent.net.refusals import MembershipError, NotKeptError
 from agent.net.tls import BULK, CLIENT, JOIN, LINK, TlsObject
 from agent.protocol.events import (
     Dropped,
@@ -267,6 +267,8 @@ class FlockNetwork:
             while body != self._gossiped[peer]:
                 body = self._gossiped[peer]
                 await self.membership.merge_roster(body)
+        except NotKeptError:
+            self._due.set()  # known it is, and kept it will be; the peer is not to blame
         except MembershipError as error:
             self._send_away(peer, error)
         finally:
@@ -306,6 +308,7 @@ class FlockNetwork:
             self._cut_refused()
             wait_s = KEEP_UP_EVERY_S
             try:
+                await self.membership.keep_roster()
                 if not self.expelled:
                     await keep_up(self.membership, self.addresses_of)
                     await self._share_book_when_due()

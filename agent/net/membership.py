@@ -60,6 +60,7 @@ class Membership:
         self._book = InvitationBook(folder, own.flock.flock_id) if authority else None
         self.tls = TlsContexts(own.flock, identity.paths_in(folder), keeper=self.keeper)
         self._signer = Signer(own.node_id, own.key)
+        self._roster_kept = True
         self._disk = asyncio.Lock()
         self.node_life_s: float = NODE_LIFE_S
 
@@ -188,8 +189,10 @@ class Membership:
         let_in = self.roster.standing.let_in_by(node_id)
         known = [self.roster.member(each) for each in let_in if each != node_id]
         names = ", ".join(member.host_name for member in known if member) or "nobody"
+        expelled = self.roster.known(node_id)
+        name = node_id if expelled is None else expelled.host_name
         return (
-            f"{node_id} was a keeper; it can let in nobody any more, and open invitations have "
+            f"{name} was a keeper; it can let in nobody any more, and open invitations have "
             f"ended. It had let in {names}: see whether they belong here"
         )
 
@@ -215,12 +218,22 @@ class Membership:
         await self._save_roster()
 
     async def merge_roster(self, data: bytes) -> bool:
-        """Takes in a peer's roster; whether there was news. Raises what ``Roster.merge`` raises."""
+        """Takes in a peer's roster; whether there was news. Raises what ``Roster.merge`` raises.
+
+        News counts from then on also when ``NotKeptError`` says that this disk does not take it.
+        """
         news = self.roster.merge(data)
         if news:
+            self._roster_kept = False
+            await self.keep_roster()
+        return news
+
+    async def keep_roster(self) -> None:
+        """Tries again what the disk did not take of what others told."""
+        if not self._roster_kept:
             await self._save_roster()
             await self.end_known_invitations()
-        return news
+            self._roster_kept = True
 
     async def adopt_certificate(self, member: Member) -> None:
         """Takes a renewed certificate of this node into use."""

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
-from agent.net.refusals import MembershipError
+from agent.net.refusals import MembershipError, NotKeptError
 
 FILE_BYTES_MAX = 8 * 1024 * 1024
 _UNFINISHED = ".unfinished"
@@ -79,7 +79,7 @@ class PrivateFolder:
         except OSError as error:
             with contextlib.suppress(OSError):
                 fresh.unlink(missing_ok=True)
-            raise self._unusable("write", path, error) from error
+            raise NotKeptError(str(self._unusable("write", path, error))) from error
 
     def remove(self, name: str) -> None:
         """Removes the file if it is there."""

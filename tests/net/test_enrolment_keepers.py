@@ -13,8 +13,19 @@ from agent.net.enrolment_messages import TakeAuthority
 from agent.net.invitation import Invitation
 from agent.net.joining import join_flock, keep_up, leave, renew
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError
-from tests.net.flocks import Hands, at, expired_node, first, invited, nowhere, open_door, refusal
+from agent.net.private_files import PrivateFolder
+from agent.net.refusals import MembershipError, NotKeptError
+from tests.net.flocks import (
+    FullDisk,
+    Hands,
+    at,
+    expired_node,
+    first,
+    invited,
+    nowhere,
+    open_door,
+    refusal,
+)
 
 
 def test_a_certificate_is_renewed_after_two_thirds_by_any_keeper(tmp_path: Path) -> None:
@@ -208,5 +219,40 @@ def test_whose_certificate_has_ended_joins_again_under_its_name(tmp_path: Path) 
                 await joining._ask_any(stale, at((keeper, door)), TakeAuthority())
             again = await join_flock(tmp_path / "b", invitation, "b")
         assert again.node_id == second.node_id
+
+    asyncio.run(scenario())
+
+
+class ClosedForAWhile(FullDisk):
+    """A disk that takes nothing until it is opened."""
+
+    closed = True
+
+    def replace(self, source: Path, target: Path) -> None:
+        if self.closed:
+            super().replace(source, target)
+        source.replace(target)
+
+
+def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            invitation = await invited(keeper, door, uses=2)
+            plain = await join_flock(tmp_path / "plain", invitation, "plain")
+            expelled = await join_flock(tmp_path / "expelled", invitation, "expelled")
+        await keeper.expel(expelled.node_id)
+        disk = ClosedForAWhile()
+        plain.folder = PrivateFolder(tmp_path / "plain", disk)
+        with pytest.raises(NotKeptError, match="disk is not full"):
+            await plain.merge_roster(keeper.roster.to_bytes())
+        assert plain.roster.departure(expelled.node_id) is not None
+        with pytest.raises(NotKeptError):
+            await plain.keep_roster()
+        disk.closed = False
+        await plain.keep_roster()
+        again = Membership.open(tmp_path / "plain")
+        assert again is not None
+        assert again.roster.departure(expelled.node_id) is not None
 
     asyncio.run(scenario())
