@@ -1,0 +1,407 @@
+"""Joining without an invitation over real sockets: who gets in, who stands between, what is bounded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.net import certificates, join_requests
+from agent.net.addresses import Address
+from agent.net.asking import Door, Request, begin_request, find_door
+from agent.net.comparison import CODE_DIGITS, code_of, commitment_of, same_code
+from agent.net.enrolment import Desk
+from agent.net.enrolment_messages import (
+    QUESTION_BYTES_MAX,
+    AskToJoin,
+    Collect,
+    DecideRequest,
+    Question,
+    RequestBegun,
+    RequestIs,
+    ShowNonce,
+    Welcome,
+    decode_question,
+    encode,
+    receive,
+    send,
+)
+from agent.net.enrolment_requests import requests_of
+from agent.net.exchange import exchange
+from agent.net.join_requests import (
+    ATTEMPTS_PER_ORIGIN_MAX,
+    REQUESTS_MAX,
+    REQUESTS_PER_ORIGIN_MAX,
+    JoinRequest,
+    JoinRequests,
+)
+from agent.net.joining import ask_keeper, join_flock
+from agent.net.membership import Membership
+from agent.net.private_files import PrivateFolder
+from agent.net.refusals import MembershipError
+from agent.net.tls import JOIN, client_context
+from tests.net.flocks import LOOPBACK, Hands, first, invited, open_door, serving
+from tests.net.test_links_nodes import eventually, run
+
+
+@dataclass
+class Asked:
+    """A keeper that can be asked, and what its people are told."""
+
+    keeper: Membership
+    requests: JoinRequests
+    address: Address
+    told: list[JoinRequest]
+
+    async def door(self) -> Door:
+        return await find_door([self.address])
+
+    @property
+    def only(self) -> JoinRequest:
+        (found,) = self.requests.open()
+        return found
+
+
+@asynccontextmanager
+async def asked_at(keeper: Membership) -> AsyncIterator[Asked]:
+    told: list[JoinRequest] = []
+    requests = requests_of(keeper, told.append)
+    desk = Desk(keeper, requests=requests)
+    async with serving(desk.serve, keeper.tls.server) as port:
+        try:
+            yield Asked(keeper, requests, Address(LOOPBACK, port), told)
+        finally:
+            requests.close()
+
+
+async def begun(there: Asked, folder: Path, name: str = "newcomer", user: str = "ada") -> Request:
+    return await begin_request(folder, await there.door(), name, user)
+
+
+async def refused(there: Asked, folder: Path, hands: Hands | None = None) -> str:
+    with pytest.raises(MembershipError) as caught:
+        await begin_request(folder, await there.door(), "newcomer", "ada", hands or Hands())
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# -- as it should be ---------------------------------------------------------------------------
+
+
+def test_both_sides_see_one_code_and_two_people_let_a_machine_in(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            door = await there.door()
+            assert (door.flock.name, door.keeper) == ("Office", "first")
+            request = await begun(there, tmp_path / "new")
+            waiting = there.only
+            assert waiting.code == request.code
+            assert (waiting.name, waiting.user, waiting.address) == ("newcomer", "ada", LOOPBACK)
+            assert (await request.outcome()).state == "waiting"
+            with pytest.raises(MembershipError, match="nobody has let this machine in"):
+                await request.collect()
+            there.requests.decide(waiting.request, request.code, admit=True)
+            assert (await request.outcome()).state == "admitted"
+            assert len(keeper.roster.members()) == 1  # it is let in, and has not come
+            member = await request.collect()
+            assert member.flock.flock_id == keeper.flock.flock_id
+            assert {each.host_name for each in keeper.roster.members()} == {"first", "newcomer"}
+            assert member.keeper  # the second of three, as after an invitation
+            assert [each.state for each in there.told] == ["waiting", "admitted", "joined"]
+            assert there.requests.open() == []
+            assert Membership.open(tmp_path / "new") is not None
+
+    run(scenario)
+
+
+def test_an_answer_that_was_lost_is_asked_for_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            request = await begun(there, tmp_path / "new")
+            there.requests.decide(there.only.request, "", admit=True)
+            lost = await request._ask(Collect(request._number))
+            assert isinstance(lost, Welcome)
+            await request.collect()
+            assert len(keeper.roster.members()) == 2
+
+    run(scenario)
+
+
+def test_refused_withdrawn_and_too_late_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        async with asked_at(first(tmp_path)) as there:
+            request = await begun(there, tmp_path / "new")
+            there.requests.decide(there.only.request, "", admit=False)
+            assert (await request.outcome()).state == "refused"
+            request = await begun(there, tmp_path / "new")
+            await request.withdraw()
+            assert (await request.outcome()).state == "ended"
+            monkeypatch.setattr(there.requests, "_valid_s", 0.05)
+            request = await begun(there, tmp_path / "new")
+            await eventually(lambda: there.requests.open() == [])
+            assert (await request.outcome()).state == "ended"
+            with pytest.raises(MembershipError, match="this request is over"):
+                there.requests.decide("0" * 16, "", admit=True)
+            with pytest.raises(MembershipError, match="nobody has let"):
+                await request.collect()
+
+    run(scenario)
+
+
+def test_let_in_and_come_too_late_is_not_let_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            request = await begun(there, tmp_path / "new")
+            monkeypatch.setattr(there.requests, "_valid_s", 0.05)
+            there.requests.decide(there.only.request, "", admit=True)
+            await eventually(lambda: there.requests.open() == [])
+            with pytest.raises(MembershipError, match="ask again"):
+                await request.collect()
+            assert len(keeper.roster.members()) == 1
+
+    run(scenario)
+
+
+def test_another_keeper_passes_the_answer_on_and_nobody_else_may(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there, open_door(keeper) as door:
+            others = []
+            for name in ("second", "third", "fourth"):
+                invitation = await invited(keeper, door)
+                others.append(await join_flock(tmp_path / name, invitation, name))
+            second, _, plain = others
+            assert (second.keeper, plain.keeper) == (True, False)
+            request = await begun(there, tmp_path / "new")
+            question = DecideRequest(there.only.request, request.code, True)
+            told = await ask_keeper(plain, there.address, question)
+            assert getattr(told, "reason", "") == "only keepers may ask this"
+            wrong = DecideRequest(there.only.request, "000 000", True)
+            assert "shows another code" in str(await ask_keeper(second, there.address, wrong))
+            assert isinstance(await ask_keeper(second, there.address, question), RequestIs)
+            await request.collect()
+
+    run(scenario)
+
+
+# -- somebody stands between -------------------------------------------------------------------
+
+
+def test_a_flock_that_only_calls_itself_the_same_shows_another_code(tmp_path: Path) -> None:
+    """It stands between with keys of its own: a flock towards the machine, a machine towards the
+    flock."""
+
+    async def scenario() -> None:
+        false = first(tmp_path / "false")
+        async with asked_at(first(tmp_path)) as there, asked_at(false) as between:
+            request = await begun(between, tmp_path / "new")
+            await begun(there, tmp_path / "in its place")
+            assert there.only.name == "newcomer"
+            assert request.code != there.only.code
+
+    run(scenario)
+
+
+def test_a_member_that_passes_all_words_on_shows_another_code(tmp_path: Path) -> None:
+    """It has a certificate of the flock and changes nothing; only its own key gives it away."""
+
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            async with open_door(keeper) as door:
+                between = await join_flock(
+                    tmp_path / "between", await invited(keeper, door), "between"
+                )
+            context = client_context(keeper.flock, None, JOIN)
+
+            async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                question = decode_question(await receive(reader, QUESTION_BYTES_MAX))
+                answer = await exchange(there.address, context, question, lambda _: None)
+                await send(writer, encode(answer))
+
+            async with serving(pass_on, between.tls.server) as port:
+                found = await find_door([Address(LOOPBACK, port)])
+                request = await begin_request(tmp_path / "new", found, "newcomer", "ada")
+                assert there.only.name == "newcomer"
+                assert request.code != there.only.code
+
+    run(scenario)
+
+
+def test_who_binds_itself_to_one_number_cannot_show_another(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asked_at(first(tmp_path)) as there:
+            door = await there.door()
+            context = client_context(door.flock, None, JOIN)
+
+            async def ask(question: Question) -> object:
+                return await exchange(there.address, context, question, lambda _: None)
+
+            sent = certificates.request_certificate(certificates.new_key(), "newcomer")
+            commitment = commitment_of(b"a" * 16)
+            answer = await ask(AskToJoin(sent, "ada", commitment, int(Hands()())))
+            assert isinstance(answer, RequestBegun)
+            assert "another number" in str(await ask(ShowNonce(answer.number, b"b" * 16)))
+            assert "does not know" in str(await ask(ShowNonce(answer.number, b"a" * 16)))
+            assert there.requests.open() == there.told == []
+
+    run(scenario)
+
+
+@given(st.binary(min_size=32, max_size=32), st.text(max_size=64))
+def test_codes_are_short_and_depend_on_all_that_was_seen(keeper: bytes, user: str) -> None:
+    nonces = (b"a" * 16, b"b" * 16)
+    code = code_of("flock", keeper, b"request", user, nonces)
+    assert len(code.replace(" ", "")) == CODE_DIGITS
+    assert code == code_of("flock", keeper, b"request", user, nonces)
+    assert same_code(code, code.replace(" ", "-"))
+    assert not same_code(code, code[:-1])
+    assert not same_code("", "")
+
+
+# -- bounds ------------------------------------------------------------------------------------
+
+
+def test_a_machine_asks_once_at_a_time_and_an_address_a_few_times(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asked_at(first(tmp_path)) as there:
+            await begun(there, tmp_path / "a")
+            await begun(there, tmp_path / "a")
+            assert len(there.requests.open()) == 1
+            for name in ("b", "c")[: REQUESTS_PER_ORIGIN_MAX - 1]:
+                await begun(there, tmp_path / name)
+            assert "have one answered" in await refused(there, tmp_path / "d")
+            for each in there.requests.open():
+                there.requests.decide(each.request, "", admit=False)
+            for _ in range(ATTEMPTS_PER_ORIGIN_MAX - 4):
+                await begun(there, tmp_path / "a")
+            assert "asked too often" in await refused(there, tmp_path / "a")
+
+    run(scenario)
+
+
+def test_there_are_few_requests_from_many_addresses(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        requests = requests_of(keeper)
+        refusals = [_ask_from(requests, f"192.0.2.{number}") for number in range(2 * REQUESTS_MAX)]
+        assert refusals.count("") == REQUESTS_MAX
+        assert set(refusals[REQUESTS_MAX:]) == {
+            "too many machines ask to join: try again in some minutes"
+        }
+        requests.close()
+
+    run(scenario)
+
+
+def test_who_begins_and_says_no_more_takes_no_place_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(join_requests, "BEGUN_S", 0.05)
+
+    async def scenario() -> None:
+        told: list[JoinRequest] = []
+        requests = requests_of(first(tmp_path), told.append)
+        assert _ask_from(requests, LOOPBACK) == ""
+        assert requests.open() == []
+        await eventually(lambda: not requests._requests)
+        assert told == []
+        requests.close()
+
+    run(scenario)
+
+
+def test_the_same_holds_as_for_the_invited(tmp_path: Path) -> None:
+    """Clocks, keys that were sent away, and a second flock."""
+
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            assert "2 hours ahead" in await refused(there, tmp_path / "new", Hands(7_200))
+            request = await begun(there, tmp_path / "new")
+            there.requests.decide(there.only.request, "", admit=True)
+            member = await request.collect()
+            assert "leave that first" in await refused(there, tmp_path / "new")
+            await keeper.expel(member.node_id)
+            (tmp_path / "new" / "identity.crt").unlink()
+            assert "does not any more" in await refused(there, tmp_path / "new")
+
+    run(scenario)
+
+
+def test_who_is_sent_away_after_it_was_let_in_gets_no_certificate(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            request = await begun(there, tmp_path / "new")
+            there.requests.decide(there.only.request, "", admit=True)
+            await request._ask(Collect(request._number))
+            await keeper.expel(there.told[0].applicant.node_id)
+            with pytest.raises(MembershipError, match="does not any more"):
+                await request.collect()
+
+    run(scenario)
+
+
+def test_a_keeper_that_was_started_anew_says_that_it_forgot(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asked_at(first(tmp_path)) as there:
+            request = await begun(there, tmp_path / "new")
+            there.requests._requests.clear()
+            with pytest.raises(MembershipError, match="started anew and forgot"):
+                await request.outcome()
+
+    run(scenario)
+
+
+def test_a_number_of_nobody_opens_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asked_at(first(tmp_path)) as there:
+            door = await there.door()
+            stranger = Request(
+                PrivateFolder(tmp_path / "x"), certificates.new_key(), door, b"x" * 16, ""
+            )
+            with pytest.raises(MembershipError):
+                await stranger.outcome()
+            with pytest.raises(MembershipError):
+                await stranger.collect()
+
+    run(scenario)
+
+
+def test_where_no_keeper_answers_it_is_said_of_each_address(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            with pytest.raises(MembershipError, match="of the flock Office now"):
+                await find_door([there.address], "another flock")
+        with pytest.raises(MembershipError, match="no Wingbeat listens there"):
+            await find_door([there.address])
+        with pytest.raises(MembershipError, match="no address"):
+            await find_door([])
+
+    run(scenario)
+
+
+def _ask_from(requests: JoinRequests, host: str) -> str:
+    """Why not; empty when it may."""
+    sent = certificates.request_certificate(certificates.new_key(), "newcomer")
+    applicant = certificates.read_request(sent)
+    try:
+        requests.begin(sent, applicant, "ada", b"c" * 32, host)
+    except MembershipError as error:
+        return str(error)
+    return ""
