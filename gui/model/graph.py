@@ -19,9 +19,12 @@ from gui.model.times import size
 
 FOLD_MIN = 5
 """So many alike are one box; fewer are told apart more easily by eye than by number."""
-BOX_WIDTH, BOX_HEIGHT = 152.0, 54.0
-LAYER_GAP, ROW_GAP = 72.0, 22.0
+BOX_WIDTH, BOX_HEIGHT = 144.0, 54.0
+LAYER_GAP, ROW_GAP = 66.0, 22.0
 CROSSINGS_SWEEPS_MAX = 60
+BENDS_MAX = 2_000
+"""Lines that pass many layers bend in each; of more bends the layout would take seconds, so the
+longest lines go straight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +212,13 @@ def _sugiyama(
     import igraph  # only who looks at a graph pays for it
 
     long = [(a, b) for a, b in edges if layers[b] - layers[a] > 1]
+    long.sort(key=lambda edge: layers[edge[1]] - layers[edge[0]])
     bent: dict[tuple[int, int], list[int]] = {}
-    all_edges = [edge for edge in edges if edge not in set(long)]
+    all_edges = [(a, b) for a, b in edges if layers[b] - layers[a] <= 1]
     all_layers = list(layers)
     for a, b in long:
+        if len(all_layers) - len(layers) + layers[b] - layers[a] > BENDS_MAX:
+            break
         chain = []
         for layer in range(layers[a] + 1, layers[b]):
             chain.append(len(all_layers))

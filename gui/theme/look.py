@@ -50,6 +50,7 @@ class Look(QObject):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.setPalette(palette_of(self.colours))
+            application.setStyleSheet("")  # to replace one takes three times as long as this
             application.setStyleSheet(style_sheet(self.colours))
         self.changed.emit()
 

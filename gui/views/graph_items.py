@@ -26,8 +26,12 @@ from gui.theme.look import GRID, look, small_font, strong_font
 
 MARK_SIZE = 2.0 * GRID
 ARROW_LENGTH, ARROW_WIDTH = 7.0, 4.0
-NEAR, LETTERS_MAX = 0.7, 1.8
-"""Below this zoom a box has its mark and its name only, in letters up to so much larger."""
+NEAR, FAR_LETTERS, LETTERS_MAX = 0.75, 0.85, 1.8
+"""Below this zoom a box has its mark and its name only, in letters of a size that can be read."""
+TINY = 0.15
+"""Below this there are no letters that could be read; a box is a dot in its colour."""
+FAR_TEXT_LEFT = 10.0 + MARK_SIZE + 4
+FAR_TEXT_ROOM = BOX_WIDTH - FAR_TEXT_LEFT - 6
 
 
 class BoxItem(QGraphicsObject):
@@ -38,28 +42,36 @@ class BoxItem(QGraphicsObject):
         self.box = box
         self.tasks: list[TaskView] = []
         self._counts: Counter[Mark] = Counter()
+        self.mark = Mark.WAITING
+        """The most urgent one."""
         self._line = ""
+        self.letters_max = LETTERS_MAX
+        """So much larger than life at most, that all names of a graph fit; the same for all of it."""
         self.setPos(box.x, box.y)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsFocusable)
         self.setAcceptHoverEvents(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
-    def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> None:
-        """The states of now; repaints only if they look different."""
+    def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> bool:
+        """The states of now; repaints only if they look different, and says whether they do."""
         own = [tasks[each] for each in self.box.tasks if each in tasks]
         counts, said = counted(self.box, tasks), self._said(own, now_s)
         if counts == self._counts and said == self._line and own == self.tasks:
-            return
+            return False
         self.tasks, self._counts, self._line = own, counts, said
-        self.setToolTip(self._tip())
-        self.setData(0, self._tip())
+        self.mark = next((mark for mark in URGENCY if counts[mark]), Mark.WAITING)
+        tip = self._tip()
+        self.setToolTip(tip)
+        self.setData(0, tip)
         self.update()
+        return True
 
     @property
-    def mark(self) -> Mark:
-        """The most urgent one."""
-        return next((mark for mark in URGENCY if self._counts[mark]), Mark.WAITING)
+    def far_title(self) -> str:
+        """What stands in it when it is seen from far away."""
+        many = len(self.box.tasks) > 1
+        return f"{self.box.title} ×{len(self.box.tasks)}" if many else self.box.title
 
     def boundingRect(self) -> QRectF:
         """With room for the border."""
@@ -73,6 +85,10 @@ class BoxItem(QGraphicsObject):
         rect = QRectF(0, 0, BOX_WIDTH, BOX_HEIGHT)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         edge = word_colour(self.mark, colours)
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        if zoom < TINY:
+            painter.fillRect(rect, QColor(colours.accent if chosen else edge))
+            return
         if len(self.box.tasks) > 1:
             painter.setPen(QPen(QColor(colours.line), 1))
             painter.setBrush(QColor(colours.surface))
@@ -80,31 +96,29 @@ class BoxItem(QGraphicsObject):
         painter.setPen(QPen(QColor(colours.accent if chosen else edge), 2.5 if chosen else 1.25))
         painter.setBrush(QColor(colours.selected if chosen else colours.surface))
         painter.drawRoundedRect(rect, 7, 7)
-        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         if zoom < NEAR:
-            self._paint_far(painter, colours, min(LETTERS_MAX, NEAR / max(zoom, 0.01)))
+            larger = FAR_LETTERS / max(zoom, 0.01)
+            self._paint_far(painter, colours, max(1.0, min(self.letters_max, larger)))
         else:
             self._paint_inside(painter, colours)
 
     def _paint_far(self, painter: QPainter, colours: Colours, larger: float) -> None:
         """From far away: what can still be read, as large as the box lets it."""
         many = len(self.box.tasks) > 1
-        mark = MARK_SIZE * min(larger, 1.4)
-        top = (BOX_HEIGHT - mark) / 2 - (6 if many else 0)
+        top = (BOX_HEIGHT - MARK_SIZE) / 2 - (6 if many else 0)
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
-        draw_mark(painter, self.mark, QRectF(8, top, mark, mark), permille)
+        draw_mark(painter, self.mark, QRectF(8, top, MARK_SIZE, MARK_SIZE), permille)
         font = strong_font()
         font.setPointSizeF(font.pointSizeF() * larger)
         painter.setFont(font)
         painter.setPen(QColor(colours.text))
-        text = QRectF(14 + mark, top, BOX_WIDTH - mark - 20, mark)
-        title = f"{self.box.title} ×{len(self.box.tasks)}" if many else self.box.title
+        text = QRectF(FAR_TEXT_LEFT, top - 10, FAR_TEXT_ROOM, MARK_SIZE + 20)
         title = painter.fontMetrics().elidedText(
-            title, Qt.TextElideMode.ElideMiddle, round(text.width())
+            self.far_title, Qt.TextElideMode.ElideMiddle, round(text.width() + 1)
         )
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip, title)
+        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
         if many:
-            self._paint_share(painter, QRectF(10, 41, BOX_WIDTH - 20, 7), colours)
+            self._paint_share(painter, QRectF(10, 42, BOX_WIDTH - 20, 7), colours)
 
     def _paint_inside(self, painter: QPainter, colours: Colours) -> None:
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
@@ -184,9 +198,10 @@ class ArrowItem(QGraphicsPathItem):
         super().__init__()
         self.arrow = arrow
         self._end = QPointF(target.x, target.y + BOX_HEIGHT / 2)
-        begin = QPointF(source.x + BOX_WIDTH, source.y + BOX_HEIGHT / 2)
+        self._begin = begin = QPointF(source.x + BOX_WIDTH, source.y + BOX_HEIGHT / 2)
         self.setPath(_route(begin, arrow.bends, self._end))
-        self._label_at = QPointF(begin.x() + 6, begin.y() - 4)
+        self._bounds = super().boundingRect().adjusted(-4, -22, 4, 8)
+        self._label_at = QPointF(begin.x() + 5, begin.y() - 4)
         self.setZValue(-1)
         self.producer = source.tasks[0]
         self.label = arrow.label
@@ -201,7 +216,7 @@ class ArrowItem(QGraphicsPathItem):
 
     def boundingRect(self) -> QRectF:
         """With room for the label and the head."""
-        return super().boundingRect().adjusted(-4, -22, 4, 8)
+        return self._bounds
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
@@ -210,6 +225,10 @@ class ArrowItem(QGraphicsPathItem):
         colours = look().colours
         painter.setPen(QPen(QColor(colours.waiting), 1.25))
         painter.setBrush(Qt.BrushStyle.NoBrush)
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        if zoom < TINY:
+            painter.drawLine(self._begin, self._end)
+            return
         painter.drawPath(self.path())
         painter.setBrush(QColor(colours.waiting))
         painter.setPen(Qt.PenStyle.NoPen)
@@ -223,10 +242,10 @@ class ArrowItem(QGraphicsPathItem):
                 ]
             )
         )
-        if self.label and option.levelOfDetailFromTransform(painter.worldTransform()) >= NEAR:
+        if self.label and zoom >= NEAR:
             painter.setFont(small_font())
             painter.setPen(QColor(colours.quiet))
-            room = round(LAYER_GAP - 18)
+            room = round(LAYER_GAP - 12)
             text = painter.fontMetrics().elidedText(self.label, Qt.TextElideMode.ElideMiddle, room)
             painter.drawText(self._label_at, text)
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
+    QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
+    QPixmap,
     QResizeEvent,
     QShowEvent,
     QWheelEvent,
@@ -23,9 +26,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
 from agent.api.work import TaskView
-from gui.model.graph import Picture, draw, label_of, shape_of
-from gui.theme.look import GRID, look
-from gui.views.graph_items import ArrowItem, BoxItem
+from gui.icons.drawing import word_colour
+from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Picture, label_of, shape_of
+from gui.theme.look import GRID, look, strong_font
+from gui.views.graph_building import GraphBuilding
+from gui.views.graph_items import FAR_TEXT_ROOM, LETTERS_MAX, BoxItem
 from gui.views.pieces import tool
 from gui.words import tr
 
@@ -55,8 +60,14 @@ class GraphView(QGraphicsView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.picture = Picture()
-        self.boxes: dict[str, BoxItem] = {}
-        self.arrows: list[ArrowItem] = []
+        self._building = GraphBuilding(self.scene(), self)
+        self._building.built.connect(self._built)
+        self.boxes, self.arrows = self._building.boxes, self._building.arrows
+        self._shape = self.picture.shape
+        self._bounds = QRectF()
+        self._tasks: Mapping[str, TaskView] = {}
+        self._names: Mapping[str, str] | None = None
+        self._meant = ""
         self.map = MiniMap(self)
         self._zoomed_by_hand = False
         self._buttons = [
@@ -72,33 +83,33 @@ class GraphView(QGraphicsView):
 
     def tell(self, tasks: Mapping[str, TaskView], names: Mapping[str, str] | None = None) -> None:
         """These tasks, in these states; ``names`` of datasets, for the arrows."""
-        if shape_of(tasks.values()) != self.picture.shape:
-            self._lay(tasks)
-        for arrow in self.arrows:
-            arrow.tell(label_of(tasks[arrow.producer], names) if arrow.producer in tasks else "")
-        now_s = time.time()
-        for item in self.boxes.values():
-            item.tell(tasks, now_s)
-        if self.map.isVisible():
-            self.map.update()
+        self._tasks, self._names = tasks, names
+        shape = shape_of(tasks.values())
+        if shape != self._shape:
+            self._shape, self._meant = shape, ""
+            self.viewport().setUpdatesEnabled(False)
+            self._building.begin(tasks)
+        elif not self._building.busy:
+            self._retell()
 
     def choose(self, task: str) -> None:
         """Select the box of a task, without telling."""
         self.scene().blockSignals(True)
         self.scene().clearSelection()
-        key = self.picture.box_of.get(task)
-        if key is not None:
-            self.boxes[key].setSelected(True)
-            self.ensureVisible(self.boxes[key], 2 * GRID, 2 * GRID)
+        self._meant = task
+        item = self.boxes.get(self.picture.box_of.get(task, ""))
+        if item is not None and not self._building.busy:
+            item.setSelected(True)
+            self.ensureVisible(item, 2 * GRID, 2 * GRID)
         self.scene().blockSignals(False)
         self.viewport().update()
 
     def fit(self) -> None:
         """All of it, never larger than life. Where it gets small, boxes say less in larger letters."""
         self._zoomed_by_hand = False
-        rect = self.scene().itemsBoundingRect().adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+        rect = self._bounds.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
         self.setSceneRect(rect)
-        if rect.isEmpty() or not self.viewport().width():
+        if self._bounds.isEmpty() or not self.viewport().width():
             return
         room = self.viewport().rect()
         scale = min(room.width() / rect.width(), room.height() / rect.height())
@@ -128,6 +139,14 @@ class GraphView(QGraphicsView):
             case _:
                 super().keyPressEvent(event)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What is under the mouse is meant; the page has the menu."""
+        item = self.itemAt(event.pos())
+        if event.reason() == QContextMenuEvent.Reason.Mouse and isinstance(item, BoxItem):
+            self.scene().clearSelection()
+            item.setSelected(True)
+        event.ignore()
+
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Open the log of what is under the mouse."""
         item = self.itemAt(event.position().toPoint())
@@ -154,24 +173,36 @@ class GraphView(QGraphicsView):
 
     # -- own ---------------------------------------------------------------------------------
 
-    def _lay(self, tasks: Mapping[str, TaskView]) -> None:
-        self.picture = draw(list(tasks.values()))
-        scene = self.scene()
-        scene.blockSignals(True)
-        scene.clear()
-        scene.blockSignals(False)
-        self.boxes, self.arrows = {}, []
-        boxes = {box.key: box for box in self.picture.boxes}
-        for arrow in self.picture.arrows:
-            line = ArrowItem(arrow, boxes[arrow.source], boxes[arrow.target])
-            self.arrows.append(line)
-            scene.addItem(line)
-        for box in self.picture.boxes:
-            item = self.boxes[box.key] = BoxItem(box)
-            scene.addItem(item)
-        self.map.setVisible(len(tasks) >= MAP_TASKS_MIN and len(boxes) > 1)
+    def _retell(self) -> None:
+        tasks, now_s = self._tasks, time.time()
+        for arrow in self.arrows:
+            known = arrow.producer in tasks
+            arrow.tell(label_of(tasks[arrow.producer], self._names) if known else "")
+        changed = [item.tell(tasks, now_s) for item in self.boxes.values()]
+        if any(changed):
+            self.map.dots_changed()
+
+    def _built(self, picture: Picture) -> None:
+        """All items are there; what was told and chosen meanwhile holds."""
+        self.picture = picture
+        self._bounds = _bounds_of(picture)
+        self._size_letters()
+        self._retell()
+        self.map.dots_changed()
+        self.map.setVisible(len(self._tasks) >= MAP_TASKS_MIN and len(self.boxes) > 1)
         self._place_corners()
+        self.viewport().setUpdatesEnabled(True)
         self.fit()
+        if self._meant:
+            self.choose(self._meant)
+
+    def _size_letters(self) -> None:
+        """One size for all names, such that the longest fits."""
+        metrics = QFontMetricsF(strong_font())
+        widths = [metrics.horizontalAdvance(each.far_title) for each in self.boxes.values()]
+        most = FAR_TEXT_ROOM / max(widths, default=FAR_TEXT_ROOM)
+        for each in self.boxes.values():
+            each.letters_max = min(LETTERS_MAX, most)
 
     def _zoom(self, factor: float) -> None:
         scale = self.transform().m11() * factor
@@ -228,6 +259,17 @@ class GraphView(QGraphicsView):
         self.viewport().update()
 
 
+def _bounds_of(picture: Picture) -> QRectF:
+    """Of boxes, and of lines that bend around them."""
+    bounds = QRectF()
+    for box in picture.boxes:
+        bounds |= QRectF(box.x, box.y, BOX_WIDTH, BOX_HEIGHT)
+    for arrow in picture.arrows:
+        for x, y in arrow.bends:
+            bounds |= QRectF(x - 1, y - 1, 2, 2)
+    return bounds
+
+
 _DIRECTIONS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -245,26 +287,45 @@ class MiniMap(QWidget):
         self.setAccessibleName(tr("Map of the graph"))
         self.setCursor(Qt.CursorShape.CrossCursor)
         self._graph = graph
+        self._dots, self._dots_of = QPixmap(), ""
         self.hide()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Boxes are plain: at this size only their places and colours can be told."""
-        from gui.icons.drawing import word_colour
+    def dots_changed(self) -> None:
+        """Their colours or places are other ones."""
+        self._dots_of = ""
+        self.update()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """All of it, and where in it one is."""
         colours = look().colours
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(colours.backdrop))
         painter.setPen(QPen(QColor(colours.line), 1))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         scale, offset = self._fit()
-        for item in self._graph.boxes.values():
-            rect = QRectF(item.pos() * scale + offset, item.boundingRect().size() * scale)
-            colour = QColor(word_colour(item.mark, colours))
-            painter.fillRect(rect.adjusted(0, 0, 1, 1), colour)
+        painter.drawPixmap(0, 0, self._dots_now(scale, offset))
         seen = self._graph.mapToScene(self._graph.viewport().rect()).boundingRect()
         painter.setPen(QPen(QColor(colours.accent), 1.5))
         frame = QRectF(seen.topLeft() * scale + offset, seen.size() * scale)
         painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -2, -2)))
+
+    def _dots_now(self, scale: float, offset: QPointF) -> QPixmap:
+        """Kept, because while one pans only the frame moves. Boxes are plain: at this size only
+        their places and colours can be told."""
+        colours, ratio = look().colours, self.devicePixelRatioF()
+        drawn = f"{scale} {offset} {colours.dark} {ratio}"
+        if drawn == self._dots_of:
+            return self._dots
+        self._dots, self._dots_of = QPixmap(self.size() * ratio), drawn
+        self._dots.setDevicePixelRatio(ratio)
+        self._dots.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(self._dots)
+        size = QSizeF(BOX_WIDTH * scale + 1, BOX_HEIGHT * scale + 1)
+        for item in self._graph.boxes.values():
+            at = QPointF(item.box.x, item.box.y) * scale + offset
+            painter.fillRect(QRectF(at, size), QColor(word_colour(item.mark, colours)))
+        painter.end()
+        return self._dots
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go there."""
