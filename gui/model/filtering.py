@@ -13,8 +13,9 @@ def matching(rows: Iterable[Row], typed: str, text_of: Callable[[Row], str]) -> 
     words = typed.casefold().split()
     if not words:
         return list(rows)
-    return [row for row in rows if _has_all(text_of(row).casefold(), words)]
+    return [row for row in rows if has_all(text_of(row).casefold(), words)]
 
 
-def _has_all(text: str, words: list[str]) -> bool:
+def has_all(text: str, words: list[str]) -> bool:
+    """Both are folded already."""
     return all(word in text for word in words)

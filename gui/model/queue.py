@@ -1,29 +1,36 @@
 """The queue: what runs where, then what waits for a person, then what waits and why, in order.
 
 The order among what waits is the flock's: priority first, then who was submitted first. It is what
-people expect to see; machines may advance a later workflow when that makes nobody wait longer.
+people expect to see; machines may advance a later workflow when that makes nobody wait longer. What
+is kept of a workflow is made anew only when something of it changed: twenty thousand tasks are more
+than can be looked through at every event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from itertools import islice
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
-from gui.model.filtering import matching
+from gui.model.filtering import has_all
 from gui.model.folding import is_open
 
 ROWS_MAX = 1_000
 """More than anybody scrolls through; the filter finds the others."""
-_RANKS = {
-    TaskState.RUNNING: 0,
-    TaskState.SCHEDULED: 1,
-    TaskState.SUSPENDED: 2,
-    TaskState.WAITING: 3,
-    TaskState.READY: 4,
-    TaskState.SUBMITTED: 5,
-}
+_STATES = (
+    TaskState.RUNNING,
+    TaskState.SCHEDULED,
+    TaskState.SUSPENDED,
+    TaskState.WAITING,
+    TaskState.READY,
+    TaskState.SUBMITTED,
+)
+_RANKS = {id(state): rank for rank, state in enumerate(_STATES)}
+"""States are single objects; their hash is computed in Python, which many thousand times is felt."""
+_Key = tuple[int, int, str]
 
 
 @dataclass(slots=True)
@@ -35,11 +42,38 @@ class QueueRow:
     place: int
 
 
+@dataclass(slots=True)
+class _Part:
+    """What one workflow has in the queue. ``words`` are those of its tasks, made when needed."""
+
+    key: _Key
+    workflow: WorkflowView
+    ranked: dict[int, list[TaskView]]
+    words: dict[int, list[str]] | None = None
+
+    def matching(self, rank: int, typed: list[str]) -> Iterator[tuple[int, TaskView]]:
+        """Those that have all these words, each with its place among all of this rank."""
+        tasks = self.ranked.get(rank, ())
+        if not typed:
+            yield from enumerate(tasks)
+            return
+        if self.words is None:
+            self.words = {
+                each: [_words(task, self.workflow) for task in own]
+                for each, own in self.ranked.items()
+            }
+        for place, words in enumerate(self.words.get(rank, ())):
+            if has_all(words, typed):
+                yield place, tasks[place]
+
+
 class Queue:
     """Keeps its rows, so that only what changed is new; at most so many are shown at a time."""
 
     def __init__(self) -> None:
         self._rows: dict[str, QueueRow] = {}
+        self._parts: dict[str, _Part] = {}
+        self._order: list[_Key] = []
         self.total = 0
         """How many there are in all, shown or not."""
 
@@ -48,44 +82,70 @@ class Queue:
         workflows: Mapping[str, WorkflowView],
         tasks: Mapping[str, Mapping[str, TaskView]],
         typed: str = "",
+        changed: Set[str] | None = None,
     ) -> list[QueueRow]:
-        """The tasks that are still to be done and have these words, in the order of the flock."""
-        found = [pair for group in _ranked(workflows, tasks) for pair in group]
-        self.total = len(found)
-        numbered = list(enumerate(found, 1))
-        if typed.strip():
-            numbered = matching(numbered, typed, lambda each: _words(*each[1]))
-        rows: dict[str, QueueRow] = {}
-        for place, (task, workflow) in numbered[:ROWS_MAX]:
-            rows[task.task] = self._row(task, workflow, place)
+        """The tasks that are still to be done and have these words, in the order of the flock.
+
+        ``changed``: only these workflows are other ones than last time; none: nobody knows.
+        """
+        for name in workflows.keys() | self._parts if changed is None else changed:
+            self._take(name, workflows.get(name), tasks.get(name, {}).values())
+        found = self._found(typed.casefold().split())
+        rows = {
+            task.task: self._row(task, workflow, place)
+            for place, task, workflow in islice(found, ROWS_MAX)
+        }
         self._rows = rows
         return list(rows.values())
 
+    def _take(self, name: str, workflow: WorkflowView | None, tasks: Iterable[TaskView]) -> None:
+        """This is what is known of a workflow now."""
+        before = self._parts.pop(name, None)
+        if before is not None:
+            self.total -= sum(map(len, before.ranked.values()))
+        ranked: dict[int, list[TaskView]] = {}
+        if workflow is not None and is_open(workflow):
+            for task in tasks:
+                rank = _RANKS.get(id(task.state))
+                if rank is not None:
+                    ranked.setdefault(rank, []).append(task)
+        key = _key(workflow) if workflow is not None and ranked else None
+        if before is not None and before.key != key:
+            del self._order[bisect_left(self._order, before.key)]
+        if workflow is None or key is None:
+            return
+        if before is None or before.key != key:
+            insort(self._order, key)
+        self._parts[name] = _Part(key, workflow, ranked)
+        self.total += sum(map(len, ranked.values()))
+
+    def _found(self, typed: list[str]) -> Iterator[tuple[int, TaskView, WorkflowView]]:
+        """With the place that each has in the whole queue."""
+        passed = 1
+        parts = [self._parts[name] for *_, name in self._order]
+        for rank in range(len(_STATES)):
+            for part in parts:
+                own = part.ranked.get(rank)
+                if own is not None:
+                    for place, task in part.matching(rank, typed):
+                        yield passed + place, task, part.workflow
+                    passed += len(own)
+
     def _row(self, task: TaskView, workflow: WorkflowView, place: int) -> QueueRow:
         kept = self._rows.get(task.task)
-        if kept is not None and kept.task is task and kept.place == place:
-            return kept
+        if kept is not None:
+            same = kept.task is task and kept.place == place
+            if same and kept.workflow.priority == workflow.priority:
+                return kept
         return QueueRow(task, workflow, place)
 
 
-def _ranked(
-    workflows: Mapping[str, WorkflowView], tasks: Mapping[str, Mapping[str, TaskView]]
-) -> list[list[tuple[TaskView, WorkflowView]]]:
-    open_ones = [each for each in workflows.values() if is_open(each)]
-    open_ones.sort(key=lambda each: (-each.priority, each.submitted_ms, each.workflow))
-    ranked: list[list[tuple[TaskView, WorkflowView]]] = [[] for _ in _RANKS]
-    # States are single objects; their hash is computed in Python, which twenty thousand times is felt.
-    ranks = {id(state): rank for state, rank in _RANKS.items()}
-    for workflow in open_ones:
-        for task in tasks.get(workflow.workflow, {}).values():
-            rank = ranks.get(id(task.state))
-            if rank is not None:
-                ranked[rank].append((task, workflow))
-    return ranked
+def _key(workflow: WorkflowView) -> _Key:
+    return -workflow.priority, workflow.submitted_ms, workflow.workflow
 
 
 def _words(task: TaskView, workflow: WorkflowView) -> str:
-    return f"{task.name} {workflow.name} {task.host} {task.program}"
+    return f"{task.name} {workflow.name} {task.host} {task.program}".casefold()
 
 
 def counts(workflows: Mapping[str, WorkflowView]) -> tuple[int, int]:

@@ -159,6 +159,37 @@ def test_the_queue_is_in_the_order_of_the_flock() -> None:
     assert counts(screen.workflows) == (0, 0)
 
 
+def test_the_queue_follows_what_changed_as_if_it_looked_at_everything() -> None:
+    views = [
+        workflow(f"w{number}", submitted_ms=number, priority=number % 3) for number in range(9)
+    ]
+    pages = [shown(view, task(f"{view.name} a", TaskState.READY)) for view in views]
+    screen, followed = connected(status(*views), *pages), Queue()
+    known = screen.workflows, screen.tasks
+    followed.rows(*known)
+    for number, after in enumerate((TaskState.RUNNING, TaskState.TERMINATED, TaskState.READY), 1):
+        name = f"w{number}"
+        changes = screen.fold(
+            [happened(number, moved(f"{name} a", TaskState.READY, after, where=name))]
+        )
+        for typed in ("", "w2"):
+            seen = followed.rows(*known, typed, changes.workflows | changes.tasks)
+            anew = Queue()
+            assert seen == anew.rows(*known, typed)
+            assert followed.total == anew.total
+    del screen.workflows["w5"]
+    assert "w5 a" not in [row.task.task for row in followed.rows(*known, "", {"w5"})]
+
+
+def test_a_row_of_the_queue_shows_another_priority_at_once() -> None:
+    view = workflow("low", counts={TaskState.READY: 1})
+    screen, queue = connected(status(view), shown(view, task("a", TaskState.READY))), Queue()
+    before = queue.rows(screen.workflows, screen.tasks)
+    screen.fold([shown(workflow("low", priority=100), *screen.tasks["low"].values())])
+    after = queue.rows(screen.workflows, screen.tasks, "", {"low"})
+    assert (before[0].workflow.priority, after[0].workflow.priority) == (10, 100)
+
+
 def test_machines_tell_state_and_reason() -> None:
     screen = connected(
         status(workflow()),
