@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,19 @@ def test_the_interrupted_start_of_a_demo_leaves_nothing(temporary: Path) -> None
         assert process.returncode == exits.INTERRUPTED
     assert "Traceback" not in errors
     assert_nothing_left(temporary, [])
+
+
+def test_somebody_who_cannot_wait_for_the_end_leaves_nothing_either(temporary: Path) -> None:
+    with start(temporary, "--json", "--machines", "3") as process:
+        agents: list[int] = []
+        for each in told(process):
+            agents += [each["process"]] if each["what"] == "joined" else []
+            if each["what"] == "submitted":
+                break
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)
+        _, errors = process.communicate(timeout=END_S_MAX)
+    assert "Traceback" not in errors
+    assert_nothing_left(temporary, agents)

@@ -26,6 +26,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,7 +44,7 @@ from agent.commands.parsing import CommandParser, command_parser
 from agent.workflow.faults import FaultsError
 
 FOLDER = "wingbeat-demo-"
-ENDING = ("SIGTERM", "SIGHUP")
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 SEED_MAX = 10**9
 MACHINES_MIN, MACHINES_MAX = 3, 9
 
@@ -95,18 +96,40 @@ def _number(least: int, most: int) -> type[int]:
 
 
 async def _until_ended(options: argparse.Namespace, folder: Path) -> int:
-    """A signal that ends this process ends the play, and that cleans up."""
-    playing = asyncio.ensure_future(_play(options, folder))
-    loop = asyncio.get_running_loop()
+    """A signal that ends this process ends the play, and that cleans up.
+
+    A second one, of somebody who does not want to wait for it, kills the agents that still run; the
+    folder is removed all the same.
+    """
+    machines = Machines(folder, options.machines)
+    playing = asyncio.ensure_future(_play(options, folder, machines))
+    asked = False
+
+    def end() -> None:
+        nonlocal asked
+        if asked:
+            machines.kill_all()
+        else:
+            playing.cancel()
+        asked = True
+
     for name in ENDING:
         if number := getattr(signal, name, None):
-            with suppress(NotImplementedError):
-                loop.add_signal_handler(number, playing.cancel)
+            _on_signal(number, end)
     return await playing
 
 
-async def _play(options: argparse.Namespace, folder: Path) -> int:
-    machines = Machines(folder, options.machines)
+def _on_signal(number: signal.Signals, act: Callable[[], None]) -> None:
+    """In the loop; on Windows, whose loop does not know signals, by way of Python's own handlers."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(number, act)
+    except NotImplementedError:
+        with suppress(OSError, ValueError):
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
+
+
+async def _play(options: argparse.Namespace, folder: Path, machines: Machines) -> int:
     inspection = Inspection(folder / "survey", options.seed)
     playing = Playing(machines, inspection, options.keep)
     try:

@@ -27,7 +27,7 @@ FLOCK = "demo"
 VARIABLE = "WINGBEAT_HOME"
 ROOT = Path(__file__).resolve().parents[3]
 """Where the packages lie, installed or not: the agents are started there to find them."""
-START_S_MAX, LINK_S_MAX, STOP_S_MAX = 40.0, 30.0, 8.0
+START_S_MAX, LINK_S_MAX, STOP_S_MAX = 40.0, 30.0, 3.0
 LOOK_EVERY_S = 0.05
 LAST_WORDS = 600
 NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
@@ -92,9 +92,9 @@ class Machine:
 
     def kill(self) -> None:
         """As when somebody pulls the plug: it does not get to do anything."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait()
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
 
     async def end(self) -> None:
         """However far it has come."""
@@ -174,6 +174,11 @@ class Machines:
         """One of them, for good."""
         machine.kill()
         self.killed = machine
+
+    def kill_all(self) -> None:
+        """Nobody wants to wait."""
+        for machine in self.all:
+            machine.kill()
 
     async def end(self) -> None:
         """All that still run, at the same time."""
