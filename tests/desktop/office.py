@@ -18,6 +18,7 @@ from agent.api.work import Show, Status, TaskView
 from agent.client import BlockingClient
 from agent.client.errors import ClientError
 from tests.agent.processes import Machine
+from tests.desktop.desktop import Desktop
 from tests.desktop.screen_reader import Part, ScreenReader
 from tests.desktop.virtual_desktop import VirtualDesktop
 from tests.gui.machines import running
@@ -48,7 +49,7 @@ tasks:
 class Office:
     """The machines, and what makes their tasks succeed."""
 
-    def __init__(self, folder: Path, desktop: VirtualDesktop) -> None:
+    def __init__(self, folder: Path, desktop: Desktop) -> None:
         self.desktop = desktop
         self.folder = folder
         self.calibration = folder / "calibration"
@@ -116,30 +117,40 @@ class Office:
             return client.call(VOLUNTEERING, Volunteering())
 
     @contextmanager
-    def window(self, *arguments: str) -> Iterator[Window]:
+    def window(self, *arguments: str, **more: str) -> Iterator[Window]:
         """The program with tray and window, as its own process."""
+        with self.read_window(*arguments, **more) as read:
+            yield Window(self, read.program, read.reader)
+
+    @contextmanager
+    def read_window(self, *arguments: str, **more: str) -> Iterator[ReadWindow]:
+        """The same on a desktop whose mouse is nobody's."""
         with ExitStack() as stack:
-            program = stack.enter_context(self.start_window(*arguments))
+            program = stack.enter_context(self.start_window(*arguments, **more))
             reader = ScreenReader(self.desktop.bus_address, program.pid)
             stack.callback(reader.close)
-            yield Window(self, program, reader)
+            yield ReadWindow(self, program, reader)
 
     def start_window(
-        self, *arguments: str
+        self, *arguments: str, **more: str
     ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
         """Without looking at it."""
-        home = {"WINGBEAT_HOME": str(self.own.folder), "PYTHONWARNINGS": "error"}
+        home = {"WINGBEAT_HOME": str(self.own.folder), "PYTHONWARNINGS": "error", **more}
         return self.desktop.program(sys.executable, "-m", "gui", *arguments, **home)
 
 
-class Window:
-    """What a person sees of it and does with it."""
+class ReadWindow:
+    """What a person sees of it, and does with the keyboard."""
 
     def __init__(
         self, office: Office, program: subprocess.Popen[bytes], reader: ScreenReader
     ) -> None:
-        self.office, self.desktop, self.program = office, office.desktop, program
-        self.reader = reader
+        self.office, self.program, self.reader = office, program, reader
+
+    @property
+    def desktop(self) -> Desktop:
+        """Where it is."""
+        return self.office.desktop
 
     def part(self, name: str) -> Part:
         """Wait until something of this object name is seen."""
@@ -167,6 +178,29 @@ class Window:
     def tells(self, text: str) -> bool:
         """Whether it stands somewhere in what is seen."""
         return any(text in each for each in self.reader.told())
+
+    def troubled(self) -> bool:
+        """Whether it says that something is wrong with the agent."""
+        return self.reader.found("agentTroubleSentence") is not None
+
+    def trouble(self) -> tuple[str, str]:
+        """The sentence, and what stands on the button beside it."""
+        return self.part("agentTroubleSentence").name, self.part("agentTroubleHelp").name
+
+    def to_front(self) -> None:
+        """The window is there and has the keyboard."""
+        self.part("workflowsFilter")
+        self.desktop.sees(lambda: self.desktop.in_front() == "Wingbeat", "it is in front")
+
+
+class Window(ReadWindow):
+    """The same with a mouse, and with an icon in a panel."""
+
+    @property
+    def desktop(self) -> VirtualDesktop:
+        """One that has them."""
+        assert isinstance(self.office.desktop, VirtualDesktop)
+        return self.office.desktop
 
     def click(self, part: Part, button: int = 1) -> None:
         """In its middle."""
@@ -214,18 +248,3 @@ class Window:
             if 1 < width <= ICON_MAX and 1 < height <= ICON_MAX:
                 return left + width // 2, top + height // 2
         return None
-
-    # -- trouble -----------------------------------------------------------------------------
-
-    def troubled(self) -> bool:
-        """Whether it says that something is wrong with the agent."""
-        return self.reader.found("agentTroubleSentence") is not None
-
-    def trouble(self) -> tuple[str, str]:
-        """The sentence, and what stands on the button beside it."""
-        return self.part("agentTroubleSentence").name, self.part("agentTroubleHelp").name
-
-    def to_front(self) -> None:
-        """The window is there and has the keyboard."""
-        self.part("workflowsFilter")
-        self.desktop.sees(lambda: self.desktop.in_front() == "Wingbeat", "it is in front")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import subprocess
 from dataclasses import dataclass
 
-from tests.desktop.virtual_desktop import COMMAND_S_MAX, VirtualDesktop
+from tests.desktop.desktop import COMMAND_S_MAX
+from tests.desktop.virtual_desktop import VirtualDesktop
 
 BYTES = 3
 HEIGHT_MIN, GAP_MAX = 16, 3

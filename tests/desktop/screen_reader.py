@@ -15,8 +15,8 @@ from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
 ROOT = "/org/a11y/atspi/accessible/root"
-ACCESSIBLE, TEXT, COMPONENT = (
-    f"org.a11y.atspi.{each}" for each in ("Accessible", "Text", "Component")
+ACCESSIBLE, TEXT, COMPONENT, ACTION = (
+    f"org.a11y.atspi.{each}" for each in ("Accessible", "Text", "Component", "Action")
 )
 STATE_ENABLED, STATE_FOCUSED, STATE_SHOWING = 8, 12, 25
 ANSWER_S_MAX = 20.0
@@ -76,6 +76,10 @@ class Part:
         (found,) = self.reader.ask(self.path, COMPONENT, "GetExtents", "u", (0,))
         left, top, width, height = found
         return left, top, width, height
+
+    def press(self) -> None:
+        """As a screen reader does for a person who has no mouse."""
+        self.reader.ask(self.path, ACTION, "DoAction", "i", (0,))
 
     def parts(self) -> Iterator[Part]:
         """This and everything in it, at most so many."""

@@ -16,9 +16,9 @@ from agent.api.methods import RESUME
 from agent.api.values import TaskState
 from agent.api.volunteering import Resume
 from agent.client import BlockingClient
+from tests.desktop.desktop import END_S_MAX, LIMIT_S
 from tests.desktop.folder_window import folder_window
 from tests.desktop.office import Office, Window
-from tests.desktop.virtual_desktop import END_S_MAX, LIMIT_S
 
 if sys.platform == "win32":
     pytest.skip("the desktop that these runs start is one of X11", allow_module_level=True)
@@ -167,7 +167,7 @@ def test_it_starts_and_ends_while_the_agent_hangs(office: Office) -> None:
 
 
 def test_a_second_start_brings_the_first_window_to_front(office: Office, window: Window) -> None:
-    desktop = office.desktop
+    desktop = window.desktop
     desktop.minimise(window.frame)
     desktop.sees(lambda: desktop.in_front() != "Wingbeat", "it is put away")
     with office.start_window() as second:

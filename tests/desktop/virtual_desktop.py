@@ -10,20 +10,18 @@ import ctypes.util
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
 import pytest
 
-from tests.hosts.waiting import let_pass, wait_for
+from tests.desktop.desktop import COMMAND_S_MAX, Desktop, end
+from tests.hosts.waiting import let_pass
 from tests.presence.displays import bus
 
 SIZE = (1400, 960)
-LIMIT_S = 60.0
-COMMAND_S_MAX = 30.0
-END_S_MAX = 20.0
 MOUSE_STEPS = 24
 MOUSE_PAUSE_S = 0.02
 PROGRAMS = ("Xvfb", "xdotool", "xprop", "openbox", "tint2", "dbus-daemon")
@@ -50,53 +48,16 @@ def skip_where_there_is_no_desktop(*more: str) -> None:
         pytest.skip(f"not installed here, so there is no desktop to try: {', '.join(missing)}")
 
 
-class VirtualDesktop:
-    """What a person has: programs to start, a mouse, a keyboard, eyes."""
+class VirtualDesktop(Desktop):
+    """With a mouse besides, and a tray in its panel."""
 
     def __init__(self, folder: Path, number: str, bus_address: str) -> None:
-        self.bus_address = bus_address
-        self._folder = folder
-        home = folder / "person"
-        runtime = folder / "runtime"
-        home.mkdir()
-        runtime.mkdir(mode=0o700)
-        kept = {
-            name: text
-            for name, text in os.environ.items()
-            if not name.startswith(("XDG_", "QT_", "DBUS_", "WAYLAND_", "WINGBEAT_"))
-        }
-        self.environment = {
-            **kept,
-            "DISPLAY": f":{number}",
-            "HOME": str(home),
-            "XDG_RUNTIME_DIR": str(runtime),
-            "DBUS_SESSION_BUS_ADDRESS": bus_address,
-            "AT_SPI_BUS_ADDRESS": bus_address,
-            "QT_QPA_PLATFORM": "xcb",
-            "LANG": "C.UTF-8",
-            "LC_ALL": "C.UTF-8",
-        }
-
-    @contextmanager
-    def program(self, *command: str, **more: str) -> Iterator[subprocess.Popen[bytes]]:
-        """A program of this desktop, ended with the block."""
-        with self.output(command[0]).open("ab") as output:
-            process = subprocess.Popen(
-                command, stdout=output, stderr=output, env={**self.environment, **more}
-            )
-        try:
-            yield process
-        finally:
-            end(process)
-
-    def output(self, program: str) -> Path:
-        """Where its words are kept."""
-        return self._folder / f"{Path(program).name}.output"
+        super().__init__(folder, bus_address, DISPLAY=f":{number}", QT_QPA_PLATFORM="xcb")
 
     # -- hands -------------------------------------------------------------------------------
 
     def keys(self, *keys: str) -> None:
-        """Pressed one after the other, wherever the keyboard is."""
+        """With a little time between them."""
         self._xdotool("key", "--delay", "40", *keys)
 
     def click(self, place: tuple[int, int], button: int = 1) -> None:
@@ -157,24 +118,9 @@ class VirtualDesktop:
         self._xdotool("windowsize", window, str(width), str(height))
         self._xdotool("windowmove", window, str(left), str(top))
 
-    def picture(self, name: str) -> None:
-        """Of the whole screen, where ImageMagick is installed; for whoever looks into a failure."""
-        if shutil.which("import") is not None:
-            subprocess.run(
-                ["import", "-window", "root", str(self._folder / f"{name}.png")],
-                env=self.environment,
-                timeout=COMMAND_S_MAX,
-                check=False,
-            )
-
-    def sees(self, what: Callable[[], bool], told: str, limit_s: float = LIMIT_S) -> float:
-        """Wait until it is so; how long that took. A picture is kept if it never is."""
-
-        def explain() -> str:
-            self.picture("never")
-            return f"a picture is in {self._folder}"
-
-        return wait_for(what, limit_s, told, explain, poll_s=0.05)
+    def camera(self, path: Path) -> list[str]:
+        """ImageMagick."""
+        return ["import", "-window", "root", str(path)]
 
     def _move(self, place: tuple[int, int]) -> None:
         self._xdotool("mousemove", str(place[0]), str(place[1]))
@@ -194,37 +140,35 @@ class VirtualDesktop:
 
 
 @contextmanager
-def virtual_desktop(folder: Path) -> Iterator[VirtualDesktop]:
-    """With window manager and panel; all of it ends with the block."""
+def virtual_desktop(
+    folder: Path, size: tuple[int, int] = SIZE, *, panel: bool = True
+) -> Iterator[VirtualDesktop]:
+    """With a window manager, and a panel if wanted; all of it ends with the block."""
     skip_where_there_is_no_desktop()
     with ExitStack() as stack:
-        number = stack.enter_context(_display(folder))
+        number = stack.enter_context(_display(folder, size))
         desktop = VirtualDesktop(folder, number, stack.enter_context(bus(folder)))
-        panel = folder / "tint2rc"
-        panel.write_text(PANEL)
         stack.enter_context(desktop.program("openbox", "--sm-disable"))
         desktop.sees(lambda: _managed(desktop.environment), "a window manager is there")
-        stack.enter_context(desktop.program("tint2", "-c", str(panel)))
-        desktop.sees(lambda: _has_tray(desktop.environment), "a tray is there")
+        if panel:
+            stack.enter_context(_panel(desktop))
         yield desktop
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Politely, and if that is of no use, not."""
-    if process.poll() is None:
-        process.terminate()
-    try:
-        process.wait(END_S_MAX)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+@contextmanager
+def _panel(desktop: VirtualDesktop) -> Iterator[None]:
+    settings = desktop.folder / "tint2rc"
+    settings.write_text(PANEL)
+    with desktop.program("tint2", "-c", str(settings)):
+        desktop.sees(lambda: _has_tray(desktop.environment), "a tray is there")
+        yield
 
 
 @contextmanager
-def _display(folder: Path) -> Iterator[str]:
+def _display(folder: Path, size: tuple[int, int]) -> Iterator[str]:
     """An X server on a number that it finds itself."""
     reading, writing = os.pipe()
-    width, height = SIZE
+    width, height = size
     command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24"]
     with (folder / "Xvfb.output").open("wb") as output:
         server = subprocess.Popen(

@@ -1,0 +1,183 @@
+"""A panel that shows programs over the bus, as those of KDE and of GNOME with its extension do.
+
+No icon is drawn: the host does what such a panel does when a person clicks. It asks the item for its
+sentence and picture, asks the menu for its layout, and says which entry was clicked. So the tray's
+other way to the desktop, without a window in a panel, is driven to its end.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from jeepney import (
+    DBusAddress,
+    HeaderFields,
+    Message,
+    MessageType,
+    Properties,
+    new_error,
+    new_method_call,
+    new_method_return,
+)
+from jeepney.bus_messages import message_bus
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
+
+WATCHER, WATCHER_PATH = "org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher"
+ITEM, ITEM_PATH = "org.kde.StatusNotifierItem", "/StatusNotifierItem"
+MENU = "com.canonical.dbusmenu"
+INTROSPECTABLE, PROPERTIES = (
+    f"org.freedesktop.DBus.{each}" for each in ("Introspectable", "Properties")
+)
+POLL_S, ANSWER_S_MAX = 0.05, 20.0
+ALL_LEVELS = -1
+DESCRIPTION = f"""<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+"http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+<node><interface name="{WATCHER}">
+<method name="RegisterStatusNotifierItem"><arg type="s" direction="in"/></method>
+<method name="RegisterStatusNotifierHost"><arg type="s" direction="in"/></method>
+<property name="RegisteredStatusNotifierItems" type="as" access="read"/>
+<property name="IsStatusNotifierHostRegistered" type="b" access="read"/>
+<property name="ProtocolVersion" type="i" access="read"/>
+<signal name="StatusNotifierItemRegistered"><arg type="s"/></signal>
+<signal name="StatusNotifierHostRegistered"/>
+</interface></node>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An entry of a menu, as the host reads it."""
+
+    number: int
+    text: str
+    enabled: bool
+    lines: tuple[Line, ...]
+
+
+class StatusHost:
+    """Watcher and host in one, as most panels are."""
+
+    def __init__(self, bus_address: str) -> None:
+        self.items: list[str] = []
+        self._serving = open_dbus_connection(bus_address)
+        self._asking = open_dbus_connection(bus_address)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._serve)
+
+    def start(self) -> None:
+        """From now on there is a tray."""
+        self._serving.send_and_get_reply(message_bus.RequestName(WATCHER), timeout=ANSWER_S_MAX)
+        self._thread.start()
+
+    def close(self) -> None:
+        """The panel ends."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._serving.close()
+        self._asking.close()
+
+    # -- what a person sees and does ---------------------------------------------------------
+
+    def sentence(self) -> str:
+        """What is shown while the mouse rests on the icon."""
+        _, _, title, text = self._property("ToolTip")
+        return " ".join(each for each in (title, text) if each)
+
+    def picture(self) -> tuple[int, int, bytes]:
+        """Width, height and pixels of the largest there is."""
+        pixels: list[tuple[int, int, bytes]] = self._property("IconPixmap")
+        return max(pixels)
+
+    def activate(self) -> None:
+        """A left click."""
+        self._call(ITEM_PATH, ITEM, "Activate", "ii", (0, 0))
+
+    def menu(self) -> tuple[Line, ...]:
+        """A right click: what can be chosen then."""
+        path = self._property("Menu")
+        self._call(path, MENU, "AboutToShow", "i", (0,))
+        _, layout = self._call(path, MENU, "GetLayout", "iias", (0, ALL_LEVELS, []))
+        return _line(layout).lines
+
+    def choose(self, *texts: str) -> None:
+        """Entry by entry down the menus, told by how they begin; the last is clicked."""
+        line = Line(0, "", enabled=True, lines=self.menu())
+        for text in texts:
+            line = next(each for each in line.lines if each.text.startswith(text))
+        assert line.enabled, f"{line.text} is grey"
+        self._call(
+            self._property("Menu"), MENU, "Event", "isvu", (line.number, "clicked", ("i", 0), 0)
+        )
+
+    # -- the bus -----------------------------------------------------------------------------
+
+    def _property(self, name: str) -> Any:
+        address = DBusAddress(ITEM_PATH, self.items[-1], ITEM)
+        return _answer(self._asking, Properties(address).get(name))[0][1]
+
+    def _call(self, path: str, interface: str, method: str, signature: str, values: Any) -> Any:
+        address = DBusAddress(path, self.items[-1], interface)
+        return _answer(self._asking, new_method_call(address, method, signature, values))
+
+    def _serve(self) -> None:
+        while not self._over.is_set():
+            try:
+                message = self._serving.receive(timeout=POLL_S)
+            except TimeoutError:
+                continue
+            if message.header.message_type is MessageType.method_call:
+                self._serving.send(self._reply(message))
+
+    def _reply(self, message: Message) -> Message:
+        fields = message.header.fields
+        match fields.get(HeaderFields.interface), fields.get(HeaderFields.member):
+            case (_, "RegisterStatusNotifierItem"):
+                (told,) = message.body
+                sender = str(fields[HeaderFields.sender])
+                self.items.append(sender if told.startswith("/") else told)
+                return new_method_return(message)
+            case (_, "RegisterStatusNotifierHost"):
+                return new_method_return(message)
+            case (_, "Introspect"):
+                return new_method_return(message, "s", (DESCRIPTION,))
+            case (_, "Get"):
+                return new_method_return(message, "v", (self._known()[message.body[1]],))
+            case (_, "GetAll"):
+                return new_method_return(message, "a{sv}", (self._known(),))
+            case _:
+                return new_error(message, "org.freedesktop.DBus.Error.UnknownMethod")
+
+    def _known(self) -> dict[str, tuple[str, object]]:
+        return {
+            "RegisteredStatusNotifierItems": ("as", list(self.items)),
+            "IsStatusNotifierHostRegistered": ("b", True),
+            "ProtocolVersion": ("i", 0),
+        }
+
+
+@contextmanager
+def status_host(bus_address: str) -> Iterator[StatusHost]:
+    """There for the block."""
+    host = StatusHost(bus_address)
+    try:
+        host.start()
+        yield host
+    finally:
+        host.close()
+
+
+def _answer(connection: DBusConnection, message: Message) -> Any:
+    reply = connection.send_and_get_reply(message, timeout=ANSWER_S_MAX)
+    assert reply.header.message_type is MessageType.method_return, reply.body
+    return reply.body
+
+
+def _line(layout: Any) -> Line:
+    number, told, inner = layout
+    text = str(told.get("label", ("s", ""))[1]).replace("_", "")
+    enabled = bool(told.get("enabled", ("b", True))[1])
+    return Line(number, text, enabled, tuple(_line(each[1]) for each in inner))
