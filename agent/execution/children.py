@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import itertools
 import logging
 import os
 import shutil
@@ -36,7 +35,7 @@ from agent.execution.limits import (
 from agent.execution.output import OutputLog
 from agent.execution.programs import Program, ProgramError, Programs
 from agent.execution.saving import Saving
-from agent.execution.scratch import OutputError, Scratch
+from agent.execution.scratch import OutputError, Scratch, ScratchFolders
 from agent.execution.store import Store
 from agent.protocol.effects import StartChild
 from agent.protocol.events import (
@@ -65,7 +64,7 @@ Key = tuple[TaskId, RunName]
 class Run:
     """A run that was asked for: its task on the loop, and its child once there is one."""
 
-    __slots__ = ("called", "child", "started", "stopping", "suspended", "task")
+    __slots__ = ("called", "child", "started", "stopping", "suspended", "task", "used")
 
     def __init__(self, called: str) -> None:
         self.called = called
@@ -74,6 +73,7 @@ class Run:
         self.started = False
         self.stopping = False
         self.suspended = False
+        self.used = ""
 
 
 class Children:
@@ -94,9 +94,10 @@ class Children:
         self._programs, self._tell = programs, tell
         self._scratch, self._logs, self._grace_s = scratch, logs, grace_s
         self._groups = groups or native_groups()
-        self._store, self._limits, self._spare = store, limits, spare
+        self._limits, self._spare = limits, spare
+        self._folders = ScratchFolders(scratch, store)
+        self._inherited = inherited(os.environ)
         self._runs: dict[Key, Run] = {}
-        self._numbers = itertools.count(1)
 
     def names(self) -> tuple[str, ...]:
         """The programs that can be run here."""
@@ -159,6 +160,7 @@ class Children:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
         await self._groups.close()
+        self._folders.close()
 
     # -- one run ---------------------------------------------------------------------------
 
@@ -180,7 +182,7 @@ class Children:
         del self._runs[key]
         if run.stopping and isinstance(event, ChildFailed | ChildNotStarted):
             event = ChildStopped(*key)
-        log.info("%s: %s", run.called, _in_words(event))
+        log.info("%s: %s%s", run.called, _in_words(event), run.used)
         self._tell(event)
 
     async def _outcome(self, run: Run, effect: StartChild) -> Event:
@@ -189,13 +191,12 @@ class Children:
             raise ProgramError(f"the program {effect.spec.program} is not here any more")
         limits = self._limits_of(effect, program)
         output = OutputLog(self._log_path(effect), limits.log_bytes)
-        scratch = Scratch(self._scratch / f"run-{next(self._numbers)}", self._store)
+        scratch = self._folders.take()
         try:
-            scratch.make()
             return await self._run_program(run, program, effect, limits, output, scratch)
         finally:
             output.close()
-            await scratch.remove()
+            await self._folders.give_back(scratch)
 
     async def _run_program(
         self,
@@ -217,8 +218,8 @@ class Children:
         ending, found = await child.run()
         if found.cpu_ms or found.memory_kb:
             memory = megabytes(found.memory_kb * 1_024)
-            used = found.cpu_ms / 1_000
-            log.info("%s took %.1f s of the processor and %s of memory", run.called, used, memory)
+            used = f"{found.cpu_ms / 1_000:.1f} s of the processor and {memory} of memory"
+            run.used = f"; took {used}"
         ending = self._whose_fault(ending)
         await saving.finish()
         return await self._event(effect, program, ending, found, output, scratch)
@@ -233,7 +234,7 @@ class Children:
             refuse_steering(command, told)
         except ConfinementError as error:
             raise ProgramError(str(error)) from error
-        environment = await scratch.environment(effect, inherited(os.environ))
+        environment = await scratch.environment(effect, self._inherited)
         if any("\0" in word for word in (*command, *environment.values())):
             raise ProgramError("it would be told something with a zero byte, which no system can")
         return Launch(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,8 +116,21 @@ def _executable(folder: Path, name: str, windows: bool) -> Path:
     return path
 
 
+def _lies_in(folder: Path, name: str) -> bool:
+    """A file right in the folder, neither a link, as nearly all are: little to look at."""
+    if not folder.is_absolute() or Path(name).name != name:
+        return False
+    try:
+        plain = stat.S_ISREG((folder / name).lstat().st_mode)
+        return plain and stat.S_ISDIR(folder.lstat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def _inside(folder: Path, name: str) -> Path:
     """The real place of a file of the folder, every link followed."""
+    if _lies_in(folder, name):
+        return folder / name
     try:
         home = folder.resolve(strict=True)
         path = (home / name).resolve(strict=True)

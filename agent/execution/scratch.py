@@ -3,11 +3,15 @@
 What the program takes lies in ``inputs``, what a former attempt has saved in ``checkpoint``. What
 it leaves and names goes to the store; everything else is thrown away. A name that leads out of the
 folder is an identifier like any other, whatever lies there.
+
+A folder that a program left as it was made is handed to the next one: making and removing it waits
+for the disk, on which the agent's loop must not wait hundreds of times a second.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import shutil
 from collections.abc import Mapping
@@ -20,6 +24,7 @@ from agent.protocol.effects import StartChild
 from agent.protocol.records import Dataset, DatasetId
 
 FOLDER_MODE = 0o700
+UNUSED_MAX = 16
 INPUTS, CHECKPOINT, SAVED, PARAMETERS = "inputs", "checkpoint", "saved", "parameters"
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 """A program's folder is the program, whole and unchanged; published ones are known by it."""
@@ -32,24 +37,49 @@ class OutputError(Exception):
     """One sentence: which output is not there."""
 
 
-class Scratch:
-    """A working folder, from ``make`` to ``remove``."""
+class ScratchFolders:
+    """All working folders of a node."""
 
-    def __init__(self, folder: Path, store: Store | None) -> None:
-        self.folder = folder
+    def __init__(self, place: Path, store: Store | None) -> None:
+        self._place, self._store = place, store
+        self._numbers = itertools.count(1)
+        self._unused: list[tuple[Path, _Marks]] = []
+
+    def take(self) -> Scratch:
+        """An empty one. Raises ``OSError``."""
+        while self._unused:
+            folder, marks = self._unused.pop()
+            if _is_as_made(folder, marks):
+                return Scratch(folder, self._store, marks)
+        folder = self._place / f"run-{next(self._numbers)}"
+        folder.mkdir(mode=FOLDER_MODE)
+        return Scratch(folder, self._store, _marks_of(folder))
+
+    async def give_back(self, scratch: Scratch) -> None:
+        """The run is over: whatever is left in it is thrown away."""
+        folder, marks = scratch.folder, scratch.marks
+        if len(self._unused) < UNUSED_MAX and _is_as_made(folder, marks):
+            self._unused.append((folder, marks))
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            await asyncio.to_thread(_remove_tree, folder)
+
+    def close(self) -> None:
+        """Nothing is run any more."""
+        while self._unused:
+            with suppress(OSError):
+                self._unused.pop()[0].rmdir()
+
+
+class Scratch:
+    """A working folder."""
+
+    def __init__(self, folder: Path, store: Store | None, marks: _Marks = ()) -> None:
+        self.folder, self.marks = folder, marks
         self._store = store
         self._saved = 0
-
-    def make(self) -> None:
-        """Raises ``OSError``."""
-        self.folder.mkdir(mode=FOLDER_MODE)
-
-    async def remove(self) -> None:
-        """Nearly all programs leave nothing, and then there is nothing to wait for."""
-        try:
-            self.folder.rmdir()
-        except OSError:
-            await asyncio.to_thread(_remove_tree, self.folder)
 
     # -- for the program -------------------------------------------------------------------
 
@@ -167,6 +197,23 @@ class Scratch:
             return None
         inside = path != home and path.is_relative_to(home)
         return path if inside and (path.is_file() or path.is_dir()) else None
+
+
+_Marks = tuple[int, ...]
+"""By what a folder is known again: any change to it sets its time."""
+
+
+def _marks_of(folder: Path) -> _Marks:
+    found = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - once for each run
+    return found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_ctime_ns
+
+
+def _is_as_made(folder: Path, marks: _Marks) -> bool:
+    """Its time alone does not tell: it stands still for some milliseconds."""
+    try:
+        return _marks_of(folder) == marks and not os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return False
 
 
 def _remove_tree(folder: Path) -> None:

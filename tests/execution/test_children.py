@@ -60,7 +60,9 @@ def test_what_a_program_has_used_is_in_the_log(
         in_loop(test)
     used = [line for line in caplog.messages if "of the processor and" in line]
     assert len(used) == 1
-    assert re.fullmatch(r".+ took \d+\.\d s of the processor and [\d,]+ [kM]B of memory", used[0])
+    assert re.fullmatch(
+        r".+: succeeded; took \d+\.\d s of the processor and [\d,]+ [kM]B of memory", used[0]
+    )
 
 
 @pytest.mark.parametrize(
