@@ -45,6 +45,8 @@ QAbstractSpinBox QLineEdit { border: 0; padding: 0 6px; min-height: 0; backgroun
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $line; outline: 0; }
 QTableView, QTreeView, QListView { background: $surface; border: 0; outline: 0;
     gridline-color: $line; selection-background-color: $selected; selection-color: $text; }
+QListView[framed="true"] { border: 1px solid $line; border-radius: 5px; padding: 4px; }
+QListView[framed="true"]:focus { border: 1px solid $accent; }
 QHeaderView { background: $surface; border: 0; }
 QHeaderView::section { color: $quiet; background: $surface; border: 0;
     border-bottom: 1px solid $line; padding: 6px 8px; font-weight: 400; }

@@ -1092,6 +1092,10 @@
         <translation>Expulsar …</translation>
     </message>
     <message>
+        <source>Views of the flock</source>
+        <translation>Vistas do bando</translation>
+    </message>
+    <message>
         <source>Timeline</source>
         <translation>Linha do tempo</translation>
     </message>
@@ -1593,6 +1597,10 @@
         <translation>Cancelar o escolhido</translation>
     </message>
     <message>
+        <source>Undo, while the bar counts down</source>
+        <translation>Desfazer, enquanto a barra conta</translation>
+    </message>
+    <message>
         <source>Try again what failed</source>
         <translation>Tentar de novo o que falhou</translation>
     </message>
@@ -1911,12 +1919,20 @@
         <translation>Testar o exemplo</translation>
     </message>
     <message>
+        <source>Views of the workflow</source>
+        <translation>Vistas do fluxo</translation>
+    </message>
+    <message>
         <source>Graph</source>
         <translation>Grafo</translation>
     </message>
     <message>
         <source>Retry</source>
         <translation>Tentar de novo</translation>
+    </message>
+    <message>
+        <source>Open result</source>
+        <translation>Abrir resultado</translation>
     </message>
     <message>
         <source>Interactive</source>
@@ -2037,6 +2053,10 @@
     <message>
         <source>Cannot see</source>
         <translation>Não consegue ver</translation>
+    </message>
+    <message>
+        <source>The agent does not start: {why}</source>
+        <translation>O agente não inicia: {why}</translation>
     </message>
 </context>
 </TS>

@@ -40,6 +40,8 @@ class NearbyFlocks(QWidget):
         self.list.setObjectName("nearbyFlocks")
         self.list.setAccessibleName(tr("Flocks nearby"))
         self.list.setFixedHeight(LIST_HEIGHT)
+        self.list.setProperty("framed", True)
+        self.list.hide()
         self.list.itemSelectionChanged.connect(self.chosen.emit)
         self.list.itemActivated.connect(lambda _: self.taken.emit())
         self.note = quiet(wrap=True)
@@ -90,6 +92,7 @@ class NearbyFlocks(QWidget):
                 self.list.setCurrentItem(item)
         if before is None and len(self._flocks) == 1 and self._flocks[0].askable:
             self.list.setCurrentRow(0)
+        self.list.setVisible(bool(self._flocks))
         self.note.setText(reply.trouble or _found_text(len(self._flocks)))
 
     def _found(self, reply: NearbyReply) -> None:

@@ -97,6 +97,7 @@ class UndoBar(Bar):
     def __init__(self, name: str = "undoBar") -> None:
         super().__init__(name, "notice")
         self._do: Callable[[], object] = _nothing
+        self._undo: Callable[[], object] = _nothing
         self._sentence = ""
         self._left_s = 0
         self._timer = QTimer(self)
@@ -112,16 +113,17 @@ class UndoBar(Bar):
     def begin(self, sentence: str, do: Callable[[], object], undo: Callable[[], object]) -> None:
         """``do`` is called in ten seconds, or at once if something else begins."""
         self.now()
-        self._do, self._left_s, self._sentence = do, UNDO_S, sentence
+        self._do, self._undo, self._left_s, self._sentence = do, undo, UNDO_S, sentence
+        self.say(self._text(), tr("Undo"), self.take_back)
+        self._timer.start()
 
-        def taken_back() -> None:
+    def take_back(self) -> None:
+        """It is not done."""
+        if self._timer.isActive():
             self._timer.stop()
             self._do = _nothing
             self.hide()
-            undo()
-
-        self.say(self._text(), tr("Undo"), taken_back)
-        self._timer.start()
+            self._undo()
 
     def now(self) -> None:
         """Do it without waiting."""

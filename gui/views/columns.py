@@ -284,6 +284,15 @@ def machine_columns() -> tuple[Column, ...]:
             sort=lambda each: abs(each.clock_ahead_ms or 0),
             quiet=True,
         ),
+        Column(
+            "programs",
+            tr("Programs"),
+            lambda each, now_s: ", ".join(_programs(each)),
+            120,
+            sort=lambda each: len(each.capabilities.programs),
+            tip=lambda each, now_s: "\n".join(_programs(each)),
+            quiet=True,
+        ),
         Column("version", tr("Version"), lambda each, now_s: str(each.version), 80, quiet=True),
     )
 
@@ -292,8 +301,12 @@ def _permille(machine: Machine) -> int | None:
     return machine.tasks[0].permille or None if machine.tasks else None
 
 
+def _programs(machine: Machine) -> list[str]:
+    return sorted({each.partition("@")[0] for each in machine.capabilities.programs})
+
+
 def _machine_tip(machine: Machine, now_s: float) -> str:
-    programs = ", ".join(each.partition("@")[0] for each in machine.capabilities.programs)
+    programs = ", ".join(_programs(machine))
     lines = [machine.name, system_text(machine.capabilities), machine.address]
     if programs:
         lines.append(tr("Programs: {programs}", programs=programs))

@@ -72,6 +72,7 @@ class ComputerPage(QScrollArea):
         self._telling = False
         self.setWidgetResizable(True)
         self.setObjectName("computerPage")
+        self.setAccessibleName(tr("This computer"))
         self.fault = Bar("rulesFault")
         self.sentence = label()
         self.sentence.setObjectName("computerSentence")

@@ -92,6 +92,27 @@ class FirstRun(QDialog):
             tr("A flock is the machines that work together. Somebody who belongs to it lets you "
                "in, or makes you an invitation."),
         )  # fmt: skip
+        self._make_flock_parts()
+        for each in (
+            self.ask_it,
+            self.nearby,
+            self.join_it,
+            self.invitation,
+            self.file,
+            self.create_it,
+            self.name,
+            self.alone,
+        ):
+            lay.addWidget(
+                each, 0, Qt.AlignmentFlag.AlignLeft if each is self.file else Qt.AlignmentFlag(0)
+            )
+        for each in (self.ask_it, self.join_it, self.create_it, self.alone):
+            each.toggled.connect(self._flock_kind)
+        self.join_it.setChecked(True)
+        lay.addStretch(1)
+        return page
+
+    def _make_flock_parts(self) -> None:
         self.ask_it = QRadioButton(tr("Ask a flock nearby"))
         self.ask_it.setObjectName("askFlock")
         self.nearby = NearbyFlocks(self._desk)
@@ -115,24 +136,6 @@ class FirstRun(QDialog):
         self.name.setAccessibleName(tr("Name of the flock"))
         self.name.setPlaceholderText(tr("Name of the flock, such as survey office"))
         self.name.setMaxLength(64)
-        for each in (
-            self.ask_it,
-            self.nearby,
-            self.join_it,
-            self.invitation,
-            self.file,
-            self.create_it,
-            self.name,
-            self.alone,
-        ):
-            lay.addWidget(
-                each, 0, Qt.AlignmentFlag.AlignLeft if each is self.file else Qt.AlignmentFlag(0)
-            )
-        for each in (self.ask_it, self.join_it, self.create_it, self.alone):
-            each.toggled.connect(self._flock_kind)
-        self.join_it.setChecked(True)
-        lay.addStretch(1)
-        return page
 
     def _when_page(self) -> QWidget:
         page, lay = _page(

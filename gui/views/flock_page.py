@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QHBoxLayout,
+    QMenu,
     QMessageBox,
     QPlainTextEdit,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from agent.api.flock import Expel, Expelled, Invitation, Invite
 from agent.api.methods import EXPEL, INVITE
+from gui.icons.drawing import icon
 from gui.model.flock import Machine, machines
 from gui.model.screen import Changes
 from gui.model.times import span
@@ -29,7 +30,17 @@ from gui.views.bars import TroubleBar
 from gui.views.columns import machine_columns
 from gui.views.desk import Desk
 from gui.views.join_requests import JoinRequests
-from gui.views.pieces import action, button, filter_field, label, number_field, quiet, row, title
+from gui.views.pieces import (
+    action,
+    button,
+    filter_field,
+    label,
+    number_field,
+    quiet,
+    row,
+    tab_widget,
+    title,
+)
 from gui.views.statistics import Statistics
 from gui.views.table import Rows, Table
 from gui.views.timeline_view import WorkflowTimeline
@@ -64,9 +75,7 @@ class FlockPage(QWidget):
         self.name = quiet()
         self.timeline = WorkflowTimeline(desk)
         self.statistics = Statistics(desk)
-        self.tabs = QTabWidget()
-        self.tabs.setObjectName("flockTabs")
-        self.tabs.setDocumentMode(True)
+        self.tabs = tab_widget("flockTabs", tr("Views of the flock"))
         self.tabs.addTab(self.table, tr("Machines"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
         self.tabs.addTab(self.statistics, tr("This week"))
@@ -76,7 +85,7 @@ class FlockPage(QWidget):
         self._timer.timeout.connect(self._refresh_slow)
         self._timer.start()
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
-        self.setFocusProxy(self.table)
+        self.begins_at = self.table
         desk.changed.connect(self.refresh)
 
     def _lay(self) -> None:
@@ -116,6 +125,28 @@ class FlockPage(QWidget):
     def _refresh_slow(self) -> None:
         if self.timeline.isVisible():
             self.timeline.refresh()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What one can do with the chosen machine."""
+        if self.table.rect().contains(self.table.mapFrom(self, event.pos())):
+            self.menu_at(event.globalPos())
+
+    def menu_at(self, place: QPoint) -> QMenu | None:
+        """The menu of the chosen machine."""
+        machine: Machine | None = self.table.current()
+        if machine is None:
+            return None
+        menu = QMenu(self)
+        menu.setObjectName("machineMenu")
+        expel = menu.addAction(icon("expel"), tr("Expel …"), self._expel)
+        expel.setObjectName("expel")
+        expel.setEnabled(not machine.own)
+        node = machine.node
+        copy = menu.addAction(icon("copy"), tr("Copy id"))
+        copy.setObjectName("copy")
+        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(node))
+        menu.popup(place)
+        return menu
 
     def _chosen(self, machine: Machine | None) -> None:
         self.expel.setEnabled(bool(machine and not machine.own))

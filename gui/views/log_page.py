@@ -83,7 +83,7 @@ class LogPage(QWidget):
         lay.addLayout(head)
         lay.addWidget(self.text, 1)
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
-        self.setFocusProxy(self.text)
+        self.begins_at = self.text
         look().changed.connect(self._show_all)
         desk.changed.connect(self._changed)
 
@@ -195,6 +195,7 @@ def log_field(name: str, accessible: str) -> QPlainTextEdit:
     field.setMaximumBlockCount(LINES_MAX)
     field.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     field.setUndoRedoEnabled(False)
+    field.setTabChangesFocus(True)
     font = field.font()
     font.setFamilies(["DejaVu Sans Mono", "Cascadia Mono", "Consolas", "monospace"])
     font.setStyleHint(font.StyleHint.Monospace)

@@ -82,6 +82,13 @@ class Outputs(QWidget):
         holder.setLayout(lay)
         return holder
 
+    def open_first(self, task: TaskView) -> None:
+        """Open the first result that is more than a name."""
+        for each in task.outputs:
+            if not each.external:
+                self._open(each)
+                return
+
     def _open(self, dataset: Dataset) -> None:
         digest = dataset.dataset.partition(":")[2][:16]
         self._fetch(dataset, self._desk.home.cache / "results" / digest, show=True)

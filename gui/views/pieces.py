@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QSpinBox,
+    QTabWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -126,6 +127,16 @@ def filter_field(name: str, act: Callable[[str], object]) -> QLineEdit:
     field.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
     field.textChanged.connect(lambda text: act(text))
     return field
+
+
+def tab_widget(name: str, text: str) -> QTabWidget:
+    """Tabs that a screen reader can name."""
+    made = QTabWidget()
+    made.setObjectName(name)
+    made.setDocumentMode(True)
+    made.setAccessibleName(text)
+    made.tabBar().setAccessibleName(text)
+    return made
 
 
 def number_field(name: str, least: int, most: int) -> QSpinBox:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from gui.model.queue import Queue, QueueRow, counts
 from gui.model.screen import Changes
@@ -14,6 +16,8 @@ from gui.views.desk import Desk
 from gui.views.pieces import Empty, action, button, filter_field, quiet, row, title
 from gui.views.side_bar import Place
 from gui.views.table import Rows, Table
+from gui.views.task_details import TaskDetails
+from gui.views.task_menu import TaskActs, task_menu
 from gui.words import tr, tr_n
 
 PAUSE_MS = 500
@@ -22,9 +26,14 @@ PAUSE_MS = 500
 class QueuePage(QWidget):
     """All that is still to be done."""
 
+    details_wanted = Signal(object)
+    """What is to be done with the details of the workflow that was gone to."""
+
     def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk, self._queue = desk, Queue()
+        self._news: set[str] | None = None
+        """Workflows that changed since the rows were made; none: all."""
         self.rows = Rows(
             queue_columns(),
             lambda each: str(each.task.task),
@@ -50,7 +59,7 @@ class QueuePage(QWidget):
         self._timer.timeout.connect(self._show)
         self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
         self.log.setEnabled(False)
-        self.setFocusProxy(self.table)
+        self.begins_at = self.table
         desk.changed.connect(self._changed)
 
     def _lay(self) -> None:
@@ -69,6 +78,10 @@ class QueuePage(QWidget):
 
     def _changed(self, changes: Changes) -> None:
         relevant = changes.workflows or changes.tasks or changes.everything
+        if changes.everything:
+            self._news = None
+        elif self._news is not None:
+            self._news |= changes.workflows | changes.tasks
         if relevant and self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
@@ -83,7 +96,8 @@ class QueuePage(QWidget):
 
     def _show(self) -> None:
         screen = self._desk.screen
-        rows = self._queue.rows(screen.workflows, screen.tasks, self.filter.text())
+        rows = self._queue.rows(screen.workflows, screen.tasks, self.filter.text(), self._news)
+        self._news = set()
         self.rows.show(rows)
         self._stack.setCurrentWidget(self.table if self._queue.total else self.empty)
         running, gates = counts(screen.workflows)
@@ -99,6 +113,30 @@ class QueuePage(QWidget):
         if each is not None:
             key = f"{each.workflow.workflow}\n{each.task.task}"
             self._desk.go_to.emit(Place.WORKFLOWS, key)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What one can do with the chosen task."""
+        if self.table.rect().contains(self.table.mapFrom(self, event.pos())):
+            self.menu_at(event.globalPos())
+
+    def menu_at(self, place: QPoint) -> QMenu | None:
+        """The menu of the chosen row; what needs its workflow's place leads there first."""
+        each: QueueRow | None = self.table.current()
+        if each is None:
+            return None
+
+        def there(act: Callable[[TaskDetails], object]) -> None:
+            self._open(each)
+            self.details_wanted.emit(act)
+
+        acts = TaskActs(
+            lambda _: there(lambda details: details.show_why()),
+            lambda task: there(lambda details: details.mark_done(task)),
+            lambda task: there(lambda details: details.open_result(task)),
+            lambda _: there(lambda details: details.try_again()),
+            lambda _: there(lambda details: details.cancel.click()),
+        )
+        return task_menu(self, self._desk, each.task, acts, place)
 
     def _log(self) -> None:
         each = self.table.current()

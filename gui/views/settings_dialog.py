@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
     QLineEdit,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -27,7 +26,7 @@ from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.desk import Desk
-from gui.views.pieces import button, form_row, label, number_field, quiet, row
+from gui.views.pieces import button, form_row, label, number_field, quiet, row, tab_widget
 from gui.views.shortcuts import ShortcutsList
 from gui.words import tr
 
@@ -43,8 +42,7 @@ class SettingsDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(72 * GRID, 60 * GRID)
         self.fault = Bar("settingsFault")
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
+        self.tabs = tab_widget("settingsTabs", tr("Settings"))
         self.tabs.addTab(self._general(), tr("General"))
         self.tabs.addTab(self._news(), tr("Notifications"))
         self.tabs.addTab(self._machine(desk.screen.settings), tr("This machine"))

@@ -22,6 +22,7 @@ def shortcuts() -> tuple[tuple[str, str], ...]:
         ("Ctrl+V", tr("Submit the file whose path was copied")),
         ("Ctrl+F", tr("Filter")),
         ("Del", tr("Cancel what is chosen")),
+        ("Ctrl+Z", tr("Undo, while the bar counts down")),
         ("F5", tr("Try again what failed")),
         ("Ctrl+L", tr("Log of the chosen task")),
         ("Ctrl+P", tr("Pause or resume this computer")),

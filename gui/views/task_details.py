@@ -7,19 +7,28 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from agent.api.methods import GATE, WHY
-from agent.api.values import TaskState
+from agent.api.values import NamedPriority, TaskState
 from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
 from gui.icons.drawing import mark_pixmap
 from gui.model.agent_words import cause_words, in_our_words, move_words
 from gui.model.folding import ENDED
-from gui.model.graph import short_dataset
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
-from gui.model.times import exact, moment, size
+from gui.model.times import exact, moment
 from gui.model.workflows import (
     lasted,
+    may_cancel,
+    may_retry,
     outlook,
     priority_text,
     progress_text,
@@ -32,6 +41,7 @@ from gui.views.desk import Desk
 from gui.views.gate_dialog import GateDialog
 from gui.views.outputs import Outputs
 from gui.views.pieces import button, label, line, quiet, row, strong
+from gui.views.task_menu import add_priorities
 from gui.words import tr
 
 MOVES_SHOWN_MAX = 30
@@ -76,8 +86,13 @@ class TaskDetails(QScrollArea):
     def _make_buttons(self) -> None:
         self.done = button(tr("Mark done"), "markDone", self._mark_done, "check", primary=True)
         self.log = button(tr("Log"), "taskLog", self._log, "log")
-        self.retry = button(tr("Retry from here"), "retryFrom", self._retry, "retry")
+        self.retry = button(tr("Retry from here"), "retryFrom", self.try_again, "retry")
         self.cancel = button(tr("Cancel"), "cancelTask", self._cancel, "cancel")
+        self.priority = button(tr("Priority"), "priorityButton", lambda: None, "priority")
+        self.priority_menu = QMenu(self)
+        self.priority_menu.setObjectName("priorityMenu")
+        add_priorities(self.priority_menu, self._set_priority)
+        self.priority.setMenu(self.priority_menu)
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 
     def _lay(self) -> None:
@@ -89,7 +104,10 @@ class TaskDetails(QScrollArea):
         head.setStretch(1, 1)
         lay.addLayout(head)
         lay.addLayout(self._facts)
-        self._first, self._second = row(self.done, self.log), row(self.retry, self.cancel)
+        self._first, self._second = (
+            row(self.done, self.log),
+            row(self.retry, self.cancel, self.priority),
+        )
         for each in (self._first, self._second):
             each.addStretch()
             lay.addLayout(each)
@@ -174,13 +192,22 @@ class TaskDetails(QScrollArea):
         tasks, workflow = self._tasks, self._workflow
         single = tasks[0] if len(tasks) == 1 else None
         assert workflow is not None
-        ended = all(task.state in ENDED for task in tasks)
-        self.done.setVisible(bool(single and single.state is TaskState.WAITING))
-        self.log.setVisible(bool(single and not single.gate and single.attempt))
-        self.cancel.setVisible(bool(tasks) and not ended)
-        self.retry.setVisible(bool(self._retriable()))
+        ended = all(task.state in ENDED for task in tasks) if tasks else not may_cancel(workflow)
+        self._show_button(self.done, bool(single and single.state is TaskState.WAITING))
+        self._show_button(self.log, bool(single and not single.gate and single.attempt))
+        self._show_button(self.cancel, not ended)
+        self._show_button(self.retry, bool(self._retriable()) if tasks else may_retry(workflow))
+        self._show_button(self.priority, not tasks and not ended)
+        self.retry.setText(" " + (tr("Retry from here") if tasks else tr("Retry")))
+        self.retry.setAccessibleName(self.retry.text().strip())
         for part in (self._why_line, self._why_title, self.now, self.moves, self.copy):
             part.setVisible(single is not None)
+
+    def _show_button(self, button_: QPushButton, shown: bool) -> None:
+        """Whoever pressed it stays here when it goes, and is not sent to the next place."""
+        if not shown and button_.hasFocus():
+            self.setFocus()
+        button_.setVisible(shown)
 
     def _show_mark(self, mark: Mark, permille: int | None) -> None:
         ratio = self.devicePixelRatioF()
@@ -235,20 +262,40 @@ class TaskDetails(QScrollArea):
                 found.update(dict.fromkeys(retry_from(task, every)))
         return tuple(found)
 
-    def _retry(self) -> None:
-        if self._workflow is not None and (tasks := self._retriable()):
+    def try_again(self) -> None:
+        """From what is chosen on; of the whole workflow where nothing is."""
+        if self._workflow is None:
+            return
+        if not self._tasks:
+            self._desk.retry(self._workflow.workflow)
+        elif tasks := self._retriable():
             self._desk.retry(self._workflow.workflow, tasks)
 
+    def show_why(self) -> None:
+        """Bring the reason into sight, for whoever asked for it."""
+        self.ensureWidgetVisible(self.now)
+        self.setFocus()
+
+    def open_result(self, task: TaskView) -> None:
+        """The first one that is kept by the flock."""
+        self.outputs.open_first(task)
+
+    def _set_priority(self, priority: NamedPriority) -> None:
+        if self._workflow is not None:
+            self._desk.set_priority(self._workflow.workflow, priority)
+
     def _cancel(self) -> None:
-        if self._workflow is not None and self._tasks:
+        if self._workflow is not None:
             self.cancel_wanted.emit(
                 self._workflow.workflow, tuple(task.task for task in self._tasks)
             )
 
     def _mark_done(self) -> None:
-        if len(self._tasks) != 1:
-            return
-        task = self._tasks[0]
+        if len(self._tasks) == 1:
+            self.mark_done(self._tasks[0])
+
+    def mark_done(self, task: TaskView) -> None:
+        """At once, or after asking for the files that the step is to give."""
         if task.attach:
             self.attach(task)
         else:
@@ -279,14 +326,6 @@ class TaskDetails(QScrollArea):
     def _copy(self) -> None:
         if len(self._tasks) == 1:
             QGuiApplication.clipboard().setText(self._tasks[0].task)
-
-
-def outputs_text(task: TaskView) -> list[str]:
-    """Each output with its size, where it has one."""
-    return [
-        f"{short_dataset(each.dataset)}{f' · {size(each.size_bytes)}' if each.size_bytes else ''}"
-        for each in task.outputs
-    ]
 
 
 def _state_text(task: TaskView, now_s: float) -> str:

@@ -58,7 +58,7 @@ from gui.words import tr, tr_n
 TICK_MS = 1000
 QUIET_TICKS = 10
 """While nothing runs, times on the screen change rarely."""
-SIZE_FIRST = (1180, 780)
+SIZE_FIRST = (1280, 800)
 SIZE_MIN = (860, 560)
 SAID_MS = 8_000
 LOADED_LATER = (
@@ -162,7 +162,7 @@ class Window(QWidget):
         self.stack.setCurrentWidget(self.places[place])
         focus = QApplication.focusWidget()
         if focus is None or not self.side.isAncestorOf(focus):
-            self.places[place].setFocus()
+            _begin_at(self.places[place])
         self._everything()
 
     @property
@@ -180,7 +180,9 @@ class Window(QWidget):
             case Place.QUEUE:
                 from gui.views.queue_page import QueuePage
 
-                return QueuePage(self._desk)
+                queue = QueuePage(self._desk)
+                queue.details_wanted.connect(lambda act: act(self.workflows.details))
+                return queue
             case Place.FLOCK:
                 from gui.views.flock_page import FlockPage
 
@@ -381,7 +383,7 @@ class Window(QWidget):
         if focus is None or self.side.isAncestorOf(focus):
             page = self.stack.currentWidget()
             if page is not None:
-                page.setFocus()
+                _begin_at(page)
         self._look(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -425,6 +427,12 @@ class Window(QWidget):
         stored = QSettings().value("window/geometry")
         if isinstance(stored, QByteArray):
             self.restoreGeometry(stored)
+
+
+def _begin_at(page: QWidget) -> None:
+    """Where the keyboard is in a place that was gone to. A focus proxy would do the same, but with
+    one Qt leaves out, when somebody walks by Tab, all that stands before it."""
+    getattr(page, "begins_at", page).setFocus()
 
 
 def _load_the_rest() -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
     QMenu,
     QSplitter,
     QStackedWidget,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from agent.api.values import PRIORITY_NAMES
+from agent.api.values import NamedPriority
 from agent.api.work import TaskView, WorkflowView
 from gui.icons.drawing import icon
 from gui.model.screen import Changes
@@ -27,9 +26,10 @@ from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns
 from gui.views.desk import Desk
 from gui.views.graph_view import GraphView
-from gui.views.pieces import Empty, action, button, filter_field, row, title
+from gui.views.pieces import Empty, action, button, filter_field, row, tab_widget, title
 from gui.views.table import Rows, Table
 from gui.views.task_details import TaskDetails
+from gui.views.task_menu import TaskActs, add_priorities, task_menu
 from gui.views.timeline_view import WorkflowTimeline
 from gui.words import tr, tr_n
 
@@ -52,7 +52,7 @@ class WorkflowsPage(QWidget):
         self._make_list()
         self._make_detail()
         self._lay()
-        self.setFocusProxy(self.table)
+        self.begins_at = self.table
         desk.changed.connect(self.refresh)
 
     # -- parts -------------------------------------------------------------------------------
@@ -93,6 +93,7 @@ class WorkflowsPage(QWidget):
         for key, act in (
             ("Del", self.cancel_chosen),
             ("F5", self.retry_chosen),
+            ("Ctrl+Z", self.undo.take_back),
             ("Ctrl+F", self.filter.setFocus),
         ):
             action(self, key, key, act)
@@ -109,9 +110,7 @@ class WorkflowsPage(QWidget):
         self.task_table.chosen.connect(self._rows_chosen)
         self.task_table.opened.connect(self._desk.log_of.emit)
         self.timeline = WorkflowTimeline(self._desk)
-        self.tabs = QTabWidget()
-        self.tabs.setObjectName("workflowTabs")
-        self.tabs.setDocumentMode(True)
+        self.tabs = tab_widget("workflowTabs", tr("Views of the workflow"))
         self.tabs.addTab(self.graph, tr("Graph"))
         self.tabs.addTab(self.task_table, tr("Tasks"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
@@ -244,10 +243,26 @@ class WorkflowsPage(QWidget):
     # -- acts --------------------------------------------------------------------------------
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What one can do with the chosen workflows."""
-        if not self.table.rect().contains(self.table.mapFrom(self, event.pos())):
-            return
-        self.menu_at(event.globalPos())
+        """What one can do with the chosen workflows, or with the task below."""
+        if self.table.rect().contains(self.table.mapFrom(self, event.pos())):
+            self.menu_at(event.globalPos())
+        elif self.tabs.rect().contains(self.tabs.mapFrom(self, event.pos())):
+            self.task_menu_at(event.globalPos())
+
+    def task_menu_at(self, place: QPoint) -> QMenu | None:
+        """The menu of the chosen task."""
+        own = self._desk.screen.tasks.get(self._chosen, {})
+        if len(self._tasks_chosen) != 1 or self._tasks_chosen[0] not in own:
+            return None
+        details = self.details
+        acts = TaskActs(
+            lambda _: details.show_why(),
+            details.mark_done,
+            details.open_result,
+            lambda _: details.try_again(),
+            lambda task: self.cancel(self._chosen, (task.task,)),
+        )
+        return task_menu(self, self._desk, own[self._tasks_chosen[0]], acts, place)
 
     def menu_at(self, place: QPoint) -> QMenu | None:
         """For tests too: the menu of the chosen workflows."""
@@ -256,19 +271,17 @@ class WorkflowsPage(QWidget):
             return None
         menu = QMenu(self)
         menu.setObjectName("workflowMenu")
-        cancel = menu.addAction(icon("cancel"), tr("Cancel"), self.cancel_chosen)
+        cancel = menu.addAction(icon("cancel"), tr("Cancel"), self._cancel_workflows)
+        cancel.setObjectName("cancel")
         cancel.setEnabled(any(may_cancel(each) for each in chosen))
-        retry = menu.addAction(icon("retry"), tr("Retry"), self.retry_chosen)
+        retry = menu.addAction(icon("retry"), tr("Retry"), self._retry_workflows)
+        retry.setObjectName("retry")
         retry.setEnabled(any(may_retry(each) for each in chosen))
-        priority = menu.addMenu(icon("priority"), tr("Priority"))
-        for text, value in (
-            (tr("Interactive"), PRIORITY_NAMES["interactive"]),
-            (tr("Between"), 50),
-            (tr("Low"), PRIORITY_NAMES["low"]),
-        ):
-            priority.addAction(text).triggered.connect(
-                lambda _=False, value=value: self._set_priority(value)
-            )
+        add_priorities(menu, self._set_priority)
+        names = "\n".join(each.workflow for each in chosen)
+        copy = menu.addAction(icon("copy"), tr("Copy id"))
+        copy.setObjectName("copy")
+        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(names))
         menu.popup(place)
         return menu
 
@@ -279,6 +292,9 @@ class WorkflowsPage(QWidget):
         if below and self._tasks_chosen:
             self.cancel(self._chosen, self._tasks_chosen)
             return
+        self._cancel_workflows()
+
+    def _cancel_workflows(self) -> None:
         chosen = [each for each in self.table.selected() if may_cancel(each)]
         if chosen:
             self._begin_cancel([(each.workflow, ()) for each in chosen], chosen[0].name)
@@ -306,12 +322,20 @@ class WorkflowsPage(QWidget):
         self.undo.begin(said, do, lambda: None)
 
     def retry_chosen(self) -> None:
-        """F5: what failed or was cancelled."""
+        """F5: what failed or was cancelled, of the task chosen below if the keyboard is there."""
+        focus = QApplication.focusWidget()
+        below = focus is not None and self.below.isAncestorOf(focus)
+        if below and self._tasks_chosen:
+            self.details.try_again()
+        else:
+            self._retry_workflows()
+
+    def _retry_workflows(self) -> None:
         for each in self.table.selected():
             if may_retry(each):
                 self._desk.retry(each.workflow)
 
-    def _set_priority(self, priority: int) -> None:
+    def _set_priority(self, priority: NamedPriority) -> None:
         for each in self.table.selected():
             self._desk.set_priority(each.workflow, priority)
 

@@ -33,7 +33,7 @@ from gui.views.window import Window
 from tests.gui.machines import line_file
 
 WAIT_S = 30.0
-SIZES = {"": (1180, 780), "small": (880, 600)}
+SIZES = {"": (1280, 800), "small": (880, 600)}
 SHEET = (
     line_file("Line 77", 30)
     .replace(

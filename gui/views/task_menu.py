@@ -1,0 +1,81 @@
+"""What one can do with a task, wherever it stands: in the graph, among the tasks, in the queue.
+
+The same entries everywhere, so that a person learns them once. What cannot be done now is shown and
+disabled, because an entry that comes and goes is looked for in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from agent.api.values import PRIORITY_NAMES, NamedPriority, TaskState
+from agent.api.work import TaskView
+from gui.icons.drawing import icon
+from gui.model.folding import ENDED
+from gui.views.desk import Desk
+from gui.words import tr
+
+
+@dataclass(frozen=True, slots=True)
+class TaskActs:
+    """What the place where the task stands does; the rest is the same everywhere."""
+
+    show_why: Callable[[TaskView], object]
+    mark_done: Callable[[TaskView], object]
+    open_result: Callable[[TaskView], object]
+    retry: Callable[[TaskView], object]
+    cancel: Callable[[TaskView], object]
+
+
+def task_menu(parent: QWidget, desk: Desk, task: TaskView, acts: TaskActs, place: QPoint) -> QMenu:
+    """Open at this place."""
+    menu = QMenu(parent)
+    menu.setObjectName("taskMenu")
+    ended = task.state in ENDED
+    for name, text, icon_name, able, act in (
+        ("log", tr("Log"), "log", bool(not task.gate and task.attempt), desk.log_of.emit),
+        ("why", tr("Why"), "why", True, acts.show_why),
+        ("done", tr("Mark done"), "check", task.state is TaskState.WAITING, acts.mark_done),
+        ("result", tr("Open result"), "folder", _has_result(task), acts.open_result),
+        ("", "", "", False, None),
+        ("retry", tr("Retry from here"), "retry", ended and task.state is not TaskState.TERMINATED,
+         acts.retry),
+        ("cancel", tr("Cancel"), "cancel", not ended, acts.cancel),
+    ):  # fmt: skip
+        if act is None:
+            menu.addSeparator()
+            continue
+        entry = menu.addAction(icon(icon_name), text)
+        entry.setObjectName(name)
+        entry.setEnabled(able)
+        entry.triggered.connect(lambda _=False, act=act: act(task))
+    add_priorities(menu, lambda value: desk.set_priority(task.workflow, value))
+    menu.addSeparator()
+    copy = menu.addAction(icon("copy"), tr("Copy id"))
+    copy.setObjectName("copy")
+    copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(task.task))
+    menu.popup(place)
+    return menu
+
+
+def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
+    """Of the workflow; a task has none of its own."""
+    inner = menu.addMenu(icon("priority"), tr("Priority"))
+    inner.setObjectName("priority")
+    for text, value in (
+        (tr("Interactive"), PRIORITY_NAMES["interactive"]),
+        (tr("Between"), 50),
+        (tr("Low"), PRIORITY_NAMES["low"]),
+    ):
+        entry = inner.addAction(text)
+        entry.setObjectName(f"priority {value}")
+        entry.triggered.connect(lambda _=False, value=value: act(value))
+
+
+def _has_result(task: TaskView) -> bool:
+    return any(not each.external for each in task.outputs)

@@ -1,0 +1,90 @@
+"""Two machines: one is invited, asks nobody's leave, and is sent away after a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from gui.views.desk import Desk
+from gui.views.flock_page import FlockPage
+from gui.views.side_bar import Place
+from gui.views.window import Window
+from tests.agent.processes import Machine
+from tests.gui.acts import press, until
+from tests.gui.conftest import NoLogin, desk_on
+from tests.gui.machines import flock, prepared, running
+
+NAMES = ("acor", "cagarro")
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Machine]]:
+    with flock(tmp_path_factory.mktemp("flock"), NAMES) as made:
+        yield made
+
+
+@pytest.fixture
+def desk(machines: list[Machine], qapp: QApplication) -> Iterator[Desk]:
+    with desk_on(machines[0]) as made:
+        yield made
+
+
+@pytest.fixture
+def page(qtbot: QtBot, desk: Desk, login: NoLogin) -> Iterator[FlockPage]:
+    window = Window(desk, login)
+    window.show()
+    window.go(Place.FLOCK)
+    made = window.places[Place.FLOCK]
+    assert isinstance(made, FlockPage)
+    yield made
+    window.close()
+    window.deleteLater()
+
+
+def names(page: FlockPage) -> list[str]:
+    return [each.name for each in page.rows.rows]
+
+
+def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
+    qtbot: QtBot, page: FlockPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until(qtbot, page.invite.isEnabled)
+    page.invite.click()
+    dialog = page._dialog
+    dialog.uses.setValue(2)
+    press(dialog, "inviteMake")
+    until(qtbot, lambda: dialog.text.toPlainText() != "")
+    assert "2 machine" in dialog.note.text()
+    target = tmp_path / "office.wingbeat-invitation"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    press(dialog, "inviteSave")
+    newcomer = prepared(tmp_path, "milhafre")
+    with running(newcomer, "--name", "milhafre", "--port", "0"):
+        newcomer.said("flock", "join", dialog.text.toPlainText())
+        until(qtbot, lambda: "milhafre" in names(page))
+    dialog.close()
+    assert target.read_text("utf-8").strip()
+
+
+def test_a_machine_is_kept_or_expelled_after_a_question(qtbot: QtBot, page: FlockPage) -> None:
+    until(qtbot, lambda: "cagarro" in names(page))
+    assert not page.expel.isEnabled()
+    assert page.table.choose(next(e.node for e in page.rows.rows if e.name == "cagarro"))
+    until(qtbot, page.expel.isEnabled)
+
+    def answer(text: str) -> None:
+        page.expel.click()
+        box = page.findChild(QMessageBox, "expelBox")
+        assert box is not None
+        assert "cagarro" in box.text()
+        next(b for b in box.findChildren(QPushButton) if b.text().replace("&", "") == text).click()
+        until(qtbot, lambda: page.findChild(QMessageBox, "expelBox") is None)
+
+    answer("Keep it")
+    assert "cagarro" in names(page)
+    answer("Expel")
+    until(qtbot, lambda: "cagarro" not in names(page))

@@ -1,0 +1,175 @@
+"""The whole window by keyboard alone, and what a screen reader is told of everything in it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from agent.api.values import TaskState
+from agent.api.work import Task
+from gui.views.computer_page import ComputerPage
+from gui.views.desk import Desk
+from gui.views.queue_page import QueuePage
+from gui.views.settings_dialog import SettingsDialog
+from gui.views.side_bar import Place
+from gui.views.window import Window
+from tests.gui.acts import submit, task_of, until, view_of, waiting
+from tests.gui.conftest import NoLogin
+
+TABS_MAX = 200
+CONTROL = Qt.KeyboardModifier.ControlModifier
+PLACE_KEYS = dict(
+    zip(Place, (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5), strict=True)
+)
+MUST_REACH = {
+    Place.WORKFLOWS: {"workflows", "workflowsFilter", "submit", "graph", "details", "markDone"},
+    Place.QUEUE: {"queue", "queueFilter", "queueLog"},
+    Place.FLOCK: {"machines", "flockFilter", "invite"},
+    Place.COMPUTER: {"mode_when_idle", "idleMinutes", "othersCpu", "onMains", "exclusivePrograms"},
+    Place.LOG: {"agentLog", "logSeverity", "logFilter", "logFollow", "logCopy", "logExport"},
+}
+
+
+def focused() -> QWidget:
+    found = QApplication.focusWidget()
+    assert found is not None
+    return found
+
+
+def tabbed_through(window: QWidget) -> list[QWidget]:
+    """All that Tab leads to, once around."""
+    seen: list[QWidget] = []
+    for _ in range(TABS_MAX):
+        at = focused()
+        if at in seen:
+            return seen
+        seen.append(at)
+        QTest.keyClick(at, Qt.Key.Key_Tab)
+    raise AssertionError(f"Tab does not come around: {[each.objectName() for each in seen]}")
+
+
+@pytest.fixture
+def active(qtbot: QtBot, window: Window) -> Window:
+    window.activateWindow()
+    until(qtbot, window.isActiveWindow)
+    return window
+
+
+@pytest.mark.parametrize("place", list(Place))
+def test_tab_reaches_everything_in_each_place(
+    qtbot: QtBot, desk: Desk, active: Window, place: Place
+) -> None:
+    name = submit(qtbot, desk, waiting("by keyboard"))
+    QTest.keyClick(active, PLACE_KEYS[place], CONTROL)
+    until(qtbot, lambda: active.stack.currentWidget() is active.places.get(place))
+    if place is Place.WORKFLOWS:
+        active.workflows.choose(name, task_of(desk, name, "by keyboard").task)
+        until(qtbot, active.workflows.details.done.isVisible)
+    if place is Place.QUEUE:
+        page = active.places[place]
+        assert isinstance(page, QueuePage)
+        until(qtbot, lambda: page.rows.place_of(task_of(desk, name, "by keyboard").task) >= 0)
+        page.table.selectRow(0)
+    if place is Place.COMPUTER:
+        until(qtbot, lambda: desk.screen.volunteering is not None)
+        computer = active.places[place]
+        assert isinstance(computer, ComputerPage)
+        until(qtbot, computer.idle.isEnabled)
+        computer.setFocus()
+    reached = tabbed_through(active)
+    names = {each.objectName() for each in reached}
+    assert MUST_REACH[place] <= names
+    assert {"settingsButton", "pauseButton"} <= names
+
+
+def takes_keyboard(widget: QWidget) -> bool:
+    """Itself, not by a part inside that Qt made."""
+    policy = widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+    inside = widget.focusProxy() is not None or widget.objectName().startswith("qt_")
+    return bool(policy) and widget.isVisible() and not inside
+
+
+def described(widget: QWidget) -> str:
+    return f"{type(widget).__name__} {widget.objectName()}"
+
+
+def told(widget: QWidget) -> str:
+    """What a screen reader says of it."""
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name)
+
+
+@pytest.mark.parametrize("place", list(Place))
+def test_everything_that_takes_the_keyboard_has_a_name(
+    qtbot: QtBot, desk: Desk, active: Window, place: Place
+) -> None:
+    submit(qtbot, desk, waiting())
+    active.go(place)
+    focusable = [each for each in active.findChildren(QWidget) if takes_keyboard(each)]
+    assert focusable
+    nameless = [described(each) for each in focusable if not told(each)]
+    assert nameless == []
+
+
+def test_dialogs_have_names_too(qtbot: QtBot, desk: Desk, active: Window, login: NoLogin) -> None:
+    until(qtbot, lambda: desk.screen.settings is not None)
+    dialog = SettingsDialog(desk, login, active)
+    dialog.show()
+    nameless = []
+    for tab in range(dialog.tabs.count()):
+        dialog.tabs.setCurrentIndex(tab)
+        nameless += [
+            described(each)
+            for each in dialog.findChildren(QWidget)
+            if takes_keyboard(each) and not told(each)
+        ]
+    assert nameless == []
+    dialog.close()
+
+
+def test_f5_leaves_the_keyboard_where_it_was(qtbot: QtBot, desk: Desk, active: Window) -> None:
+    failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
+    name = submit(qtbot, desk, failing)
+    until(qtbot, lambda: view_of(desk, name).state == "failed")
+    page = active.workflows
+    page.choose(name)
+    page.table.setFocus()
+    generation = task_of(desk, name, "segment").generation
+    QTest.keyClick(page.table, Qt.Key.Key_F5)
+    until(qtbot, lambda: task_of(desk, name, "segment").generation > generation)
+    until(qtbot, lambda: view_of(desk, name).state == "failed")
+    assert focused() is page.table
+    assert page.table.current().workflow == name
+
+
+def test_a_button_that_goes_hands_the_keyboard_to_its_place(
+    qtbot: QtBot, desk: Desk, active: Window
+) -> None:
+    name = submit(qtbot, desk, waiting())
+    page = active.workflows
+    page.choose(name, task_of(desk, name, "look").task)
+    until(qtbot, page.details.done.isVisible)
+    page.details.done.setFocus()
+    QTest.keyClick(page.details.done, Qt.Key.Key_Space)
+    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.TERMINATED)
+    until(qtbot, lambda: not page.details.done.isVisible())
+    assert focused() is page.details
+
+
+def test_a_workflow_is_submitted_marked_done_and_cancelled_by_keys(
+    qtbot: QtBot, desk: Desk, active: Window
+) -> None:
+    name = submit(qtbot, desk, waiting())
+    page = active.workflows
+    page.choose(name)
+    page.table.setFocus()
+    QTest.keyClick(page.table, Qt.Key.Key_Delete)
+    assert page.undo.isVisible()
+    QTest.keyClick(page.table, Qt.Key.Key_Z, CONTROL)
+    until(qtbot, lambda: not page.undo.pending)
+    QTest.keyClick(page.table, Qt.Key.Key_Delete)
+    page.undo.now()
+    until(qtbot, lambda: view_of(desk, name).state == "cancelled")

@@ -1,0 +1,186 @@
+"""Each entry of each context menu, done to a real agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, QPoint, QUrl, Slot
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from agent.api.values import PRIORITY_NAMES, TaskState
+from agent.api.work import Task
+from gui.views.desk import Desk
+from gui.views.flock_page import FlockPage
+from gui.views.log_window import LogWindow
+from gui.views.queue_page import QueuePage
+from gui.views.side_bar import Place
+from gui.views.window import Window
+from tests.gui.acts import submit, task_of, until, view_of, waiting
+
+HERE = QPoint(0, 0)
+
+
+class _Opener(QObject):
+    """In the place of the desktop's programs."""
+
+    def __init__(self, seen: list[str]) -> None:
+        super().__init__()
+        self._seen = seen
+
+    @Slot(QUrl)
+    def take(self, url: QUrl) -> None:
+        self._seen.append(url.toLocalFile())
+
+
+def import_task(parameters: str = "0.1") -> Task:
+    return Task("import", "import", parameters=parameters, expected_s=1, failures_max=1)
+
+
+def entry(menu: QMenu | None, name: str) -> QAction:
+    assert menu is not None
+    found: QAction | None = menu.findChild(QAction, name)
+    assert found is not None, name
+    return found
+
+
+def choose(menu: QMenu | None, name: str) -> None:
+    chosen = entry(menu, name)
+    assert chosen.isEnabled(), name
+    chosen.trigger()
+    assert menu is not None
+    menu.close()
+
+
+def able(menu: QMenu | None) -> set[str]:
+    assert menu is not None
+    return {each.objectName() for each in menu.actions() if each.isEnabled() and each.objectName()}
+
+
+@pytest.fixture
+def opened_files(qapp: object) -> Iterator[list[str]]:
+    """What the desktop would have been asked to open."""
+    seen: list[str] = []
+
+    opener = _Opener(seen)
+    QDesktopServices.setUrlHandler("file", opener, "take")  # type: ignore[arg-type]
+    yield seen
+    QDesktopServices.unsetUrlHandler("file")
+
+
+# -- a workflow ----------------------------------------------------------------------------
+
+
+def test_a_workflow_is_cancelled_tried_again_and_copied(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    name = submit(qtbot, desk, waiting())
+    page = window.workflows
+    page.choose(name)
+    assert not entry(page.menu_at(HERE), "retry").isEnabled()
+    choose(page.menu_at(HERE), "copy")
+    assert QGuiApplication.clipboard().text() == name
+    choose(page.menu_at(HERE), "cancel")
+    assert page.undo.pending
+    page.undo.now()
+    until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+    choose(page.menu_at(HERE), "retry")
+    until(qtbot, lambda: view_of(desk, name).state == "waiting")
+
+
+@pytest.mark.parametrize("priority", [PRIORITY_NAMES["interactive"], 50, PRIORITY_NAMES["low"]])
+def test_each_priority(qtbot: QtBot, desk: Desk, window: Window, priority: int) -> None:
+    name = submit(qtbot, desk, waiting())
+    before = 20
+    desk.set_priority(name, before)
+    until(qtbot, lambda: view_of(desk, name).priority == before)
+    window.workflows.choose(name)
+    choose(window.workflows.menu_at(HERE), f"priority {priority}")
+    until(qtbot, lambda: view_of(desk, name).priority == priority)
+
+
+# -- a task --------------------------------------------------------------------------------
+
+
+def chosen_task(qtbot: QtBot, desk: Desk, window: Window, task: Task, state: TaskState) -> str:
+    name = submit(qtbot, desk, task)
+    until(qtbot, lambda: task_of(desk, name, task.id).state is state)
+    window.workflows.choose(name, task_of(desk, name, task.id).task)
+    return name
+
+
+def test_a_done_task_has_a_log_a_why_and_a_result(
+    qtbot: QtBot, desk: Desk, window: Window, opened_files: list[str]
+) -> None:
+    name = chosen_task(qtbot, desk, window, import_task(), TaskState.TERMINATED)
+    page = window.workflows
+    until(qtbot, lambda: bool(task_of(desk, name, "import").outputs))
+    until(qtbot, lambda: task_of(desk, name, "import").attempt == 1)
+    assert able(page.task_menu_at(HERE)) == {"log", "why", "result", "copy"}
+    choose(page.task_menu_at(HERE), "log")
+    (log,) = window._logs
+    assert isinstance(log, LogWindow)
+    until(qtbot, lambda: "reading" in log.text.toPlainText())
+    log.close()
+    choose(page.task_menu_at(HERE), "why")
+    until(qtbot, lambda: "finished on acor" in page.details.now.text())
+    choose(page.task_menu_at(HERE), "result")
+    until(qtbot, lambda: len(opened_files) == 1)
+    assert Path(opened_files[0]).read_text("utf-8").startswith("points\n")
+    choose(page.task_menu_at(HERE), "copy")
+    assert QGuiApplication.clipboard().text() == task_of(desk, name, "import").task
+
+
+def test_a_failed_task_is_tried_again(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    name = chosen_task(qtbot, desk, window, import_task("0.1 fails"), TaskState.ABORTED)
+    generation = task_of(desk, name, "import").generation
+    choose(window.workflows.task_menu_at(HERE), "retry")
+    until(qtbot, lambda: task_of(desk, name, "import").generation > generation)
+
+
+def test_a_task_is_cancelled_and_a_gate_marked_done(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    name = chosen_task(qtbot, desk, window, waiting(), TaskState.WAITING)
+    page = window.workflows
+    choose(page.task_menu_at(HERE), "cancel")
+    page.undo.now()
+    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.CANCELLED)
+    name = chosen_task(qtbot, desk, window, waiting(), TaskState.WAITING)
+    choose(page.task_menu_at(HERE), "done")
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+
+
+# -- queue and flock -----------------------------------------------------------------------
+
+
+def test_the_queue_has_the_same_menu_and_leads_to_the_workflow(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    name = submit(qtbot, desk, waiting("only this one"))
+    window.go(Place.QUEUE)
+    page = window.places[Place.QUEUE]
+    assert isinstance(page, QueuePage)
+    page.filter.setText("only this one")
+    until(qtbot, lambda: len(page.rows.rows) == 1)
+    assert page.menu_at(HERE) is None
+    page.table.selectRow(0)
+    choose(page.menu_at(HERE), "done")
+    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    assert window.stack.currentWidget() is window.workflows
+
+
+def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    window.go(Place.FLOCK)
+    page = window.places[Place.FLOCK]
+    assert isinstance(page, FlockPage)
+    until(qtbot, lambda: len(page.rows.rows) == 1)
+    page.table.selectRow(0)
+    assert able(page.menu_at(HERE)) == {"copy"}
+    choose(page.menu_at(HERE), "copy")
+    assert QGuiApplication.clipboard().text() == page.rows.rows[0].node
