@@ -29,6 +29,8 @@ LOGGER = "agent"
 FILE = "agent.log"
 FILE_BYTES_MAX = 2 * 1024 * 1024
 FILES_MAX = 5
+LINES_UNMEASURED_MAX = 50
+"""A file may become larger by so many lines."""
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 NORMAL = 25
 """Between info and warning: what people who read only the milestones want to see."""
@@ -56,6 +58,7 @@ class PrivateFileHandler(RotatingFileHandler):
 
     def __init__(self, path: Path) -> None:
         self._told = False
+        self._unmeasured = LINES_UNMEASURED_MAX
         super().__init__(
             path,
             maxBytes=FILE_BYTES_MAX,
@@ -68,6 +71,14 @@ class PrivateFileHandler(RotatingFileHandler):
         stream = super()._open()
         Path(self.baseFilename).chmod(0o600)
         return stream
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - the library's name
+        """Only now and then, for it asks the system twice what kind of file this is."""
+        self._unmeasured += 1
+        if self._unmeasured < LINES_UNMEASURED_MAX:
+            return False
+        self._unmeasured = 0
+        return bool(super().shouldRollover(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
         del record

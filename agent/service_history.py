@@ -18,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from agent.logs import NORMAL
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import Reading, effective_generation
@@ -37,6 +39,8 @@ AT_IT = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 
 Span = tuple[str, str, int]
 """A run, the phase that it came into, and when."""
+
+_json = msgspec.json.Encoder().encode
 
 log = logging.getLogger(__name__)
 
@@ -111,10 +115,10 @@ class TaskHistory:
             return
         now_ms = self._now_ms()
         if after is TaskState.READY:
-            seen = self._open.setdefault(task, _Open())
+            seen = self._open.get(task) or self._open.setdefault(task, _Open())
             seen.ready_ms = seen.ready_ms or now_ms
         elif after in AT_IT and reading.owner is not None:
-            seen = self._open.setdefault(task, _Open())
+            seen = self._open.get(task) or self._open.setdefault(task, _Open())
             seen.spans.append((run_id(reading.owner), after.value, now_ms))
         self._mind_own(task, after, reading, now_ms)
         if before in AT_IT and after not in AT_IT and after is not TaskState.TERMINATED:
@@ -130,9 +134,10 @@ class TaskHistory:
             self._no_longer_runs(task)
 
     def _no_longer_runs(self, task: TaskId) -> None:
-        begun_ms, now_ms = self._running_here.pop(task, None), self._now_ms()
+        begun_ms = self._running_here.pop(task, None)
         if begun_ms is None:
             return
+        now_ms = self._now_ms()
         while begun_ms < now_ms:
             until_ms = min(now_ms, (begun_ms // HOUR_MS + 1) * HOUR_MS)
             hour = begun_ms // HOUR_MS
@@ -197,9 +202,9 @@ class TaskHistory:
             ran_ms=times.ran_ms,
             suspended_ms=times.suspended_ms,
             attempts=len(life.runs),
-            moved=json.dumps([each for each in moved if each]),
+            moved=_json([each for each in moved if each]).decode() if moved else "[]",
             reason=with_names(reading.reason, table),
-            spans=json.dumps(seen.spans),
+            spans=_json(seen.spans).decode(),
         )
 
     # -- the database ----------------------------------------------------------------------

@@ -182,8 +182,11 @@ class FlockNetwork:
 
     def name_of(self, node: NodeId) -> str:
         """What people call another node: by its own word, else by the roster, else its id."""
+        told = self.peers.name(node)
+        if told:
+            return told
         member = self.membership.roster.member(node)
-        return self.peers.name(node) or (node if member is None else member.host_name)
+        return node if member is None else member.host_name
 
     async def share_book(self) -> None:
         """Let the keepers know each other's invitations."""

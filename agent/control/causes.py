@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 WORDS = {
     "Started": "the agent started",
@@ -44,7 +45,12 @@ _MESSAGE = re.compile(r"(?P<message>[A-Z]\w*) from (?P<node>\S+)")
 
 def cause_words(cause: str, name_of: Callable[[str], str]) -> str:
     """A cause as people say it; ``name_of`` is what a machine is called."""
+    node = _told_by(cause)
+    return f"told by {name_of(node)}" if node else WORDS.get(cause, cause)
+
+
+@lru_cache(1024)
+def _told_by(cause: str) -> str:
+    """The machine whose message it was; thousands of tasks have the same few causes."""
     found = _MESSAGE.fullmatch(cause)
-    if found is not None:
-        return f"told by {name_of(found['node'])}"
-    return WORDS.get(cause, cause)
+    return "" if found is None else found["node"]

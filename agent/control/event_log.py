@@ -1,7 +1,8 @@
 """What happened, numbered, so that clients that were away get what they missed and nothing twice.
 
-One ring for all clients, each event encoded once. A client is a place in the ring, not a queue of
-its own: one that reads slowly takes no memory, and falls out of the ring instead.
+One ring for all clients, each event encoded once, when the first of them reads it: where nobody
+follows, nobody needs its words. A client is a place in the ring, not a queue of its own: one that
+reads slowly takes no memory, and falls out of the ring instead.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from agent.control.envelope import event_line
 from agent.control.limits import Limits
 from agent.control.refusal import RefusedError
 
+UNREAD_BYTES = 400
+"""What an event that nobody has read counts for, about as much as it will take."""
+
 
 class EventLog:
     """The events of this start of the agent, the latest of them kept."""
@@ -27,7 +31,7 @@ class EventLog:
         self._limits = limits
         self._wall = wall
         self._name = secrets.token_hex(8)
-        self._lines: deque[bytes] = deque()
+        self._lines: deque[bytes | Happening] = deque()
         self._times: deque[int] = deque()
         self._bytes = 0
         self._last = 0
@@ -42,12 +46,11 @@ class EventLog:
         """Something happened."""
         self._last += 1
         at_ms = int(self._wall() * 1000)
-        line = event_line(Event(self._last, at_ms, happening))
         # Beside the lines, and one value for all of a moment: there may be 100,000 of them.
         same = bool(self._times) and self._times[-1] == at_ms
         self._times.append(self._times[-1] if same else at_ms)
-        self._lines.append(line)
-        self._bytes += len(line)
+        self._lines.append(happening)
+        self._bytes += UNREAD_BYTES
         self._forget(at_ms - self._limits.events_recent_s * 1000)
         self._news.set()
 
@@ -57,7 +60,7 @@ class EventLog:
             len(lines) > limits.events_max and times[0] <= recent_ms
         ):
             times.popleft()
-            self._bytes -= len(lines.popleft())
+            self._bytes -= _bytes_of(lines.popleft())
 
     def check(self, position: Position) -> None:
         """Refuse a place from which the events cannot be told without a gap."""
@@ -81,7 +84,16 @@ class EventLog:
         self.check(Position(self._name, sequence))
         start = sequence - self._first + 1
         end = min(len(self._lines), start + self._limits.events_per_turn_max)
-        return [self._lines[place] for place in range(start, end)]
+        return [self._line(place) for place in range(start, end)]
+
+    def _line(self, place: int) -> bytes:
+        line = self._lines[place]
+        if isinstance(line, bytes):
+            return line
+        written = event_line(Event(self._first + place, self._times[place], line))
+        self._lines[place] = written
+        self._bytes += len(written) - UNREAD_BYTES
+        return written
 
     async def wait_after(self, sequence: int) -> None:
         """Until there is an event after this one."""
@@ -92,3 +104,7 @@ class EventLog:
     @property
     def _first(self) -> int:
         return self._last - len(self._lines) + 1
+
+
+def _bytes_of(line: bytes | Happening) -> int:
+    return len(line) if isinstance(line, bytes) else UNREAD_BYTES

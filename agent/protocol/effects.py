@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Struct
+
 from agent.protocol.messages import Message
 from agent.protocol.records import (
     Dataset,
@@ -36,8 +38,7 @@ class Identity:
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Persist:
+class Persist(Struct, frozen=True):
     """Put on disk: whole records, each replacing the one of the same id."""
 
     identity: Identity
@@ -49,8 +50,7 @@ class Persist:
     forgotten_prunings: tuple[WorkflowId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Send one message to each of these linked peers."""
 
     peers: tuple[NodeId, ...]
@@ -156,8 +156,7 @@ class Answer:
     disks: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TaskMoved:
+class TaskMoved(Struct, frozen=True):
     """Notice: a task is in another state, or has another owner, as seen from this node."""
 
     task: TaskId

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from agent.protocol.effects import Effect, Persist
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.records import (
@@ -40,8 +42,7 @@ class PeerUnlinked:
     reset: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """A message arrived on the link of a peer."""
 
     peer: NodeId

@@ -11,52 +11,22 @@ does nothing: what it leaves lying for a second is dealt out without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 
 from agent.protocol.claims import Claims
 from agent.protocol.core import Core, Part
-from agent.protocol.matching import failed_on, misfit
-from agent.protocol.messages import Capabilities
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
-from agent.protocol.records import NodeId, Requirements, TaskId, TaskSpec
+from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.runs import Runs
+from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
 SCORE = 500_000
 SCORE_AT_HOME = 1_000_000
-SHORT_TASKS_PER_SLOT = 16
 SETTLE_S = 0.004
-
-
-@dataclass(slots=True)
-class Seats:
-    """The places of one node in a plan. ``active``: taken by what cannot be overtaken."""
-
-    node: NodeId
-    capabilities: Capabilities
-    slots: int
-    busy: int
-    active: int
-    willing: bool
-    own_only: bool = False
-    had: int = 0
-    """Busy before anything was dealt out."""
-
-    def __post_init__(self) -> None:
-        self.had = self.busy
-
-    @property
-    def row(self) -> tuple[int, int, NodeId]:
-        """The common order of free seats: the least busy node first, then by id."""
-        return (self.busy // max(self.slots, 1), self.busy, self.node)
-
-
-Kind = tuple[str, bool, Requirements, bool, NodeId]
-"""Tasks of one kind fit the same seats: program, whether it was published with them, requirements,
-whether short, and where they were submitted if that matters to anybody."""
 
 
 class Planning(Part):
@@ -92,12 +62,10 @@ class Planning(Part):
             return
         if self._give_way_to_interactive():
             seats = self._seats()
-            mine = seats[0]
+        mine, plan = seats[0], SeatPlan(core, seats, self._passed_over)
         chosen: list[tuple[TaskId, int]] = []
         planned: dict[TaskId, tuple[NodeId, float]] = {}
-        for task, taker in self._deal(seats):
-            taker.busy += 1
-            taker.active += 1
+        for task, taker in self._deal(plan):
             if taker is mine:
                 chosen.append((task, self._score(task)))
             else:
@@ -149,40 +117,50 @@ class Planning(Part):
                 return task
         return None
 
-    def _deal(self, seats: list[Seats]) -> Iterator[tuple[TaskId, Seats]]:
+    def _deal(self, plan: SeatPlan) -> Iterator[tuple[TaskId, Seats]]:
         """Tasks with their takers, until nobody has room or this node has its share."""
-        table, mine = self.core.table, seats[0]
-        held_back = self._contested_interactive()
-        choosy = any(each.own_only for each in seats)
+        mine = plan.mine
+        dealt: dict[TaskId, None] = {}
+        if plan.plenty:
+            for task, taker in self._deal_in_order(plan, dealt, drawn=True):
+                dealt[task] = None
+                yield task, taker
+            if plan.held_back or mine.busy > mine.had or not mine.open:
+                return
+        yield from self._deal_in_order(plan, dealt)
+
+    def _deal_in_order(
+        self, plan: SeatPlan, dealt: Mapping[TaskId, None], *, drawn: bool = False
+    ) -> Iterator[tuple[TaskId, Seats]]:
+        """Those that are not dealt yet; with ``drawn`` short ones to those whose they are."""
+        table, mine = self.core.table, plan.mine
+        plan.held_back = self._contested_interactive()
         hopeless: dict[Kind, None] = {}
-        for task in self._queue.in_order():
+        in_order = self._queue.in_order()
+        for task in islice(in_order, plan.looked_at_max) if drawn else in_order:
+            if task in dealt:
+                continue
             spec = table.specs[task]
             if not table.interactive(task):
-                if held_back or not (mine.willing and self._may_have_room(mine)):
+                if plan.held_back or not (mine.willing and self._may_have_room(mine)):
                     return
-                kind = self._kind(spec, choosy)
-                if kind in hopeless:
+                if hopeless and plan.kind(spec) in hopeless:
                     continue
-                taker = self._taker(task, spec, seats)
-                if taker is None and not any(self._has_place(each, spec) for each in seats):
-                    hopeless[kind] = None
+                by_lot = drawn and plan.short(spec)
+                taker = self._taker_by_lot(spec, plan) if by_lot else self._taker(spec, plan)
+                if taker is None and not by_lot and not plan.has_place(spec):
+                    hopeless[plan.kind(spec)] = None
             else:
-                taker = self._taker(task, spec, seats)
-                held_back = held_back or (taker is not mine and self._could_take(spec))
+                taker = self._taker(spec, plan)
+                plan.held_back |= taker is not mine and self._could_take(spec)
             if taker is not None:
+                taker.take()
                 yield task, taker
-
-    def _kind(self, spec: TaskSpec, choosy: bool) -> Kind:
-        home = self.core.table.home(spec.task) if choosy else ""
-        published = spec.published is not None
-        return (spec.program, published, spec.requirements, self._short(spec), home)
 
     def _seats(self) -> list[Seats]:
         """This node's seats first, then the peers'."""
         core = self.core
-        busy: dict[NodeId, int] = {}
-        for run in core.table.owned.values():
-            busy[run.host] = busy.get(run.host, 0) + 1
+        busy = dict(core.table.owned_by)
         for task, promise in self._promises.by_task.items():
             if task not in core.table.owned:
                 busy[promise.claimant] = busy.get(promise.claimant, 0) + 1
@@ -207,38 +185,30 @@ class Planning(Part):
                 )
         return seats
 
-    def _taker(self, task: TaskId, spec: TaskSpec, seats: list[Seats]) -> Seats | None:
+    def _taker(self, spec: TaskSpec, plan: SeatPlan) -> Seats | None:
         """The seat that the plan gives the task to."""
-        core = self.core
-        passed = self._passed_over.get(task, {})
-        fitting = [each for each in seats if not misfit(spec, each.capabilities)]
-        home = self._home(task, fitting)
-        if home is not None and home.active == 0 and home.node not in passed:
-            return self._if_possible(home, task)
-        fitting = [each for each in fitting if self._willing(each, task)]
-        failed = failed_on(core.table.life(task))
-        if failed:
-            fitting = [each for each in fitting if each.node not in failed] or fitting
-        free = [each for each in fitting if each.node not in passed and self._has_room(each, spec)]
-        for each in sorted(free, key=lambda each: each.row):
-            taker = self._if_possible(each, task)
+        home = plan.home(spec)
+        if home is not None and home.active == 0:
+            return self._if_possible(home, spec)
+        for each in plan.free(spec):
+            taker = self._if_possible(each, spec)
             if taker is not None:
                 return taker
         return None
 
-    def _if_possible(self, seats: Seats, task: TaskId) -> Seats | None:
+    def _taker_by_lot(self, spec: TaskSpec, plan: SeatPlan) -> Seats | None:
+        """The same of a short task of which there are plenty. Who works at a row is not seen to
+        have room, and takes it nevertheless when it has."""
+        drawn = plan.drawn(spec)
+        if drawn is None or not (drawn.open or drawn is plan.mine):
+            return None
+        return self._if_possible(drawn, spec) if plan.has_room(drawn, spec) else None
+
+    def _if_possible(self, seats: Seats, spec: TaskSpec) -> Seats | None:
         """What stands in this node's own way is known here; of the peers it is not."""
-        if seats.node == self.core.me and self._obstacle(task):
+        if seats.node == self.core.me and self._obstacle(spec.task):
             return None
         return seats
-
-    def _home(self, task: TaskId, seats: list[Seats]) -> Seats | None:
-        """Where an interactive task was submitted: it runs there at once, owner or not."""
-        table = self.core.table
-        if not table.interactive(task):
-            return None
-        home = table.home(task)
-        return next((each for each in seats if each.node == home), None)
 
     def _could_take(self, spec: TaskSpec) -> bool:
         """No low task starts where an interactive one could: first it must be seen taken."""
@@ -250,17 +220,10 @@ class Planning(Part):
         if not core.joined or not core.able:
             return False
         task = self._wanted_interactive()
-        return task is not None and self._has_room(self._seats()[0], core.table.specs[task])
-
-    def _has_place(self, seats: Seats, spec: TaskSpec) -> bool:
-        """Any task of this kind could go there now."""
-        fits = not misfit(spec, seats.capabilities)
-        return fits and self._willing(seats, spec.task) and self._has_room(seats, spec)
-
-    def _willing(self, seats: Seats, task: TaskId) -> bool:
-        """Its owner lets it take this task; some take only what was submitted there."""
-        at_home = not seats.own_only or self.core.table.home(task) == seats.node
-        return seats.willing and at_home
+        if task is None:
+            return False
+        mine = self._seats()[0]
+        return mine.active < mine.slots
 
     def _contested_interactive(self) -> bool:
         """Another's better claim was seen, and no record of it yet: it may still fail."""
@@ -271,29 +234,7 @@ class Planning(Part):
         )
 
     def _may_have_room(self, seats: Seats) -> bool:
-        if seats.busy < seats.slots:
-            return True
-        return self._queue.has_short and self._fills_up(seats, SHORT_TASKS_PER_SLOT)
-
-    def _short(self, spec: TaskSpec) -> bool:
-        return spec.expected_ms < self.core.settings.short_task_ms
-
-    def _has_room(self, seats: Seats, spec: TaskSpec) -> bool:
-        """Interactive work overtakes what is only queued; short tasks queue up in a row."""
-        if self.core.table.interactive(spec.task):
-            return seats.active < seats.slots
-        if seats.busy < seats.slots:
-            return True
-        if not self._short(spec):
-            return False
-        in_a_row = self.core.settings.short_task_ms // max(spec.expected_ms, 1)
-        return self._fills_up(seats, min(SHORT_TASKS_PER_SLOT, in_a_row))
-
-    def _fills_up(self, seats: Seats, in_a_row: int) -> bool:
-        """A row of short tasks is filled up when half of it is done, so that many are claimed
-        with one question instead of each with its own."""
-        row = seats.slots * in_a_row
-        return seats.had <= row // 2 and seats.busy < row
+        return seats.open or (self._queue.has_short and seats.fills_up(SHORT_TASKS_PER_SLOT))
 
     def _score(self, task: TaskId) -> int:
         table = self.core.table

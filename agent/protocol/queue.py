@@ -13,7 +13,7 @@ from itertools import chain
 
 from agent.protocol.core import Core, Part
 from agent.protocol.policy import FlockView, OrderPolicy, Stage, TaskView, WorkflowView
-from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, WorkflowId
+from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, TaskSpec, WorkflowId
 from agent.protocol.states import TaskState
 from agent.protocol.table import News
 
@@ -23,7 +23,7 @@ LONGER_TASK_MS = 1_000
 SOON_S = 0.02
 LATE_END_S = 0.25
 """Starting and ending a program takes a while that no expectation holds."""
-STALE_S_PER_TASK = 0.0002
+STALE_S_PER_TASK = 0.0005
 """Beyond that, an answer is kept this long per unfinished task."""
 
 
@@ -128,7 +128,7 @@ class Queue(Part):
         return max(places, 1)
 
     def _workflow(self, workflow_id: WorkflowId) -> WorkflowView:
-        core = self.core
+        core, specs = self.core, self.core.table.specs
         workflow = core.table.workflows[workflow_id]
         age_s = max(0, core.wall_ms - workflow.spec.submitted[0]) / 1000
         tasks = core.table.unfinished[workflow_id]
@@ -137,12 +137,11 @@ class Queue(Part):
             workflow.priority.value,
             workflow.spec.submitted,
             age_s,
-            tuple(self._task(task) for task in tasks if not core.table.specs[task].gate),
+            tuple([self._task(specs[task]) for task in tasks if not specs[task].gate]),
         )
 
-    def _task(self, task: TaskId) -> TaskView:
-        table = self.core.table
-        spec = table.specs[task]
+    def _task(self, spec: TaskSpec) -> TaskView:
+        table, task = self.core.table, spec.task
         expected_s = spec.expected_ms / 1000
         if self._claimed(task):
             return TaskView(task, expected_s, (), Stage.RUNNING)

@@ -84,6 +84,8 @@ PROGRESS_REPEAT_S = 15.0
 """Unchanged progress is told again this often: it is also the heartbeat of a running task."""
 
 
+SEEN_TO = (Stage.STOPPING, Stage.COPYING)
+"""Stages in which a run goes to its end, whatever the table says."""
 RESTING_S = 5.0
 RESTING_S_MAX = 600.0
 
@@ -283,10 +285,21 @@ class Runs(Part):
 
     def reconcile(self) -> None:
         """Bring what runs here in line with the table and the owner's presence."""
+        core, owned = self.core, self.core.table.owned
+        undisturbed = not (core.stopping or core.presence.owner_present)
         for own in list(self.mine.values()):
-            if own.stage not in (Stage.STOPPING, Stage.COPYING):
-                self._reconcile_one(own)
-        if self.core.stopping:
+            if own.stage in SEEN_TO:
+                continue
+            # Nearly always the very record that this node wrote last is the one that counts.
+            if (
+                undisturbed
+                and owned.get(own.task) is own.run
+                and own.run.incarnation == core.incarnation
+                and own.stage is not Stage.SUSPENDED
+            ):
+                continue
+            self._reconcile_one(own)
+        if core.stopping:
             self._go_when_empty()
 
     def _reconcile_one(self, own: OwnRun) -> None:
@@ -374,10 +387,10 @@ class Runs(Part):
     def start_queued(self, interactive_waits: Callable[[], bool]) -> None:
         """Fill free slots. A low task does not start while an interactive one could."""
         core = self.core
-        queued = [own for own in self.mine.values() if own.stage is Stage.QUEUED]
-        if not queued or core.stopping:
-            return
         free = core.slots - sum(own.stage in ON_THE_MACHINE for own in self.mine.values())
+        if free <= 0 or core.stopping:
+            return
+        queued = [own for own in self.mine.values() if own.stage is Stage.QUEUED]
         for own in sorted(queued, key=lambda own: not core.table.interactive(own.task)):
             if free <= 0:
                 return

@@ -81,6 +81,8 @@ class Table:
         self.producers: dict[TaskId, list[TaskId]] = {}
         self.ready: dict[TaskId, None] = {}
         self.owned: dict[TaskId, Run] = {}
+        self.owned_by: dict[NodeId, int] = {}
+        """How many tasks are owned by runs of each host that has any."""
         self.unfinished: dict[WorkflowId, dict[TaskId, None]] = {}
         self.digest = DigestTree()
         self.changes = 0
@@ -276,7 +278,8 @@ class Table:
         for producer in self.producers.pop(task):
             self._dependants.get(producer, {}).pop(task, None)
         self.unfinished.get(self.workflow_of[task], {}).pop(task, None)
-        for index in (self.specs, self.workflow_of, self.ready, self.owned, self._depths):
+        self._own(task, None)
+        for index in (self.specs, self.workflow_of, self.ready, self._depths):
             index.pop(task, None)
         self._readings.pop(task, None)
         dirty.pop(task, None)
@@ -363,15 +366,25 @@ class Table:
             self.ready[task] = None
         elif before is not None and before.state is TaskState.READY:
             self.ready.pop(task, None)
-        if now.owner is not None:
-            self.owned[task] = now.owner
-        else:
-            self.owned.pop(task, None)
+        self._own(task, now.owner)
         open_tasks = self.unfinished.setdefault(self.workflow_of[task], {})
         if now.state in ENDED:
             open_tasks.pop(task, None)
         else:
             open_tasks[task] = None
+
+    def _own(self, task: TaskId, owner: Run | None) -> None:
+        before = self.owned.pop(task, None) if owner is None else self.owned.get(task)
+        if before is not None and (owner is None or owner.host != before.host):
+            left = self.owned_by[before.host] - 1
+            if left:
+                self.owned_by[before.host] = left
+            else:
+                del self.owned_by[before.host]
+        if owner is not None:
+            self.owned[task] = owner
+            if before is None or before.host != owner.host:
+                self.owned_by[owner.host] = self.owned_by.get(owner.host, 0) + 1
 
 
 def _seen_by_dependants(reading: Reading) -> tuple[TaskState | None, Run | None]:

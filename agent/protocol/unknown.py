@@ -3,6 +3,10 @@
 Whoever is asked along with everybody else answers after a delay of its own, and not at all when
 told that somebody was faster; so the question of a node that has missed something costs one
 answer, not thirty.
+
+Mostly the workflow is on its way already: a claim goes ahead of records, and another's claim may be
+faster than the submission. So nobody asks at once. And the answer is a whole workflow, with it come
+all the tasks of it that were heard of meanwhile; so one question is put after the other.
 """
 
 from __future__ import annotations
@@ -17,8 +21,13 @@ from agent.protocol.records import NodeId, TaskId, TaskLife
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
+ON_ITS_WAY_S = 0.2
+"""What is not known after this long is asked for."""
 MASTER_WAIT_S = 0.5
+HEARD_MAX = 1_000
 QUESTIONS_MAX = 100
+NEXT_QUESTION = ""
+"""The timer of no task: the next question is to be put."""
 
 
 class Unknown(Part):
@@ -27,6 +36,7 @@ class Unknown(Part):
     def __init__(self, core: Core, election: Election) -> None:
         super().__init__(core)
         self._election = election
+        self._heard: dict[TaskId, None] = {}
         self._questions: dict[TaskId, bool] = {}
         self._waiting: dict[TaskId, dict[NodeId, None]] = {}
 
@@ -45,21 +55,41 @@ class Unknown(Part):
     def ask(self, tasks: Iterable[TaskId]) -> None:
         """Somebody spoke of these tasks; find out what they are."""
         core = self.core
-        master = self._election.master
         for task in tasks:
-            if task in self._questions or len(self._questions) >= QUESTIONS_MAX:
+            if task in self._questions or task in self._heard or len(self._heard) >= HEARD_MAX:
                 continue
             core.count("unknown task")
-            self._questions[task] = False
-            if master in core.peers:
-                core.send(master, GetTask(task))
-            core.timers.arm(
-                TimerKind.UNKNOWN, core.now_s + MASTER_WAIT_S * (master in core.peers), task
-            )
+            self._heard[task] = None
+        if self._heard and not core.timers.armed(TimerKind.UNKNOWN, NEXT_QUESTION):
+            core.timers.arm(TimerKind.UNKNOWN, core.now_s + ON_ITS_WAY_S, NEXT_QUESTION)
+
+    def _ask_next(self) -> None:
+        """Ask for the first that is still unknown; the rest may come with the answer."""
+        core, specs = self.core, self.core.table.specs
+        self._heard = {task: None for task in self._heard if task not in specs}
+        if not self._heard:
+            return
+        if len(self._questions) < QUESTIONS_MAX:
+            task = next(iter(self._heard))
+            del self._heard[task]
+            self._ask_master(task)
+        core.timers.arm(TimerKind.UNKNOWN, core.now_s + MASTER_WAIT_S, NEXT_QUESTION)
+
+    def _ask_master(self, task: TaskId) -> None:
+        core, master = self.core, self._election.master
+        self._questions[task] = False
+        if master in core.peers:
+            core.send(master, GetTask(task))
+        core.timers.arm(
+            TimerKind.UNKNOWN, core.now_s + MASTER_WAIT_S * (master in core.peers), task
+        )
 
     def due(self, task: TaskId) -> None:
         """The master did not answer in time, or it is this node's turn to answer others."""
         core = self.core
+        if task == NEXT_QUESTION:
+            self._ask_next()
+            return
         for peer in self._waiting.pop(task, {}):
             self._answer(peer, task)
         if task not in self._questions or task in core.table.specs:

@@ -20,8 +20,9 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.storage.places import make_private_file
 
@@ -35,8 +36,7 @@ LOCKED_WAIT_S = 2.0
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskRow(NamedTuple):
     """What became of a task. ``moved`` and ``spans`` are JSON texts of their owner's making."""
 
     task: str
@@ -85,7 +85,7 @@ class Sums:
     given_ms: int
 
 
-COLUMNS = tuple(each.name for each in fields(TaskRow))
+COLUMNS = TaskRow._fields
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS task (
     {", ".join(COLUMNS)}, PRIMARY KEY (task, generation)
@@ -132,7 +132,7 @@ class History:
     def write(self, rows: Iterable[TaskRow], given_ms: dict[int, int]) -> None:
         """Keep these rows, and add what was given in each hour; all of it or nothing."""
         with self._transaction() as connection:
-            connection.executemany(_PUT, map(astuple, rows))
+            connection.executemany(_PUT, rows)
             connection.executemany(_GIVE, sorted(given_ms.items()))
 
     def trim(self, tasks_max: int = TASKS_MAX) -> None:

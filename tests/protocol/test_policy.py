@@ -10,12 +10,13 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import inf, nan
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.protocol.policy import (
     DEFAULT_POLICY,

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 LOW_PRIORITY_MAX: Final = 99
 INTERACTIVE_PRIORITY: Final = 100
 
@@ -26,8 +28,7 @@ class Stage(Enum):
     RUNNING = "running"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskView:
+class TaskView(Struct, frozen=True):
     """An unfinished task.
 
     `length_s` is the expected length, or what is left of it while running. `needs` are its
@@ -42,8 +43,7 @@ class TaskView:
     ready_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowView:
+class WorkflowView(Struct, frozen=True):
     """A workflow with its unfinished tasks; `submitted` is its hybrid logical stamp."""
 
     workflow: str
@@ -53,8 +53,7 @@ class WorkflowView:
     tasks: tuple[TaskView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FlockView:
+class FlockView(Struct, frozen=True):
     """All unfinished work, and how many tasks can run at once: places free and taken."""
 
     slots: int

@@ -1,0 +1,170 @@
+"""The places of the nodes in one plan, and whose a short task is.
+
+Tasks go to the least busy node first, then by id. That is all there is to it where a task takes a
+seat for a while. Short tasks are claimed many at a time, in a row, and the rows of others are seen
+late, for nobody hurries to tell of every short task. Nodes that dealt them out by rows would reach
+for the same tasks all the time. So while there is plenty of them each short task is *for* one node,
+drawn by its id among those that could take it, and every node fills its row with its own; only who
+has none left looks at those of others. Who is slow keeps no task for long: what it leaves lying is
+dealt out without it (``planning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from zlib import crc32
+
+from agent.protocol.core import Core
+from agent.protocol.matching import failed_on, misfit
+from agent.protocol.messages import Capabilities
+from agent.protocol.records import NodeId, Requirements, TaskId, TaskSpec
+
+SHORT_TASKS_PER_SLOT = 64
+PLENTY_PER_NODE = 4
+"""Of so many short tasks for each node, there is one for everybody."""
+LOOKED_AT_PER_SEAT = 2
+"""For its own tasks a node looks through so many for each task that all could hold."""
+
+
+@dataclass(slots=True, eq=False)
+class Seats:
+    """The places of one node in a plan. ``active``: taken by what cannot be overtaken."""
+
+    node: NodeId
+    capabilities: Capabilities
+    slots: int
+    busy: int
+    active: int
+    willing: bool
+    own_only: bool = False
+    had: int = 0
+    """Busy before anything was dealt out."""
+
+    def __post_init__(self) -> None:
+        self.had = self.busy
+
+    @property
+    def row(self) -> tuple[int, int, NodeId]:
+        """The common order of free seats: the least busy node first, then by id."""
+        return (self.busy // max(self.slots, 1), self.busy, self.node)
+
+    @property
+    def open(self) -> bool:
+        """Something could start there now."""
+        return self.busy < self.slots
+
+    def take(self) -> None:
+        """One more task is dealt to it."""
+        self.busy += 1
+        self.active += 1
+
+    def fills_up(self, in_a_row: int) -> bool:
+        """A row of short tasks is filled up when half of it is done, so that many are claimed
+        with one question instead of each with its own."""
+        row = self.slots * in_a_row
+        return self.had <= row // 2 and self.busy < row
+
+
+Kind = tuple[str, bool, Requirements, bool, NodeId]
+"""Tasks of one kind fit the same seats: program, whether it was published with them, requirements,
+whether short, and where they were submitted if that matters to anybody."""
+
+
+class SeatPlan:
+    """All seats of one plan, this node's first."""
+
+    def __init__(
+        self, core: Core, seats: list[Seats], passed: Mapping[TaskId, Mapping[NodeId, None]]
+    ) -> None:
+        self._core, self._seats, self._passed = core, seats, passed
+        self._choosy = any(each.own_only for each in seats)
+        self._fitting: dict[Kind, list[Seats]] = {}
+        self.mine = seats[0]
+        self.held_back = False
+        """Low tasks have to wait: an interactive one is to be seen taken first."""
+        self.plenty = len(core.table.ready) >= PLENTY_PER_NODE * len(seats)
+        """Of tasks: there is one for everybody."""
+        self.looked_at_max = (
+            LOOKED_AT_PER_SEAT * SHORT_TASKS_PER_SLOT * sum(each.slots for each in seats)
+        )
+
+    def kind(self, spec: TaskSpec) -> Kind:
+        """What decides which seats a task fits."""
+        home = self._core.table.home(spec.task) if self._choosy else ""
+        published = spec.published is not None
+        return (spec.program, published, spec.requirements, self.short(spec), home)
+
+    def fitting(self, spec: TaskSpec) -> list[Seats]:
+        """Seats that the task may be dealt to once they are free, by node."""
+        kind = self.kind(spec)
+        found = self._fitting.get(kind)
+        if found is None:
+            found = self._fitting[kind] = sorted(
+                (
+                    each
+                    for each in self._seats
+                    if not misfit(spec, each.capabilities) and self._willing(each, spec.task)
+                ),
+                key=lambda each: each.node,
+            )
+        return found
+
+    def free(self, spec: TaskSpec) -> Iterable[Seats]:
+        """Those that could take it now, the ones to be asked first in front."""
+        room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
+        return sorted(room, key=lambda each: each.row)
+
+    def drawn(self, spec: TaskSpec) -> Seats | None:
+        """Whose a short task is, room or not; None when nobody can take it."""
+        candidates = self._candidates(spec)
+        if not candidates:
+            return None
+        return candidates[crc32(spec.task.encode()) % len(candidates)]
+
+    def home(self, spec: TaskSpec) -> Seats | None:
+        """Where an interactive task was submitted: it runs there at once, owner or not."""
+        if not self._core.table.interactive(spec.task):
+            return None
+        node = self._core.table.home(spec.task)
+        for each in self._seats:
+            if each.node == node and not misfit(spec, each.capabilities):
+                return None if self._is_passed(spec.task, node) else each
+        return None
+
+    def has_place(self, spec: TaskSpec) -> bool:
+        """Any task of this kind could go somewhere now."""
+        return any(self.has_room(each, spec) for each in self.fitting(spec))
+
+    def has_room(self, seats: Seats, spec: TaskSpec) -> bool:
+        """Interactive work overtakes what is only queued; short tasks queue up in a row."""
+        if self._core.table.interactive(spec.task):
+            return seats.active < seats.slots
+        if seats.open:
+            return True
+        if not self.short(spec):
+            return False
+        in_a_row = self._core.settings.short_task_ms // max(spec.expected_ms, 1)
+        return seats.fills_up(min(SHORT_TASKS_PER_SLOT, in_a_row))
+
+    def short(self, spec: TaskSpec) -> bool:
+        """Tasks that are claimed several at once."""
+        return spec.expected_ms < self._core.settings.short_task_ms
+
+    def _candidates(self, spec: TaskSpec) -> list[Seats]:
+        """Those that fit, without those that have had their chance."""
+        fitting = self.fitting(spec)
+        life = self._core.table.lives.get(spec.task)
+        failed = failed_on(life) if life is not None else ()
+        if failed:
+            fitting = [each for each in fitting if each.node not in failed] or fitting
+        passed = self._passed.get(spec.task)
+        return [each for each in fitting if each.node not in passed] if passed else fitting
+
+    def _is_passed(self, task: TaskId, node: NodeId) -> bool:
+        return node in self._passed.get(task, ())
+
+    def _willing(self, seats: Seats, task: TaskId) -> bool:
+        """Its owner lets it take this task; some take only what was submitted there."""
+        at_home = not seats.own_only or self._core.table.home(task) == seats.node
+        return seats.willing and at_home
