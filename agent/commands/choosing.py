@@ -67,6 +67,8 @@ def run_chosen(
 
 def _meant(parser: CommandParser, commands: Mapping[str, Command], word: str) -> str:
     """A command by its name, or by the beginning of it where that is unique."""
+    if not word:
+        parser.error("no command is named")
     found = [word] if word in commands else [each for each in commands if each.startswith(word)]
     if not found:
         near = difflib.get_close_matches(word, commands, 1)

@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import io
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
@@ -24,9 +25,11 @@ from agent.commands.parsing import command_parser
 from agent.commands.scripts import SCRIPTS
 
 NAMES_MAX = 500
-WORDS = "words"
+WORDS, LINE = "words", "line"
 GROUPS = ("flock", "program")
 """Commands that have commands of their own."""
+BASH_BREAKS = ":="
+_STRANGE = re.compile(r"[^\w@%+=:,./-]")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
@@ -34,6 +37,9 @@ def run(arguments: list[str]) -> int:
     """Print the script of a shell, or, when that asks, the words that fit."""
     if arguments[:1] == [WORDS]:
         sys.stdout.writelines(f"{word}\n" for word in words(arguments[1:]))
+        return exits.DONE
+    if arguments[:1] == [LINE]:
+        sys.stdout.writelines(f"{word}\n" for word in for_line(" ".join(arguments[1:])))
         return exits.DONE
     parser = command_parser(
         "completion",
@@ -52,12 +58,12 @@ def run(arguments: list[str]) -> int:
 def words(line: list[str]) -> list[str]:
     """What fits the last of these words, which stand behind `wingbeat`."""
     *before, last = line or [""]
-    begun = last.strip('"')  # a shell may have to write the empty word so
+    begun = last.strip("\"'")  # a shell may have to write the empty word so
     commands, folder = _commands(before)
     named = [each for each in before if not each.startswith("-")]
     depth = 2 if folder else 1
     if len(named) < depth:
-        return _fitting(commands, begun)
+        return _fitting(_options(named) if begun.startswith("-") else commands, begun)
     command = named[depth - 1]
     if before[-1] == "--node":
         return _fitting(_asked(_machines), begun)
@@ -65,6 +71,32 @@ def words(line: list[str]) -> list[str]:
         return _fitting(_options(named[:depth]), begun)
     source = SOURCES.get(command)
     return _fitting(_asked(lambda client: source(client, begun)), begun) if source else []
+
+
+def for_line(line: str) -> list[str]:
+    """What bash is to write in the place of the last word of a line, as it sees words.
+
+    It takes a colon for the end of a word, and so would write what stands before it twice.
+    """
+    typed, quoted = _typed(line)
+    known = words(typed[1:] or [""])
+    end = max((typed[-1].rfind(sign) for sign in BASH_BREAKS), default=-1) + 1 if typed else 0
+    return [word if quoted else _STRANGE.sub(r"\\\g<0>", word[end:]) for word in known]
+
+
+def _typed(line: str) -> tuple[list[str], bool]:
+    """The words of a line that may break off anywhere, and whether that is inside of quotes."""
+    for end in ("", '"', "'"):
+        lexer = shlex.shlex(line + end, posix=True, punctuation_chars=False)
+        lexer.whitespace_split, lexer.commenters = True, ""
+        try:
+            found = list(lexer)
+        except ValueError:
+            continue
+        if not end and line[-1:].isspace() and not line.endswith("\\ "):
+            found.append("")
+        return found, bool(end)
+    return [], False
 
 
 def _commands(before: list[str]) -> tuple[Iterable[str], bool]:

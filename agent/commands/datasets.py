@@ -10,10 +10,11 @@ from agent.api.methods import ADD_DATASET, DATASETS
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import ask, ask_with
-from agent.commands.parsing import client_parser
+from agent.commands.parsing import client_parser, misuse
 from agent.commands.showing import ago, show_json, show_lines, show_table, size
 from agent.workflow.uploading import add
 
+ADD = "add"
 LATEST = 50
 LATEST_MAX = 2_000
 ID_LETTERS = 20
@@ -24,15 +25,22 @@ def run(arguments: list[str]) -> int:
     parser = client_parser(
         "datasets",
         "Show datasets, the newest first: their size, which machines hold them, which task made\n"
-        "them. --add takes a file or folder into the flock's keeping and prints its identifier.",
+        "them. `add` takes a file or folder into the flock's keeping and prints its identifier.",
         "wingbeat datasets",
         "wingbeat datasets survey --all",
-        "wingbeat datasets --add scans/",
+        "wingbeat datasets add scans/",
     )
-    parser.add_argument("workflow", nargs="?", default="", metavar="WORKFLOW", help="only of this")
-    parser.add_argument("--add", metavar="PATH", help="take this file or folder in")
+    parser.add_argument(
+        "workflow", nargs="?", default="", metavar="WORKFLOW|add", help="only of this; or add one"
+    )
+    parser.add_argument("path", nargs="?", metavar="PATH", help="the file or folder to add")
+    parser.add_argument("--add", metavar="PATH", help=argparse.SUPPRESS)
     parser.add_argument("--all", action="store_true", help="not only the latest")
     options = parser.parse_args(arguments)
+    if options.path is not None:
+        if options.workflow != ADD:
+            return misuse(f"{options.path} does not belong there: `datasets add PATH` adds a file")
+        options.add = options.path
     if options.add:
         options.add = Path(options.add).absolute()
         return ask_with(options, lambda client: _add(options, client))

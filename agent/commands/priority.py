@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agent.api.methods import PRIORITY
-from agent.api.work import SetPriority
+from agent.api.values import NamedPriority
+from agent.api.work import SetPriority, Wished
 from agent.commands.asking import ask
 from agent.commands.parsing import client_parser
+from agent.commands.showing import show_lines
 from agent.commands.submit import priority
-from agent.commands.wishes import show_wished
 
 
 def run(arguments: list[str]) -> int:
@@ -24,5 +25,8 @@ def run(arguments: list[str]) -> int:
     )
     options = parser.parse_args(arguments)
     params = SetPriority(options.workflow, options.priority)
-    done = f"of priority {options.priority} now"
-    return ask(options, PRIORITY, params, lambda wished: show_wished(done, wished))
+    return ask(options, PRIORITY, params, lambda wished: _show(options.priority, wished))
+
+
+def _show(priority: NamedPriority, wished: Wished) -> None:
+    show_lines([f"{wished.workflow} is of priority {priority} now"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from agent.api.methods import ACCEPT_PROGRAM, PROGRAMS, PUBLISH, REFUSE_PROGRAM
@@ -15,6 +16,7 @@ from agent.api.programs import (
     Published,
     RefuseProgram,
 )
+from agent.commands import exits
 from agent.commands.asking import ask
 from agent.commands.parsing import client_parser, misuse
 from agent.commands.showing import duration, show_lines, show_table
@@ -34,20 +36,26 @@ def run(arguments: list[str]) -> int:
         "wingbeat programs accept count@0123456789ab",
     )
     parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do")
-    parser.add_argument("program", nargs="?", metavar="FOLDER|NAME", help="with which one")
+    parser.add_argument(
+        "programs", nargs="*", default=(), metavar="FOLDER|NAME", help="with which ones"
+    )
     options = parser.parse_args(arguments)
-    if (options.action is None) != (options.program is None):
+    if options.action is None:
+        return ask(options, PROGRAMS, Programs(), _show)
+    if not options.programs:
         return misuse(f"{options.action} what? (`wingbeat programs --help` tells)")
-    match options.action:
-        case "publish":
-            folder = str(Path(options.program).absolute())
-            return ask(options, PUBLISH, Publish(folder), _published)
-        case "accept":
-            return ask(options, ACCEPT_PROGRAM, AcceptProgram(options.program), _decided)
-        case "refuse":
-            return ask(options, REFUSE_PROGRAM, RefuseProgram(options.program), _decided)
-        case _:
-            return ask(options, PROGRAMS, Programs(), _show)
+    # One after the other, so that what was done before a refusal is told.
+    codes = (_act(options, program) for program in options.programs)
+    return next((code for code in codes if code != exits.DONE), exits.DONE)
+
+
+def _act(options: argparse.Namespace, program: str) -> int:
+    if options.action == "publish":
+        folder = str(Path(program).absolute())
+        return ask(options, PUBLISH, Publish(folder), _published)
+    if options.action == "accept":
+        return ask(options, ACCEPT_PROGRAM, AcceptProgram(program), _decided)
+    return ask(options, REFUSE_PROGRAM, RefuseProgram(program), _decided)
 
 
 def _published(published: Published) -> None:

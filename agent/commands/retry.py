@@ -19,7 +19,9 @@ def run(arguments: list[str]) -> int:
         "wingbeat retry survey merge",
     )
     parser.add_argument("workflow", metavar="WORKFLOW", help="its name, or the beginning of it")
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help="all of them if none is named")
+    parser.add_argument(
+        "tasks", nargs="*", default=(), metavar="TASK", help="all of them if none is named"
+    )
     options = parser.parse_args(arguments)
     params = Retry(options.workflow, tuple(options.tasks))
     return ask(options, RETRY, params, _show)

@@ -59,7 +59,7 @@ def _lines(story: Story, runs: TaskRuns) -> None:
             for each in task.outputs
         ),
     }
-    show_lines(f"  {name:<10}{value}" for name, value in facts.items() if value)
+    show_lines(f"  {name:<10}{value}".rstrip() for name, value in facts.items() if value)
     if runs.runs:
         show_table(("RUN", "ON", "BEGAN", "LASTED", "END", "WHY"), [_row(run) for run in runs.runs])
 

@@ -153,6 +153,8 @@ def _step(options: argparse.Namespace) -> Any:
 
 def _read_json(options: argparse.Namespace) -> Submit:
     """The workflow in the file, with what the command line says otherwise."""
+    if options.set:
+        raise _JsonError("it is JSON, which has no variables: --set is for workflow files")
     if options.file == "-":
         data = sys.stdin.buffer.read(FILE_BYTES_MAX + 1)
     else:
@@ -178,6 +180,8 @@ def _json_object(data: bytes) -> dict[str, object]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _JsonError(f"it is not UTF-8 (byte {error.start})") from error
+    if not text.strip():
+        raise _JsonError("there is nothing in it")
     try:
         document = msgspec.json.decode(text)
     except msgspec.MsgspecError as error:

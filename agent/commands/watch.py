@@ -11,7 +11,14 @@ from rich.text import Text
 from agent.api.admission import JoinRequested
 from agent.api.flock import Peers, PeersReply
 from agent.api.methods import PEERS, SHOW, STATUS
-from agent.api.session import Event, GateWaiting, PeerChanged, TaskMoved, WorkflowEnded
+from agent.api.session import (
+    Event,
+    FlockChanged,
+    GateWaiting,
+    PeerChanged,
+    TaskMoved,
+    WorkflowEnded,
+)
 from agent.api.values import Position
 from agent.api.work import Show, ShowReply, Status, StatusReply
 from agent.client import Client, EventsLostError
@@ -136,6 +143,8 @@ def _told(event: Event) -> str:
             return f"{gate.workflow}/{gate.name} waits for a person: {gate.asks}"
         case WorkflowEnded() as ended:
             return f"{ended.workflow} is {ended.state}"
+        case FlockChanged(flock, expelled) if expelled:
+            return f"this machine was sent away from {flock}: it hears of no work any more"
         case JoinRequested() as asks:
             return f"{asks.name} asks to be let in, code {asks.code} (`wingbeat flock requests`)"
         case PeerChanged():

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from agent.control.dry_run import Machine
 from agent.protocol.records import TaskSpec
 
-MACHINES_NAMED_MAX = 4
+MACHINES_NAMED_MAX = PROGRAMS_NAMED_MAX = 4
 
 
 def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
@@ -45,5 +45,5 @@ def _sentence(machines: tuple[str, ...], programs: list[str]) -> str:
     run, them = "runs" if len(machines) == 1 else "run", "it" if len(bare) == 1 else "them"
     return (
         f"{listed(machines)} {run} {listed(bare)} only when somebody there accepts {them}: "
-        f"`wingbeat programs accept {bare[0]}`"
+        f"`wingbeat programs accept {' '.join(bare[:PROGRAMS_NAMED_MAX])}`"
     )

@@ -49,6 +49,8 @@ def find_workflow(table: Table, reference: str) -> Workflow:
 
 def find_task(table: Table, reference: str, within: Workflow | None = None) -> TaskSpec:
     """The task that is meant, of one workflow or of any; ``workflow/task`` names both."""
+    if within is None and reference in table.workflows:
+        _refuse_workflow(table, reference)
     if reference in table.specs and _is_in(table, reference, within):
         return table.specs[reference]
     workflow, slash, name = reference.rpartition("/")
@@ -73,6 +75,15 @@ def find_member(members: Iterable[MemberFacts], reference: str) -> MemberFacts:
         return f"{by_id[node].name} ({node})"
 
     return by_id[_meant("member", reference, known, "", described)]
+
+
+def _refuse_workflow(table: Table, name: WorkflowId) -> None:
+    """Who names a workflow where a task is wanted, and no task is called so, is told of them."""
+    tasks = table.workflows[name].spec.tasks
+    if any(spec.name == name for spec in table.specs.values()):
+        return
+    example = f", like {name}/{tasks[0].name}" if tasks else ""
+    raise RefusedError(ErrorCode.UNKNOWN, f"{name} is a workflow: name one of its tasks{example}")
 
 
 def _is_in(table: Table, task: TaskId, within: Workflow | None) -> bool:

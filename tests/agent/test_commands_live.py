@@ -133,7 +133,7 @@ def test_work_is_submitted_watched_and_steered(
                 == "survey/check is marked done\n"
             )
             reach(events, "again", TaskState.TERMINATED)
-    assert said("cancel", "survey", "never") == "survey is cancelled\n"
+    assert said("cancel", "survey", "never") == "never of survey is cancelled\n"
     assert said("retry", "survey") == "survey: 1 task is tried again\n"
     words = next(line.split() for line in said("status").splitlines() if "survey" in line)
     assert words[:4] == ["survey", "waiting", "3/4", "interactive"]

@@ -28,7 +28,7 @@ def test_each_script_is_one_that_its_shell_reads(
 ) -> None:
     assert cli.main(["completion", shell]) == exits.DONE
     script = capsys.readouterr().out
-    assert "completion words" in script
+    assert " completion " in script
     check = CHECKS.get(shell)
     if check is None or shutil.which(check[0]) is None:
         pytest.skip(f"{shell} is not installed on this machine")

@@ -19,6 +19,7 @@ FOLDER = Dataset("tree:" + "ab" * 32, 10)
 COUNT = TaskSpec("1", "one", "count@abababababab", published=FOLDER)
 SPLIT = msgspec.structs.replace(COUNT, task="2", program="split@abababababab")
 BOTH, ONLY = "count and split", "only when somebody there accepts"
+TO_DO = "`wingbeat programs accept count split`"
 HAS_ALL = Machine("n", "alder", Capabilities(programs=(COUNT.program, SPLIT.program)), 1, True)
 
 
@@ -38,7 +39,7 @@ def machine(name: str, *programs: str, takes: bool = False) -> Machine:
         ),
         (
             [HAS_ALL, *(machine(f"m{number}") for number in range(6))],
-            [f"m0, m1, m2 and 3 others run {BOTH} {ONLY} them: `wingbeat programs accept count`"],
+            [f"m0, m1, m2 and 3 others run {BOTH} {ONLY} them: {TO_DO}"],
         ),
     ],
 )
