@@ -8,7 +8,7 @@ each row is told line by line.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 GAP = 2
 READABLE_MIN = 10
@@ -26,6 +26,16 @@ def column_widths(natural: Sequence[int], window: int) -> list[int] | None:
             break
         left -= width
     return None if cap < READABLE_MIN else [min(width, cap) for width in natural]
+
+
+def padded(
+    rows: Iterable[Sequence[str]], widths: Sequence[int], width_of: Callable[[str], int]
+) -> Iterator[str]:
+    """Each row in a line, which is as long as it has to be."""
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        told = (cell + " " * (width - width_of(cell) + GAP) for cell, width in cells)
+        yield "".join(told).rstrip()
 
 
 def told_by_lines(

@@ -16,10 +16,9 @@ from typing import TextIO
 import msgspec
 from msgspec import Struct
 
-from agent.commands.columns import GAP, column_widths, told_by_lines
+from agent.commands.columns import GAP, column_widths, padded, told_by_lines
 from agent.commands.folding import wrapped_lines
 
-UNLIMITED_WIDTH = 10_000
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 STYLES = {
     "running": "green",
@@ -72,17 +71,21 @@ def window_of(stream: TextIO) -> int | None:
 def show_table(header: Row, rows: Sequence[Row]) -> None:
     """Columns under their names, in a narrow window line by line; words of states have colours.
 
-    What draws them is imported here, for an agent says lines only and should not carry it.
+    Where nobody watches, each row is a line, however long. What draws is imported here, for an
+    agent says lines only and should not carry it.
     """
     from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    window = window_of(sys.stdout) or 0
+    window = window_of(sys.stdout)
     shown = [[plain(cell) for cell in row] for row in rows]
     natural = [max(map(cell_len, cells)) for cells in zip(header, *shown, strict=True)]
-    widths = column_widths(natural, window or UNLIMITED_WIDTH)
+    if window is None:
+        show_verbatim(padded([header, *shown], natural, cell_len))
+        return
+    widths = column_widths(natural, window)
     if widths is None:
         show_verbatim(told_by_lines(header, shown, window))
         return
@@ -91,8 +94,7 @@ def show_table(header: Row, rows: Sequence[Row]) -> None:
         table.add_column(name, width=width, overflow="fold")
     for row in shown:
         table.add_row(*(Text(cell, STYLES.get(cell, "")) for cell in row))
-    width = window or UNLIMITED_WIDTH
-    console = Console(file=sys.stdout, width=width, highlight=False, emoji=False, markup=False)
+    console = Console(file=sys.stdout, width=window, highlight=False, emoji=False, markup=False)
     with console.capture() as drawn:
         console.print(table)
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in drawn.get().splitlines())

@@ -171,15 +171,16 @@ def _in_order(specs: tuple[TaskSpec, ...]) -> Iterator[TaskSpec]:
             users[producer].append(task)
     ranks = _ranks(own, needs, users)
     open_needs = {task: len(producers) for task, producers in needs.items()}
-    heap = [(-ranks[task], task) for task, count in open_needs.items() if not count]
+    places = {task: place for place, task in enumerate(own)}
+    heap = [(-ranks[task], places[task], task) for task, count in open_needs.items() if not count]
     heap.sort()
     while heap:
-        _, task = heappop(heap)
+        task = heappop(heap)[-1]
         yield own[task]
         for user in users[task]:
             open_needs[user] -= 1
             if not open_needs[user]:
-                heappush(heap, (-ranks[user], user))
+                heappush(heap, (-ranks[user], places[user], user))
 
 
 def _ranks(

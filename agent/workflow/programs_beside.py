@@ -21,6 +21,10 @@ from agent.workflow.variables import Scope, fill
 from agent.workflow.yaml_nodes import Mapping, Node
 
 SCRIPT_BYTES_MAX = 16 * 1024 * 1024
+LOOKED_AT_BYTES = 64 * 1024
+SHELL_SUFFIXES = (".sh", ".bash")
+INTERPRETED_SUFFIXES = (".bat", ".cmd", ".js", ".pl", ".ps1", ".py", ".r", ".rb")
+"""What runs these takes both kinds of line ends."""
 
 
 class ProgramsBeside:
@@ -91,10 +95,27 @@ class ProgramsBeside:
             limit = f"{SCRIPT_BYTES_MAX // 1024 // 1024} MB"
             self._faults.add(values.place, f"a script has at most {limit}: make it a folder")
             return
+        if _has_windows_line_ends(path):
+            said = f"{path.name} has the line ends of Windows, which the shells of other systems"
+            self._faults.add(values.place, f"{said} cannot read: save it with those of Unix")
+            return
         expected_s = float(values.get("expected", 0.0))
         text = described_script(name, path, outputs)
         self.local[name] = LocalProgram(name, path, text)
         self.known[name] = KnownProgram(outputs or None, expected_s)
+
+
+def _has_windows_line_ends(path: Path) -> bool:
+    """Of a script that a shell of Unix is to run, or that names who runs it in its first line."""
+    try:
+        with path.open("rb") as file:
+            begins = file.read(LOOKED_AT_BYTES)
+    except OSError:
+        return False  # told when it is read to be sent
+    first, _, rest = begins.partition(b"\n")
+    if first.startswith(b"#!") and first.endswith(b"\r"):
+        return path.suffix.lower() not in INTERPRETED_SUFFIXES
+    return path.suffix.lower() in SHELL_SUFFIXES and (first.endswith(b"\r") or b"\r\n" in rest)
 
 
 def described_script(name: str, path: Path, outputs: tuple[str, ...]) -> str:

@@ -55,6 +55,8 @@ def furnish(folder: Path) -> None:
     for name in ("scan.las", "scans/a.las", "scans/b.las"):
         (folder / name).write_text("points")
     (folder / "count.sh").write_text("#!/bin/sh\nwc -l\n")
+    (folder / "dos.sh").write_bytes(b"#!/bin/sh\r\nwc -l\r\n")
+    (folder / "dos").write_bytes(b"#!/usr/bin/awk -f\r\nEND { print NR }\r\n")
     (folder / "lines.txt").write_text("one\ntwo\n")
     (folder / "params.xml").write_text("<parameters/>")
     (folder / "bad.xml").write_text("<parameters>\n  <band>\n</parameters>")
