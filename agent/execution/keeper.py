@@ -8,8 +8,8 @@ keeper is free for another program.
 It runs at the usual priority, because suspending must be quick on a machine that is busy. What it
 starts runs only when nobody else wants the processor (``SCHED_IDLE``), in its own scheduling group
 at the lowest weight, with the disk to itself only when nobody else reads, and as the first to be
-ended when the machine's memory is used up. A program that is to have more than what others leave
-is only made nicer.
+ended when the machine's memory is used up, as the keeper itself. A program that is to have more
+than what others leave is only made nicer.
 
 The agent sends a request for each program and single letters about it; the keeper answers in lines.
 
@@ -37,17 +37,21 @@ import struct
 import sys
 import time
 from contextlib import suppress
-from typing import Any
 
 from agent.execution.folder_size import folder_bytes
 from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
 
 assert sys.platform != "win32"
 
+TYPE_CHECKING = False  # importing typing would take as long as starting a program
+if TYPE_CHECKING:
+    from typing import Any
+
 SUSPEND, RESUME, KILL, REQUEST = b"S", b"C", b"K", b"R"
 FILES = 3
 """With each request: standard input, output and error of the program."""
 HEADER = struct.Struct("!I")
+PIECE_BYTES = 64 * 1024
 PR_SET_CHILD_SUBREAPER = 36
 IOPRIO_SET = {
     "x86_64": 251,
@@ -56,7 +60,9 @@ IOPRIO_SET = {
     "i686": 289,
     "ppc64le": 273,
     "riscv64": 30,
-}
+}.get(os.uname().machine)
+"""The number of a call that the C library has no name for."""
+IOPRIO_OF_PROCESS, IOPRIO_OF_GROUP = 1, 2
 IDLE_IO, LOW_IO = 3 << 13, (2 << 13) | 7
 NICE_SPARE, NICE_LOW = 19, 10
 LOOK_S_MIN, LOOK_S_MAX = 0.05, 0.5
@@ -80,6 +86,7 @@ def keep(agent: int, group: str) -> None:
     takes those that give way to all others; empty where there is none."""
     become_subreaper()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _write("/proc/self/oom_score_adj", FIRST_TO_END)
     keeper = Keeper(socket.socket(fileno=agent), group)
     try:
         while keeper.serve():
@@ -105,10 +112,10 @@ class Keeper:
 
     def serve(self) -> bool:
         """One program, from its request to its end; False when there will be no more."""
-        files = self._wait_for_request()
-        if files is None:
+        found = self._wait_for_request()
+        if found is None:
             return False
-        request = _read_request(self._agent)
+        request, files = found
         self._code, self._cpu_s, self._memory_kb = 0, 0.0, 0
         try:
             self._program = start(request, files, self._group)
@@ -119,41 +126,52 @@ class Keeper:
             for file in files:
                 os.close(file)
         self._say("started")
-        self._watch(Bounds(request))
+        self._watch(Bounds(request), request)
         self._say(f"ended {self._code} {round(1_000 * self._cpu_s)} {self._memory_kb}")
         return True
 
-    def _wait_for_request(self) -> list[int] | None:
-        """The files of the next program. A letter that comes first was for the last one."""
+    def _wait_for_request(self) -> tuple[dict[str, Any], list[int]] | None:
+        """The next program and its files. Letters that come first were for the last one."""
         space = socket.CMSG_SPACE(FILES * array.array("i").itemsize)
         while True:
-            letter, ancillary, _, _ = self._agent.recvmsg(1, space, socket.MSG_CMSG_CLOEXEC)
-            if not letter:
+            data, ancillary, _, _ = self._agent.recvmsg(PIECE_BYTES, space, socket.MSG_CMSG_CLOEXEC)
+            if not data:
                 return None
             files = array.array("i")
             for _, _, content in ancillary:
                 files.frombytes(content[: len(content) - len(content) % files.itemsize])
-            if letter == REQUEST:
-                return list(files)
+            data = data.lstrip(SUSPEND + RESUME + KILL)
+            if data:
+                return _read_request(self._agent, data[len(REQUEST) :]), list(files)
 
-    def _watch(self, bounds: Bounds) -> None:
+    def _watch(self, bounds: Bounds, request: dict[str, Any]) -> None:
         """Until there are no children; what the program leaves behind it is ended."""
-        look_s = LOOK_S_MIN
+        stepped_back, look_s = False, LOOK_S_MIN
+        look_at_s = time.monotonic() + look_s
         while reap(self._reaped):
             if not self._program:
                 end_tree(os.getpid(), self._reaped)
                 continue
-            ready, _, _ = select.select([self._agent.fileno(), self._woken], [], [], look_s)
-            if self._agent.fileno() in ready:
-                self._obey(self._agent.recv(64))
-            if self._woken in ready:
-                with suppress(BlockingIOError):
-                    os.read(self._woken, 4096)
-            if not ready:
-                look_s, excess = bounds.look(min(LOOK_S_MAX, 2 * look_s))
-                if excess:
-                    self._say(f"excess {excess}")
-                    end_tree(os.getpid(), self._reaped)
+            self._wait(max(0.0, look_at_s - time.monotonic()))
+            if time.monotonic() < look_at_s:
+                continue
+            if not stepped_back:
+                step_back_all(os.getpid(), spare=request["spare"], group=self._group)
+                stepped_back = True
+            look_s, excess = bounds.look(min(LOOK_S_MAX, 2 * look_s))
+            look_at_s = time.monotonic() + look_s
+            if excess:
+                self._say(f"excess {excess}")
+                end_tree(os.getpid(), self._reaped)
+
+    def _wait(self, limit_s: float) -> None:
+        """For a word of the agent or the end of a process."""
+        ready, _, _ = select.select([self._agent.fileno(), self._woken], [], [], limit_s)
+        if self._agent.fileno() in ready:
+            self._obey(self._agent.recv(64))
+        if self._woken in ready:
+            with suppress(BlockingIOError):
+                os.read(self._woken, 4096)
 
     def _obey(self, letters: bytes) -> None:
         if not letters:
@@ -246,8 +264,9 @@ def start(request: dict[str, Any], files: list[int], group: str) -> int:
     """Start the program; its process. Raises ``OSError``.
 
     A process that is made for nothing else (``vfork``) costs a fraction of one that first runs
-    Python, so what it is to have is set from outside right after; of what it has started in that
-    moment too.
+    Python, so what it is to have is set from outside right after. It may have started others in
+    that moment: those of its process group are set with it, all others when it is looked at first
+    (``step_back_all``), which most programs do not live to see.
     """
     command = request["command"]
     actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
@@ -265,26 +284,33 @@ def start(request: dict[str, Any], files: list[int], group: str) -> int:
         os.chdir("/")
     spare = request["spare"]
     _step_back(program, spare=spare, group=group)
-    for each in descendants(program):
-        _step_back(each, spare=spare, group=group)
+    _step_back_together(os.PRIO_PGRP, IOPRIO_OF_GROUP, program, spare=spare)
     return program
+
+
+def step_back_all(keeper: int, *, spare: bool, group: str) -> None:
+    """Whatever runs below a keeper by now."""
+    for process in descendants(keeper):
+        _step_back(process, spare=spare, group=group)
+        _step_back_together(os.PRIO_PROCESS, IOPRIO_OF_PROCESS, process, spare=spare)
 
 
 def _step_back(process: int, *, spare: bool, group: str) -> None:
     """Behind everybody else. What a system refuses is done without."""
-    nice = NICE_SPARE if spare else NICE_LOW
-    with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, process, nice)
     if spare:
         with suppress(OSError):
             os.sched_setscheduler(process, os.SCHED_IDLE, os.sched_param(0))
         if group:
             _write(group, str(process))
-    _write(f"/proc/{process}/autogroup", str(nice))
-    _write(f"/proc/{process}/oom_score_adj", FIRST_TO_END)
-    number = IOPRIO_SET.get(os.uname().machine)
-    if number is not None:
-        _libc.syscall(number, 1, process, IDLE_IO if spare else LOW_IO)
+    _write(f"/proc/{process}/autogroup", str(NICE_SPARE if spare else NICE_LOW))
+
+
+def _step_back_together(whom: int, whose_disk: int, number: int, *, spare: bool) -> None:
+    """What can be said of a process and of a group of them."""
+    with suppress(OSError):
+        os.setpriority(whom, number, NICE_SPARE if spare else NICE_LOW)
+    if IOPRIO_SET is not None:
+        _libc.syscall(IOPRIO_SET, whose_disk, number, IDLE_IO if spare else LOW_IO)
 
 
 def _write(path: str, text: str) -> None:
@@ -296,15 +322,16 @@ def _write(path: str, text: str) -> None:
             os.close(file)
 
 
-def _read_request(agent: socket.socket) -> dict[str, Any]:
-    size = HEADER.unpack(_read_exactly(agent, HEADER.size))[0]
-    found = marshal.loads(_read_exactly(agent, size))
+def _read_request(agent: socket.socket, data: bytes) -> dict[str, Any]:
+    """``data`` is what has come of it, nearly always all."""
+    data = _read_exactly(agent, data, HEADER.size)
+    end = HEADER.size + HEADER.unpack_from(data)[0]
+    found = marshal.loads(_read_exactly(agent, data, end)[HEADER.size :])
     assert isinstance(found, dict)
     return found
 
 
-def _read_exactly(agent: socket.socket, size: int) -> bytes:
-    data = b""
+def _read_exactly(agent: socket.socket, data: bytes, size: int) -> bytes:
     while len(data) < size:
         piece = agent.recv(size - len(data))
         if not piece:

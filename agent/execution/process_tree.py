@@ -11,16 +11,19 @@ import resource
 import select
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 
 assert sys.platform != "win32"
 
+TYPE_CHECKING = False  # see ``keeper``
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Reaped = Callable[[int, int, resource.struct_rusage], None]
+    """Told of each child that has ended: which, how, and what it has used."""
+
 LOOKS_MAX = 200
 PAUSE_S = 0.005
-
-Reaped = Callable[[int, int, resource.struct_rusage], None]
-"""Told of each child that has ended: which, how, and what it has used."""
 
 
 def children_of(process: int) -> list[int]:

@@ -1,0 +1,41 @@
+"""A program and what it starts come after everybody else; the keeper that ends them does not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.driver.worlds import eventually, in_loop
+from tests.execution.places import place
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
+
+
+@pytest.mark.parametrize(("spare", "nice"), [(True, 19), (False, 10)], ids=["spare", "share"])
+def test_all_of_a_program_steps_back(tmp_path: Path, spare: bool, nice: int) -> None:
+    wanted = (nice, "1000", spare)
+
+    async def test() -> None:
+        async with place(tmp_path, spare=spare) as here:
+            here.start(f"hang {tmp_path}/pids")
+            program, started = await here.running()
+            standing = [wanted, wanted]
+            await eventually(lambda: [_standing(each) for each in (program, started)] == standing)
+            keeper = _parent(program)
+            assert os.getpriority(os.PRIO_PROCESS, keeper) == os.getpriority(os.PRIO_PROCESS, 0)
+            assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
+
+    in_loop(test)
+
+
+def _standing(process: int) -> tuple[int, str, bool]:
+    adjusted = Path(f"/proc/{process}/oom_score_adj").read_text().strip()
+    idle = os.sched_getscheduler(process) == os.SCHED_IDLE
+    return os.getpriority(os.PRIO_PROCESS, process), adjusted, idle
+
+
+def _parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
