@@ -8,9 +8,9 @@ also counts what others took; the processor's time does not.
 
 from __future__ import annotations
 
-import sys
-import threading
+import signal
 import time
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ POLL_MS = 10
 WITHIN_S = 120.0
 LONG_MS = 20.0
 """A turn that takes longer is worth a look at where it was."""
-STACK_DEPTH = 7
+STACK_DEPTH, PLACES_MAX = 7, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Probe:
     def __init__(self) -> None:
         self.doing = "opening"
         self.turns: dict[str, list[Turn]] = defaultdict(list)
-        self.begun_s = time.monotonic()
+        self.watch: Watch | None = None
         self._last = _now_s()
         self._timer = QTimer()
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -74,31 +74,39 @@ class Probe:
         wall, thread, process = (
             (now - then) * 1000 for now, then in zip(self._last, before, strict=True)
         )
-        self.begun_s = self._last[0]
         self.turns[self.doing].append(Turn(wall - PROBE_MS, thread, process))
+        if self.watch is not None:
+            self.watch.turned(self.doing)
 
 
-class Watch(threading.Thread):
-    """Looks where the window's thread is while a turn takes long. It disturbs what it watches."""
+class Watch:
+    """Tells where the window's thread was when a turn took long.
 
-    def __init__(self, probe: Probe) -> None:
-        super().__init__(daemon=True)
-        self._probe, self._main = probe, threading.get_ident()
-        self.seen: Counter[tuple[str, str]] = Counter()
+    An alarm asks that thread itself: who looks at its frames from another one keeps its painters alive.
+    """
 
-    def run(self) -> None:
-        """Until the process ends."""
-        while True:
-            time.sleep(LONG_MS / 1000 / 4)
-            if (time.monotonic() - self._probe.begun_s) * 1000 > LONG_MS:
-                frame = sys._current_frames().get(self._main)
-                self.seen[self._probe.doing, _told(frame)] += 1
+    def __init__(self) -> None:
+        self._stack = ""
+        self._seen: Counter[str] = Counter()
+        signal.signal(signal.SIGALRM, self._late)
+
+    def turned(self, doing: str) -> None:
+        """A turn is over, and a new one begins."""
+        if self._stack:
+            self._seen[f"{doing}\n{self._stack}"] += 1
+            self._stack = ""
+        signal.setitimer(signal.ITIMER_REAL, LONG_MS / 1000)
 
     def sheet(self) -> str:
         """The places where it was seen most."""
-        return "\n\n".join(
-            f"{count} x {doing}\n{stack}" for (doing, stack), count in self.seen.most_common(25)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        return "\n".join(
+            f"{count} x {stack}" for stack, count in self._seen.most_common(PLACES_MAX)
         )
+
+    def _late(self, number: int, frame: FrameType | None) -> None:
+        del number
+        self._stack = "".join(traceback.format_stack(frame, STACK_DEPTH))
 
 
 def until(true: Callable[[], bool], within_s: float = WITHIN_S) -> float:
@@ -129,14 +137,3 @@ def wait(for_s: float) -> None:
 
 def _now_s() -> tuple[float, float, float]:
     return time.monotonic(), time.thread_time(), time.process_time()
-
-
-def _told(frame: FrameType | None) -> str:
-    lines: list[str] = []
-    while frame is not None and len(lines) < STACK_DEPTH:
-        code = frame.f_code
-        lines.append(
-            f"    {code.co_filename.rpartition('/work/')[2]}:{frame.f_lineno} {code.co_name}"
-        )
-        frame = frame.f_back
-    return "\n".join(lines)

@@ -86,9 +86,7 @@ def everything_read(whole: Application) -> bool:
 def load(whole: Application, watch_s: float) -> dict[str, float]:
     """Opened before anything is known; then everything looked at while events come."""
     probe = Probe()
-    watch = Watch(probe)
-    if os.environ.get("WHERE"):
-        watch.start()
+    probe.watch = Watch() if os.environ.get("WHERE") else None
     whole.bridge.start()
     _, open_s = opened(whole)
     probe.doing = "loading"
@@ -97,7 +95,9 @@ def load(whole: Application, watch_s: float) -> dict[str, float]:
     large = f"line {whole.screen.total - 1}"
     with tempfile.TemporaryDirectory() as name:
         walk(probe, whole_walk(whole, large, Path(name), round(watch_s * 100)))
-    sys.stderr.write(probe.sheet() + "\n" + watch.sheet() + "\n")
+    sys.stderr.write(probe.sheet() + "\n")
+    if probe.watch is not None:
+        sys.stderr.write(probe.watch.sheet() + "\n")
     turns = probe.all()
     late = sorted(turn.late_ms for turn in turns)
     return {
