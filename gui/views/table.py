@@ -14,6 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import (
     QAbstractTableModel,
+    QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
     QSettings,
@@ -285,6 +286,13 @@ class Table(QTableView):
         place = self.rows.place_of(key)
         if place < 0:
             return False
-        self.selectRow(place)
+        self.choose_place(place)
         self.scrollTo(self.rows.index(place, 0))
         return True
+
+    def choose_place(self, place: int) -> None:
+        """This row and no other, whatever key is held: ``selectRow`` adds to what is chosen while
+        somebody holds Ctrl, and most shortcuts are made with it."""
+        index, flag = self.rows.index(place, 0), QItemSelectionModel.SelectionFlag
+        model = self.selectionModel()
+        model.setCurrentIndex(index, flag.ClearAndSelect | flag.Rows)

@@ -167,7 +167,7 @@ class WorkflowsPage(QWidget):
             self.below.setVisible(bool(shown))
             unchosen = not self.table.selectionModel().hasSelection() and self.rows.rows
             if unchosen and not self.table.choose(self._chosen):
-                self.table.selectRow(0)
+                self.table.choose_place(0)
         if self._chosen in changes.tasks or self._chosen in changes.workflows:
             self._tell_detail()
 

@@ -130,6 +130,15 @@ def test_dialogs_have_names_too(qtbot: QtBot, desk: Desk, active: Window, login:
     dialog.close()
 
 
+def test_a_row_is_chosen_alone_while_ctrl_is_held(qtbot: QtBot, desk: Desk, active: Window) -> None:
+    names = [submit(qtbot, desk, waiting()) for _ in range(2)]
+    QTest.keyPress(active, Qt.Key.Key_1, CONTROL)
+    for name in names:
+        active.workflows.choose(name)
+        assert [each.workflow for each in active.workflows.table.selected()] == [name]
+    QTest.keyRelease(active, Qt.Key.Key_1)
+
+
 def test_f5_leaves_the_keyboard_where_it_was(qtbot: QtBot, desk: Desk, active: Window) -> None:
     failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
     name = submit(qtbot, desk, failing)
