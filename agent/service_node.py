@@ -172,6 +172,8 @@ class LiveNode:
     def set_presence(self, presence: PresenceChanged) -> None:
         """Whether this machine works for others now."""
         self.presence = presence
+        if presence.volunteering:
+            self.children.prepare()
         self.hand(presence)
 
     def look_for_programs(self) -> tuple[str, ...]:

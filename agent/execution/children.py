@@ -51,6 +51,8 @@ from agent.protocol.events import (
 from agent.protocol.records import Dataset, RunName, TaskId, short_text
 
 KILL_ALL_S = 5.0
+PREPARE_AFTER_S = 1.0
+"""Starting the agent comes first."""
 DISK_SHARE = 0.8
 """Of what is free, as much may be written by a program that nobody has set a limit for."""
 LACKING = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
@@ -98,6 +100,7 @@ class Children:
         self._folders = ScratchFolders(scratch, store)
         self._inherited = inherited(os.environ)
         self._runs: dict[Key, Run] = {}
+        self._preparing: asyncio.TimerHandle | None = None
 
     def names(self) -> tuple[str, ...]:
         """The programs that can be run here."""
@@ -111,6 +114,18 @@ class Children:
         """What an agent that was killed has left."""
         for left in self._scratch.iterdir():
             shutil.rmtree(left, ignore_errors=True)
+
+    def prepare(self) -> None:
+        """This machine helps from now on; the first program should find everything ready."""
+        if self._preparing is None and not self._groups.available():
+            loop = asyncio.get_running_loop()
+            self._preparing = loop.call_later(PREPARE_AFTER_S, self._prepare)
+
+    def _prepare(self) -> None:
+        try:
+            self._groups.prepare()
+        except OSError as error:
+            log.info("programs cannot be prepared for: %s", error)
 
     # -- what the driver asks --------------------------------------------------------------
 
@@ -149,6 +164,8 @@ class Children:
 
     async def close(self) -> None:
         """End everything now, and start nothing any more."""
+        if self._preparing is not None:
+            self._preparing.cancel()
         for run in list(self._runs.values()):
             run.stopping = True
             if run.child is not None:

@@ -76,6 +76,9 @@ class Groups(Protocol):
     def available(self) -> str:
         """Why programs cannot be run here, in a sentence; empty when they can."""
 
+    def prepare(self) -> None:
+        """A program may be started soon: what takes long is done now. Raises ``OSError``."""
+
     async def start(self, launch: Launch, hear: Hear) -> Process:
         """Start a group with low priority. Raises ``OSError``."""
 
@@ -91,6 +94,9 @@ class NoGroups:
             "Programs cannot be run on this system, because nothing here could suspend and end "
             "them with all that they start; run them on Linux and Windows machines of the flock."
         )
+
+    def prepare(self) -> None:
+        """There is nothing to be done."""
 
     async def start(self, launch: Launch, hear: Hear) -> Process:
         del launch, hear

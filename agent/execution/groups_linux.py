@@ -242,7 +242,8 @@ class LinuxGroups:
         return group
 
     def prepare(self) -> None:
-        """So that the first program does not wait for the guardian."""
+        """The first program would wait for the guardian, at the worst moment: all machines of a
+        flock begin to work when somebody submits something."""
         self._have_guardian()
 
     async def close(self) -> None:

@@ -213,6 +213,9 @@ class WindowsGroups:
     def available(self) -> str:
         return ""
 
+    def prepare(self) -> None:
+        """A job is made at once."""
+
     async def start(self, launch: Launch, hear: Hear) -> WindowsGroup:
         api = self._api
         job = api.new_job(launch.memory_bytes, spare=launch.spare)
