@@ -1,0 +1,114 @@
+"""A machine without a flock asks one, and its person and the keeper's meet over the code: two windows."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from agent.api.admission import Ask
+from agent.api.methods import ASK
+from gui.views.desk import Desk
+from gui.views.first_run import ASKING_PAGE, FirstRun
+from gui.views.flock_page import FlockPage
+from gui.views.side_bar import Place
+from gui.views.window import Window
+from tests.agent.processes import Machine
+from tests.gui.acts import press, until
+from tests.gui.conftest import NoLogin, desk_on
+from tests.gui.machines import prepared, running
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    """One that nobody listens at now."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Machine]:
+    """The keeper, at a port that the other one can name."""
+    made = prepared(tmp_path_factory.mktemp("keeper"), "acor")
+    with running(made, "--name", "acor", "--port", str(port)):
+        made.said("flock", "create", "survey office")
+        yield made
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path) -> Iterator[Machine]:
+    made = prepared(tmp_path, "milhafre")
+    with running(made, "--name", "milhafre", "--port", "0"):
+        yield made
+
+
+@pytest.fixture
+def there(newcomer: Machine, qapp: object) -> Iterator[Desk]:
+    """The desk of the machine that wants to join."""
+    with desk_on(newcomer) as made:
+        yield made
+
+
+@pytest.fixture
+def asking(
+    qtbot: QtBot, machine: Machine, port: int, there: Desk, login: NoLogin
+) -> Iterator[FirstRun]:
+    """Its first run, from when the keeper was asked on."""
+    until(qtbot, lambda: there.screen.node is not None)
+    dialog = FirstRun(there, login)
+    dialog.show()
+    there.bridge.ask(ASK, Ask(f"127.0.0.1:{port}"), dialog._asked, dialog._refused, 60.0)
+    until(qtbot, lambda: dialog.pages.currentIndex() == ASKING_PAGE)
+    yield dialog
+    dialog.close()
+
+
+def flock_page(window: Window) -> FlockPage:
+    window.go(Place.FLOCK)
+    page = window.places[Place.FLOCK]
+    assert isinstance(page, FlockPage)
+    return page
+
+
+def shown_code(page: FlockPage) -> str:
+    label = page.findChild(QLabel, "joinCode0")
+    return label.text() if label is not None else ""
+
+
+def test_both_compare_the_code_and_the_machine_belongs(
+    qtbot: QtBot, desk: Desk, window: Window, there: Desk, asking: FirstRun
+) -> None:
+    page = flock_page(window)
+    until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
+    assert shown_code(page) == asking.asking.code.text() != ""
+    press(page, "admit0")
+    until(qtbot, lambda: "lets this computer in" in asking.asking.state.text())
+    press(asking, "askConfirm")
+    until(qtbot, lambda: asking.pages.currentIndex() == 1)
+    until(qtbot, lambda: "milhafre" in [each.name for each in page.rows.rows])
+    until(qtbot, lambda: not page.requests.isVisible())
+
+
+def test_who_is_refused_is_told(
+    qtbot: QtBot, desk: Desk, window: Window, there: Desk, asking: FirstRun
+) -> None:
+    page = flock_page(window)
+    until(qtbot, lambda: page.findChild(QPushButton, "refuse0") is not None)
+    press(page, "refuse0")
+    until(qtbot, lambda: asking.pages.currentIndex() == 0)
+    assert "does not let this computer in" in asking.fault.sentence.text()
+    until(qtbot, lambda: not page.requests.isVisible())
+
+
+def test_a_request_is_withdrawn(
+    qtbot: QtBot, desk: Desk, window: Window, there: Desk, asking: FirstRun
+) -> None:
+    page = flock_page(window)
+    until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
+    press(asking, "askWithdraw")
+    until(qtbot, lambda: asking.pages.currentIndex() == 0)
+    until(qtbot, lambda: not page.requests.isVisible())
