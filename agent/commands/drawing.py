@@ -5,10 +5,11 @@ Only on a terminal; elsewhere the same facts are plain lines, each told once.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterable
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -27,7 +28,8 @@ from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
 from agent.commands.showing import STYLES, left, plain
 
-BAR_CELLS = 24
+BAR_CELLS, BAR_CELLS_MIN, WORDS_CELLS = 24, 4, 58
+"""In a narrow window the bar gives way to the words beside it."""
 ROWS_MAX = 30
 """More tasks than fit on a screen are summed up."""
 FIRST = (
@@ -60,18 +62,24 @@ def bar(permille: int, cells: int = BAR_CELLS) -> Text:
     return Text("━" * full, "green") + Text("━" * (cells - full), "dim")
 
 
-def workflow_line(workflow: WorkflowView) -> Table:
-    """One workflow: its name, how far it is, what is left."""
-    line = Table.grid(padding=(0, 2))
-    line.add_row(
-        Text(plain(workflow.name), "bold"),
-        Text(workflow.state, STYLES.get(workflow.state, "")),
-        bar(workflow.permille),
-        f"{workflow.permille // 10}%",
-        f"{workflow.counts.get(TaskState.TERMINATED, 0)}/{workflow.tasks} done",
-        left(workflow.left_ms) if workflow.state == "running" else "",
-    )
-    return line
+def workflow_lines(workflows: Iterable[WorkflowView]) -> Table:
+    """A line for each: its name, how far it is, what is left."""
+    lines = Table.grid(padding=(0, 2, 0, 0))
+    justified: tuple[JustifyMethod, ...] = ("left", "left", "left", "right", "right", "left")
+    for justify in justified:
+        lines.add_column(no_wrap=True, overflow="ellipsis", justify=justify)
+    window = shutil.get_terminal_size().columns
+    cells = max(BAR_CELLS_MIN, min(BAR_CELLS, window - WORDS_CELLS))
+    for workflow in workflows:
+        lines.add_row(
+            Text(plain(workflow.name), "bold"),
+            Text(workflow.state, STYLES.get(workflow.state, "")),
+            bar(workflow.permille, cells),
+            f"{workflow.permille // 10}%",
+            f"{workflow.counts.get(TaskState.TERMINATED, 0)}/{workflow.tasks} done",
+            left(workflow.left_ms) if workflow.state == "running" else "",
+        )
+    return lines
 
 
 def task_table(tasks: Iterable[TaskView], rows_max: int = ROWS_MAX) -> Table:

@@ -72,7 +72,7 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
     except OSError as error:
         where = error.filename or folder
         if isinstance(error, FileExistsError):
-            return fail(options, f"{where} is there already: --into FOLDER puts it elsewhere")
+            return fail(options, f"{where} is there already: --into names another folder")
         return fail(options, f"{where} cannot be written: {error.strerror or error}")
     if options.json:
         show_json(_Answer(tuple(fetched)))

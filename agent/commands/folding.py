@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 _MEANT = re.compile(r"(?P<name>\s+\S+\s{2,})(?P<meaning>\S.*)")
-_BEGINNING = re.compile(r"\s*(?:- )?")
-"""Of a point in a list."""
+_BEGINNING = re.compile(r"\s*(?:- |(?:\S+ )*\S+ {2,})?")
+"""Of a point in a list, or of what has a name in a column before it."""
 WIDTH_MIN = 30
 
 
@@ -41,6 +41,8 @@ def wrapped_lines(lines: Iterable[str], width: int) -> Iterator[str]:
     for line in lines:
         beginning = _BEGINNING.match(line)
         before = beginning.group() if beginning else ""
+        if len(before) > width // 2:
+            before = line[: len(line) - len(line.lstrip())]
         later = " " * min(len(before), width // 2)
         yield from _wrapped(line[len(before) :], max(width, WIDTH_MIN), before, later) or [line]
 

@@ -16,6 +16,7 @@ from typing import TextIO
 import msgspec
 from msgspec import Struct
 
+from agent.api.values import WorkflowState
 from agent.commands.columns import GAP, column_widths, padded, told_by_lines
 from agent.commands.folding import wrapped_lines
 
@@ -111,6 +112,11 @@ def show_text(text: str) -> None:
 def plain(text: str) -> str:
     """The text without what is not to be seen: escapes, line ends, changes of direction."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def standing(state: WorkflowState) -> str:
+    """How a workflow stands, behind its name."""
+    return "has failed" if state == "failed" else f"is {state}"
 
 
 def counted(count: int, thing: str) -> str:

@@ -13,7 +13,7 @@ from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, with_client
 from agent.commands.parsing import client_parser
-from agent.commands.showing import ago, helping, show_json, show_lines, show_table
+from agent.commands.showing import ago, helping, show_json, show_lines, show_table, standing
 
 PAGE = 1_000
 LATEST = 20
@@ -84,7 +84,7 @@ def _workflow(options: argparse.Namespace, client: BlockingClient) -> int:
 def _show_workflow(reply: ShowReply) -> None:
     workflow = reply.workflow
     counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
-    show_lines([f"{workflow.name} is {workflow.state}: {counts}"])
+    show_lines([f"{workflow.name} {standing(workflow.state)}: {counts}"])
     header = ("TASK", "STATE", "ON", "SINCE", "PROGRAM", "REASON")
     show_table(header, [_task_row(task) for task in reply.tasks])
 

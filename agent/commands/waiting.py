@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from agent.api.methods import SHOW
-from agent.api.session import GateWaiting, TaskMoved
+from agent.api.session import Event, GateWaiting, Happening, TaskMoved
 from agent.api.values import Position, TaskState
 from agent.api.work import Show, WorkflowView
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.drawing import on_terminal, work_bar
 from agent.commands.following import bundles
-from agent.commands.showing import left, show_json, show_lines
+from agent.commands.showing import left, plain, show_json, show_lines, standing
 
 OVER = ("finished", "failed", "cancelled")
 TOLD = (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
@@ -27,7 +29,7 @@ async def wait_for(client: Client, name: str, position: Position, *, as_json: bo
         show_json(workflow)
     else:
         counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
-        show_lines([f"{workflow.name} is {workflow.state}: {counts}"])
+        show_lines([f"{workflow.name} {standing(workflow.state)}: {counts}"])
     return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
 
 
@@ -38,13 +40,16 @@ async def _with_bar(client: Client, workflow: WorkflowView, position: Position) 
         events = bundles(client, position)
         try:
             while workflow.state not in OVER:
-                if await anext(events):
+                bundle = await anext(events)
+                for told in filter(None, map(_worth_telling, _of(bundle, name))):
+                    progress.console.print(plain(told))
+                if bundle:
                     workflow = await _read(client, name)
-                told = f"{workflow.name}{' waits for a person' if workflow.gates else ''}"
+                waits = " waits for a person" if workflow.gates else ""
                 progress.update(
                     line,
                     completed=workflow.permille,
-                    description=told,
+                    description=f"{workflow.name}{waits}",
                     left=left(workflow.left_ms),
                 )
         finally:
@@ -60,19 +65,35 @@ async def _with_lines(
     try:
         while workflow.state not in OVER:
             bundle = await anext(events)
-            for each in bundle:
-                happening = each.happening
-                if quiet or getattr(happening, "workflow", "") != name:
-                    continue
-                if isinstance(happening, GateWaiting):
-                    show_lines([f"{happening.name} waits for a person: {happening.asks}"])
-                elif isinstance(happening, TaskMoved) and happening.after in TOLD:
-                    show_lines([ending(happening)])
+            if not quiet:
+                show_lines(filter(None, map(_step, _of(bundle, name))))
             if bundle:
                 workflow = await _read(client, name)
     finally:
         await events.aclose()
     return workflow
+
+
+def _of(bundle: list[Event], name: str) -> Iterator[Happening]:
+    """What happened to this workflow."""
+    for each in bundle:
+        if getattr(each.happening, "workflow", "") == name:
+            yield each.happening
+
+
+def _step(happening: Happening) -> str:
+    """A step that counts; empty for others."""
+    if isinstance(happening, GateWaiting):
+        return f"{happening.name} waits for a person: {happening.asks}"
+    if isinstance(happening, TaskMoved) and happening.after in TOLD:
+        return ending(happening)
+    return ""
+
+
+def _worth_telling(happening: Happening) -> str:
+    """What a bar cannot show: something that a person has to know or to do."""
+    well = isinstance(happening, TaskMoved) and happening.after is TaskState.TERMINATED
+    return "" if well else _step(happening)
 
 
 def ending(moved: TaskMoved) -> str:

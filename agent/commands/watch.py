@@ -24,10 +24,10 @@ from agent.api.work import Show, ShowReply, Status, StatusReply
 from agent.client import Client, EventsLostError
 from agent.commands import exits
 from agent.commands.asking import ask_with
-from agent.commands.drawing import console, on_terminal, task_table, workflow_line
+from agent.commands.drawing import console, on_terminal, task_table, workflow_lines
 from agent.commands.following import bundles
 from agent.commands.parsing import client_parser
-from agent.commands.showing import counted, moment, plain, show_json, show_lines
+from agent.commands.showing import counted, moment, plain, show_json, show_lines, standing
 from agent.commands.status import node_line
 from agent.commands.waiting import ending
 
@@ -59,7 +59,9 @@ async def _watch(options: argparse.Namespace, client: Client) -> int:
         workflow = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow
         name = workflow.workflow
         if workflow.state in OVER and not on_terminal():  # nothing more will happen
-            show_json(workflow) if options.json else show_lines([f"{name} is {workflow.state}"])
+            show_json(workflow) if options.json else show_lines(
+                [f"{name} {standing(workflow.state)}"]
+            )
             return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
     if options.json or not on_terminal():
         return await _lines(client, first.position, name, as_json=options.json)
@@ -103,7 +105,7 @@ class _View:
         workflow = reply.workflow
         self.over = workflow.state in OVER
         self.code = exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
-        return Group(workflow_line(workflow), Text(), task_table(reply.tasks))
+        return Group(workflow_lines([workflow]), Text(), task_table(reply.tasks))
 
     def _all(self, status: StatusReply, peers: PeersReply) -> RenderableType:
         helping = [peer for peer in peers.peers if peer.volunteering and peer.state == "linked"]
@@ -115,9 +117,9 @@ class _View:
             f"{counted(running, 'task')} {'runs' if running == 1 else 'run'}",
             "dim",
         )
-        lines = [workflow_line(each) for each in status.workflows]
-        nothing = [] if lines else [Text("no workflows are known here", "dim")]
-        return Group(Text(plain(node_line(status.node))), machines, Text(), *lines, *nothing)
+        nothing = Text("no workflows are known here", "dim")
+        lines = workflow_lines(status.workflows) if status.workflows else nothing
+        return Group(Text(plain(node_line(status.node))), machines, Text(), lines)
 
 
 async def _lines(client: Client, position: Position, name: str, *, as_json: bool) -> int:
@@ -142,7 +144,7 @@ def _told(event: Event) -> str:
         case GateWaiting() as gate:
             return f"{gate.workflow}/{gate.name} waits for a person: {gate.asks}"
         case WorkflowEnded() as ended:
-            return f"{ended.workflow} is {ended.state}"
+            return f"{ended.workflow} {standing(ended.state)}"
         case FlockChanged(flock, expelled) if expelled:
             return f"this machine was sent away from {flock}: it hears of no work any more"
         case JoinRequested() as asks:

@@ -50,6 +50,7 @@ def test_sentences_break_between_words_and_points_stay_points() -> None:
         "copy has all that it needs; no machine helps now",
         "- alder could run it, and its slot is taken",
         "  12:00  Running on birch (the program started again)",
+        "a time that is long  it breaks as it comes",
         "",
         "sha256:" + "0" * 40,
     ]
@@ -59,7 +60,10 @@ def test_sentences_break_between_words_and_points_stay_points() -> None:
         "- alder could run it, and its",
         "  slot is taken",
         "  12:00  Running on birch (the",
-        "  program started again)",
+        "         program started",
+        "         again)",
+        "a time that is long  it breaks",
+        "as it comes",
         "",
         "sha256:" + "0" * 40,
     ]

@@ -121,7 +121,7 @@ def test_results_are_fetched_into_a_folder_and_never_over_what_is_there(
     assert [each.name for each in tmp_path.iterdir()] == ["second"]
     again = done.run("fetch", "counting", "--into", str(tmp_path))
     assert again.code == exits.FAILED
-    assert "cannot be written: it is there already" in again.err
+    assert "is there already: --into names another folder" in again.err
     every = tmp_path / "every"
     done.said("fetch", "counting", "--all", "--into", str(every))
     assert sorted(each.name for each in every.iterdir()) == ["check", "first", "second"]
