@@ -65,7 +65,7 @@ from agent.service_facts import (
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
 from agent.service_history import TaskHistory
-from agent.service_memory import give_back, let_go_of_files
+from agent.service_memory import give_back, let_go_of_files, search_rarely
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_datasets, open_journal
 from agent.service_presence import ServicePresence
@@ -439,6 +439,7 @@ class Service(DataSurface):
             os.getpid(),
         )
         self.presence.start()
+        search_rarely()
         self._in_background(self._look_now_and_then())
 
     def _begin_logs(self) -> None:

@@ -100,8 +100,8 @@ class TaskHistory:
     def noticed(self, notice: Notice) -> None:
         """In the loop, for every notice."""
         match notice:
-            case TaskMoved(task, before, after, _):
-                self._moved(task, before, after)
+            case TaskMoved():
+                self._moved(notice.task, notice.before, notice.after)
             case OutcomeChanged(task):
                 self._ended(task)
             case _:

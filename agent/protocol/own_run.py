@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from agent.protocol.records import Dataset, DatasetId, Phase, Run, TaskId, TaskSpec
+import msgspec
+
+from agent.protocol.records import Dataset, DatasetId, Phase, Run, TaskId, TaskSpec, short_text
 
 
 class Stage(Enum):
@@ -56,3 +58,16 @@ class OwnRun:
             return False
         overdue_ms = (now_s - self.left_said_s) * 1000 - self.left_ms
         return self.left_ms <= limit_ms and overdue_ms <= limit_ms
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_outputs = msgspec.msgpack.Decoder(tuple[Dataset, ...]).decode
+
+
+def unreadable(outputs: tuple[Dataset, ...]) -> str:
+    """What a program delivers becomes a record that every peer must be able to read."""
+    try:
+        _decode_outputs(_encode(outputs))
+    except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError) as error:
+        return short_text(f"delivered an output that cannot be named: {error}")
+    return ""

@@ -56,13 +56,12 @@ class Planning(Part):
         core = self.core
         if not core.joined or not core.able:
             return
-        seats = self._seats()
-        mine = seats[0]
+        mine = self._own_seats()
         if not self._queue.has_interactive() and self._has_nothing_to_do(mine):
             return
         if self._give_way_to_interactive():
-            seats = self._seats()
-        mine, plan = seats[0], SeatPlan(core, seats, self._passed_over)
+            mine = self._own_seats()
+        plan = SeatPlan(core, [mine, *self._peers_seats()], self._passed_over)
         chosen: list[tuple[TaskId, int]] = []
         planned: dict[TaskId, tuple[NodeId, float]] = {}
         for task, taker in self._deal(plan):
@@ -157,18 +156,21 @@ class Planning(Part):
                 taker.take()
                 yield task, taker
 
-    def _seats(self) -> list[Seats]:
-        """This node's seats first, then the peers'."""
+    def _own_seats(self) -> Seats:
         core = self.core
+        asked = len(self._claims.open)
+        busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
+        active = self._runs.active() + asked
+        own_only = core.presence.own_only
+        return Seats(core.me, core.capabilities, core.slots, busy, active, core.willing, own_only)
+
+    def _peers_seats(self) -> list[Seats]:
+        core = self.core
+        seats = []
         busy = dict(core.table.owned_by)
         for task, promise in self._promises.by_task.items():
             if task not in core.table.owned:
                 busy[promise.claimant] = busy.get(promise.claimant, 0) + 1
-        asked = len(self._claims.open)
-        own = max(self._runs.executing(), busy.get(core.me, 0)) + asked
-        active = self._runs.active() + asked
-        own_only = core.presence.own_only
-        seats = [Seats(core.me, core.capabilities, core.slots, own, active, core.willing, own_only)]
         for peer in core.peers.values():
             if peer.greeted and not peer.suspected and peer.status is not None:
                 status, taken = peer.status, busy.get(peer.node, 0)
@@ -222,7 +224,7 @@ class Planning(Part):
         task = self._wanted_interactive()
         if task is None:
             return False
-        mine = self._seats()[0]
+        mine = self._own_seats()
         return mine.active < mine.slots
 
     def _contested_interactive(self) -> bool:

@@ -8,6 +8,9 @@ A later version of the program adds what it needs under ``more``, by name. Every
 what it finds there and passes it on, so old and new nodes can share a flock.
 
 Integers only: durations in milliseconds, progress in thousandths. A NaN has no order.
+
+No record can refer back to itself, so Python's search for circles is spared all of them: a table
+has hundreds of thousands.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ PRIORITY_INTERACTIVE = 100
 Priority = Annotated[int, Meta(ge=0, le=PRIORITY_INTERACTIVE)]
 
 
-class Dataset(Struct, frozen=True, array_like=True):
+class Dataset(Struct, frozen=True, array_like=True, gc=False):
     """An output or raw input. ``external`` ones live in somebody's database: always there."""
 
     dataset: DatasetId
@@ -59,14 +62,14 @@ class Dataset(Struct, frozen=True, array_like=True):
     external: bool = False
 
 
-class InputRef(Struct, frozen=True, array_like=True):
+class InputRef(Struct, frozen=True, array_like=True, gc=False):
     """The n-th output (from 0) of another task, of this workflow or of another one."""
 
     task: TaskId
     output: Annotated[int, Meta(ge=0, le=9_999)]
 
 
-class Requirements(Struct, frozen=True, array_like=True):
+class Requirements(Struct, frozen=True, array_like=True, gc=False):
     """What a node must have to run the task; empty and zero mean: anything."""
 
     system: ShortText = ""
@@ -77,7 +80,7 @@ class Requirements(Struct, frozen=True, array_like=True):
     tags: tuple[ShortText, ...] = ()
 
 
-class Limits(Struct, frozen=True, array_like=True):
+class Limits(Struct, frozen=True, array_like=True, gc=False):
     """What one run may take; zero means: what the program or the machine allows.
 
     ``silent_s`` is how long it may neither progress nor print anything.
@@ -89,7 +92,7 @@ class Limits(Struct, frozen=True, array_like=True):
     silent_s: Count = 0
 
 
-class TaskSpec(Struct, frozen=True, array_like=True):
+class TaskSpec(Struct, frozen=True, array_like=True, gc=False):
     """One execution of a program, or a gate: a step that a person does. Immutable.
 
     ``raw`` are datasets given at submission, ``inputs`` outputs of other tasks, ``after`` tasks
@@ -114,7 +117,7 @@ class TaskSpec(Struct, frozen=True, array_like=True):
     published: Dataset | None = None
 
 
-class WorkflowSpec(Struct, frozen=True, array_like=True):
+class WorkflowSpec(Struct, frozen=True, array_like=True, gc=False):
     """All tasks and gates of one submission, named by the client that submits it."""
 
     workflow: WorkflowId
@@ -126,7 +129,7 @@ class WorkflowSpec(Struct, frozen=True, array_like=True):
     more: More = {}
 
 
-class PriorityWish(Struct, frozen=True, array_like=True):
+class PriorityWish(Struct, frozen=True, array_like=True, gc=False):
     """A register: the highest revision holds, then the higher host, then the higher value."""
 
     revision: Generation
@@ -134,7 +137,7 @@ class PriorityWish(Struct, frozen=True, array_like=True):
     value: Priority
 
 
-class Workflow(Struct, frozen=True, array_like=True):
+class Workflow(Struct, frozen=True, array_like=True, gc=False):
     """A workflow as replicated: its spec, and what people wished for it since.
 
     ``generation`` is the highest retry of any of its tasks; it decides whether a pruning of an
@@ -146,7 +149,7 @@ class Workflow(Struct, frozen=True, array_like=True):
     generation: Generation = 1
 
 
-class Claim(Struct, frozen=True, array_like=True):
+class Claim(Struct, frozen=True, array_like=True, gc=False):
     """A claim on a task. The better of two: higher score, then older stamp, then lower host."""
 
     score: Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -162,46 +165,46 @@ def claim_rank(claim: Claim) -> ClaimRank:
     return (-claim.score, claim.stamp, claim.host)
 
 
-class Scheduled(Struct, frozen=True, array_like=True, tag="S"):
+class Scheduled(Struct, frozen=True, array_like=True, gc=False, tag="S"):
     """The claim is won; inputs are being fetched."""
 
 
-class Running(Struct, frozen=True, array_like=True, tag="R"):
+class Running(Struct, frozen=True, array_like=True, gc=False, tag="R"):
     """The program was started."""
 
 
-class Suspended(Struct, frozen=True, array_like=True, tag="U"):
+class Suspended(Struct, frozen=True, array_like=True, gc=False, tag="U"):
     """The owner of the machine is back. ``offered``: another node may start the task anew."""
 
     offered: bool = False
 
 
-class Terminated(Struct, frozen=True, array_like=True, tag="T"):
+class Terminated(Struct, frozen=True, array_like=True, gc=False, tag="T"):
     """The program succeeded. ``holders`` had a copy of the outputs when it was written."""
 
     outputs: tuple[Dataset, ...] = ()
     holders: tuple[NodeId, ...] = ()
 
 
-class Failed(Struct, frozen=True, array_like=True, tag="F"):
+class Failed(Struct, frozen=True, array_like=True, gc=False, tag="F"):
     """The program itself failed; the only end that counts against the task."""
 
     error: ShortText = ""
 
 
-class Evicted(Struct, frozen=True, array_like=True, tag="E"):
+class Evicted(Struct, frozen=True, array_like=True, gc=False, tag="E"):
     """The node gave the task back: it shuts down, or could not get or keep what it needs."""
 
     reason: ShortText = ""
 
 
-class Yielded(Struct, frozen=True, array_like=True, tag="Y"):
+class Yielded(Struct, frozen=True, array_like=True, gc=False, tag="Y"):
     """The run was not read off any more: cancelled, superseded, or decided elsewhere."""
 
     reason: ShortText = ""
 
 
-class Lost(Struct, frozen=True, array_like=True, tag="L"):
+class Lost(Struct, frozen=True, array_like=True, gc=False, tag="L"):
     """The agent died under the run. ``ran``: the program had been started (see poison)."""
 
     ran: bool = True
@@ -211,7 +214,7 @@ Phase = Scheduled | Running | Suspended | Terminated | Failed | Evicted | Yielde
 LIVE_PHASES = (Scheduled, Running, Suspended)
 
 
-class Run(Struct, frozen=True, array_like=True):
+class Run(Struct, frozen=True, array_like=True, gc=False):
     """One attempt at a task, named (generation, attempt, host, incarnation).
 
     Only that incarnation of that host writes it (its successor may end it as ``Lost``). Claim
@@ -247,7 +250,7 @@ def run_name(run: Run) -> RunName:
     return (run.generation, run.attempt, run.host, run.incarnation)
 
 
-class Life(Struct, frozen=True, array_like=True):
+class Life(Struct, frozen=True, array_like=True, gc=False):
     """What happened to a task. Any part of a life is a life: news travels as small parts.
 
     ``generation`` counts the retries of people, from 1; ``floor`` is the least generation whose
@@ -264,14 +267,14 @@ class Life(Struct, frozen=True, array_like=True):
 NO_LIFE = Life()
 
 
-class TaskLife(Struct, frozen=True, array_like=True):
+class TaskLife(Struct, frozen=True, array_like=True, gc=False):
     """A life, or a part of one, with the task it belongs to."""
 
     task: TaskId
     life: Life
 
 
-class Pruning(Struct, frozen=True, array_like=True):
+class Pruning(Struct, frozen=True, array_like=True, gc=False):
     """Hides all records of the workflow up to this generation; kept for 400 days."""
 
     workflow: WorkflowId

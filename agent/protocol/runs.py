@@ -58,9 +58,8 @@ from agent.protocol.events import (
 )
 from agent.protocol.matching import evictions
 from agent.protocol.messages import Goodbye, Progress, ProgressItem
-from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage
+from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage, unreadable
 from agent.protocol.records import (
-    Dataset,
     DatasetId,
     Evicted,
     Failed,
@@ -230,7 +229,7 @@ class Runs(Part):
 
     def _checkpointed(self, own: OwnRun, word: ChildCheckpointed) -> None:
         """Recorded once it is on this disk; another one is to have it before this one is gone."""
-        if _unreadable((word.checkpoint,)):
+        if unreadable((word.checkpoint,)):
             self.core.count("checkpoint that cannot be named")
             return
         self._datasets.hold((word.checkpoint.dataset,))
@@ -243,7 +242,7 @@ class Runs(Part):
 
     def _succeeded(self, own: OwnRun, word: ChildSucceeded) -> None:
         core = self.core
-        fault = _unreadable(word.outputs)
+        fault = unreadable(word.outputs)
         if fault:
             self._end(own, Failed(fault))
             return
@@ -484,19 +483,6 @@ class Runs(Part):
         return ProgressItem(
             own.task, own.run.attempt, own.permille, own.left_ms_at(self.core.now_s)
         )
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode_outputs = msgspec.msgpack.Decoder(tuple[Dataset, ...]).decode
-
-
-def _unreadable(outputs: tuple[Dataset, ...]) -> str:
-    """What a program delivers becomes a record that every peer must be able to read."""
-    try:
-        _decode_outputs(_encode(outputs))
-    except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError) as error:
-        return short_text(f"delivered an output that cannot be named: {error}")
-    return ""
 
 
 def _words(phase: Phase) -> str:

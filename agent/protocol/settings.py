@@ -68,7 +68,7 @@ class Settings:
     """Short tasks are claimed together, up to this many."""
     short_task_ms: int = 1_000
     """Tasks expected to be shorter than this are claimed several at once."""
-    tell_within_s: float = 0.1
+    tell_within_s: float = 0.25
     """Words of short tasks that nobody waits for are told together, up to this much later."""
     records_per_message_max: int = 500
     """Records are transferred in pieces of this many."""

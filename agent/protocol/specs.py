@@ -9,6 +9,8 @@ from agent.protocol.records import TaskId, TaskSpec
 
 def producers_of(spec: TaskSpec) -> list[TaskId]:
     """Everything that has to be finished before the task, each once."""
+    if not (spec.inputs or spec.after):
+        return []
     return list(dict.fromkeys([*(ref.task for ref in spec.inputs), *spec.after]))
 
 
@@ -24,6 +26,8 @@ def contradiction(specs: Iterable[TaskSpec]) -> str:
 
 def _circle(specs: dict[TaskId, TaskSpec]) -> str:
     """Tasks are taken away as soon as all they need is; what remains goes round in circles."""
+    if not any(spec.inputs or spec.after for spec in specs.values()):
+        return ""
     needs = {
         task: {producer for producer in producers_of(spec) if producer in specs}
         for task, spec in specs.items()

@@ -256,7 +256,14 @@ class Table:
 
     def _deepen(self, tasks: list[TaskId]) -> None:
         """Every task lies deeper than its producers, also when those are told later."""
-        queue = deque(task for task in tasks if task in self.specs)
+        queue: deque[TaskId] = deque()
+        for task in tasks:
+            if task not in self.specs:
+                continue
+            if self.producers[task] or task in self._dependants:
+                queue.append(task)
+            else:
+                self._depths[task] = 1  # as most, it has nothing to do with any other
         deepest = len(self.specs)
         while queue:
             task = queue.popleft()
@@ -339,7 +346,7 @@ class Table:
             waiting.discard(task)
             if not self._read(task, news):
                 continue
-            for dependant in self.dependants(task):
+            for dependant in self._dependants.get(task, ()):
                 deeper = self._depths.get(dependant, 0)
                 if deeper <= depth:
                     upwards[dependant] = upwards.get(dependant, 0) + 1
