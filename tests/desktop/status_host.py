@@ -8,7 +8,7 @@ other way to the desktop, without a window in a panel, is driven to its end.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -57,30 +57,11 @@ class Line:
     lines: tuple[Line, ...]
 
 
-class StatusHost:
-    """Watcher and host in one, as most panels are."""
+class StatusItem:
+    """An icon in a panel, as the panel knows it: what a person sees of it and does with it."""
 
-    def __init__(self, bus_address: str) -> None:
-        self.items: list[str] = []
-        self._serving = open_dbus_connection(bus_address)
-        self._asking = open_dbus_connection(bus_address)
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._serve)
-
-    def start(self) -> None:
-        """From now on there is a tray."""
-        self._serving.send_and_get_reply(message_bus.RequestName(WATCHER), timeout=ANSWER_S_MAX)
-        self._thread.start()
-
-    def close(self) -> None:
-        """The panel ends."""
-        self._over.set()
-        if self._thread.is_alive():
-            self._thread.join()
-        self._serving.close()
-        self._asking.close()
-
-    # -- what a person sees and does ---------------------------------------------------------
+    def __init__(self, connection: DBusConnection, name: str) -> None:
+        self._connection, self._name = connection, name
 
     def sentence(self) -> str:
         """What is shown while the mouse rests on the icon."""
@@ -113,15 +94,42 @@ class StatusHost:
             self._property("Menu"), MENU, "Event", "isvu", (line.number, "clicked", ("i", 0), 0)
         )
 
-    # -- the bus -----------------------------------------------------------------------------
-
     def _property(self, name: str) -> Any:
-        address = DBusAddress(ITEM_PATH, self.items[-1], ITEM)
-        return _answer(self._asking, Properties(address).get(name))[0][1]
+        address = DBusAddress(ITEM_PATH, self._name, ITEM)
+        return _answer(self._connection, Properties(address).get(name))[0][1]
 
     def _call(self, path: str, interface: str, method: str, signature: str, values: Any) -> Any:
-        address = DBusAddress(path, self.items[-1], interface)
-        return _answer(self._asking, new_method_call(address, method, signature, values))
+        address = DBusAddress(path, self._name, interface)
+        return _answer(self._connection, new_method_call(address, method, signature, values))
+
+
+class StatusHost:
+    """Watcher and host in one, as most panels are."""
+
+    def __init__(self, bus_address: str) -> None:
+        self.items: list[str] = []
+        self._serving = open_dbus_connection(bus_address)
+        self._asking = open_dbus_connection(bus_address)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._serve)
+
+    def start(self) -> None:
+        """From now on there is a tray."""
+        self._serving.send_and_get_reply(message_bus.RequestName(WATCHER), timeout=ANSWER_S_MAX)
+        self._thread.start()
+
+    def close(self) -> None:
+        """The panel ends."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._serving.close()
+        self._asking.close()
+
+    @property
+    def item(self) -> StatusItem:
+        """The newest."""
+        return StatusItem(self._asking, self.items[-1])
 
     def _serve(self) -> None:
         while not self._over.is_set():
@@ -168,6 +176,23 @@ def status_host(bus_address: str) -> Iterator[StatusHost]:
         yield host
     finally:
         host.close()
+
+
+@contextmanager
+def item_of_panel(bus_address: str) -> Iterator[Callable[[], StatusItem | None]]:
+    """For a panel that is somebody else's: its newest item, as its own watcher tells."""
+    with open_dbus_connection(bus_address) as connection:
+
+        def newest() -> StatusItem | None:
+            address = DBusAddress(WATCHER_PATH, WATCHER, WATCHER)
+            asked = Properties(address).get("RegisteredStatusNotifierItems")
+            reply = connection.send_and_get_reply(asked, timeout=ANSWER_S_MAX)
+            if reply.header.message_type is not MessageType.method_return:
+                return None
+            items = reply.body[0][1]
+            return StatusItem(connection, items[-1].partition("/")[0]) if items else None
+
+        yield newest
 
 
 def _answer(connection: DBusConnection, message: Message) -> Any:

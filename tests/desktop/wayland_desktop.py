@@ -1,0 +1,167 @@
+"""A desktop of Wayland that nobody sees: compositor without a screen, its bar, a keyboard.
+
+What a program may do there is less than on X11: it cannot ask where windows are, nor come to front on
+its own. So nothing here looks past the compositor, which tells what it shows to whoever owns it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from tests.desktop.desktop import COMMAND_S_MAX, Desktop, end
+from tests.presence.displays import bus
+
+SIZE = (1400, 960)
+PROGRAMS = ("sway", "swaymsg", "swaybar", "wtype", "dbus-daemon")
+NOBODY = "nobody"
+"""The compositor refuses to run for root; then it runs for somebody who owns nothing."""
+MANNERS = "xwayland disable\nfocus_on_window_activation focus\n"
+BAR = "bar {\n  position bottom\n  tray_output *\n}\n"
+SETTINGS = "sway.conf"
+PLUGGED_IN_MS = 300
+"""A keyboard comes with each key that is typed; programs have to notice it first."""
+
+
+def skip_where_there_is_no_wayland() -> None:
+    """With one sentence that says what to install."""
+    missing = [each for each in PROGRAMS if shutil.which(each) is None]
+    if missing:
+        pytest.skip(f"not installed here, so there is no Wayland to try: {', '.join(missing)}")
+
+
+class WaylandDesktop(Desktop):
+    """A keyboard that types into whatever has it, and the compositor's own word."""
+
+    def __init__(self, folder: Path, runtime: Path, bus_address: str) -> None:
+        super().__init__(
+            folder, bus_address, QT_QPA_PLATFORM="wayland", XDG_RUNTIME_DIR=str(runtime)
+        )
+        self.runtime = runtime
+
+    def attach(self) -> None:
+        """To the compositor that is there now."""
+        self.environment["WAYLAND_DISPLAY"] = _socket(self.runtime, "wayland-?").name
+        self.environment["SWAYSOCK"] = str(_socket(self.runtime, "sway-ipc.*.sock"))
+
+    def there(self) -> bool:
+        """Whether the compositor answers."""
+        found = [any(self.runtime.glob(each)) for each in ("wayland-?", "sway-ipc.*.sock")]
+        if not all(found):
+            return False
+        self.attach()
+        return bool(self._asked("-t", "get_version"))
+
+    def keys(self, *keys: str) -> None:
+        """Modifiers stand before their key, with a plus between."""
+        for each in keys:
+            *held, key = each.split("+")
+            words = [word for one in held for word in ("-M", one)]
+            subprocess.run(
+                ["wtype", "-s", str(PLUGGED_IN_MS), *words, "-k", key],
+                env=self.environment,
+                timeout=COMMAND_S_MAX,
+                check=True,
+            )
+
+    def windows(self) -> dict[str, tuple[int, int, int, int]]:
+        """Titles, and where what is seen of them is."""
+        return {
+            str(each["name"]): tuple(each["rect"][k] for k in ("x", "y", "width", "height"))
+            for each in self._views()
+            if each["visible"]
+        }
+
+    def in_front(self) -> str:
+        """The title of the window that has the keyboard; empty if none has it."""
+        return next((str(each["name"]) for each in self._views() if each["focused"]), "")
+
+    def urgent(self) -> list[str]:
+        """Titles of windows that ask to be looked at."""
+        return [str(each["name"]) for each in self._views() if each["urgent"]]
+
+    def scale(self, factor: float) -> None:
+        """Of the one screen."""
+        self._asked("output", "*", "scale", str(factor))
+
+    def camera(self, path: Path) -> list[str]:
+        """The one that goes with the compositor."""
+        return ["grim", str(path)]
+
+    def _views(self) -> Iterator[dict[str, Any]]:
+        waiting = [json.loads(self._asked("-t", "get_tree") or "{}")]
+        while waiting:
+            node = waiting.pop()
+            if node.get("pid") and node.get("visible") is not None:
+                yield node
+            waiting += node.get("nodes", []) + node.get("floating_nodes", [])
+
+    def _asked(self, *words: str) -> str:
+        return subprocess.run(
+            ["swaymsg", *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S_MAX,
+            check=False,
+        ).stdout
+
+
+@contextmanager
+def wayland_desktop(folder: Path, *, panel: bool) -> Iterator[WaylandDesktop]:
+    """With the compositor's own bar, which has a tray, or without; all of it ends with the block."""
+    skip_where_there_is_no_wayland()
+    with ExitStack() as stack:
+        open_to_all = Path(stack.enter_context(TemporaryDirectory(prefix="wayland-")))
+        open_to_all.chmod(0o711)
+        runtime = open_to_all / "runtime"
+        runtime.mkdir(mode=0o700)
+        desktop = WaylandDesktop(folder, runtime, stack.enter_context(bus(open_to_all)))
+        width, height = SIZE
+        screen = f"output HEADLESS-1 resolution {width}x{height}\n"
+        (runtime / SETTINGS).write_text(screen + MANNERS + (BAR if panel else ""))
+        stack.enter_context(_compositor(desktop))
+        desktop.sees(desktop.there, "the compositor is there")
+        yield desktop
+
+
+@contextmanager
+def _compositor(desktop: WaylandDesktop) -> Iterator[None]:
+    environment = {
+        **desktop.environment,
+        "WLR_BACKENDS": "headless",
+        "WLR_LIBINPUT_NO_DEVICES": "1",
+        "WLR_RENDERER": "pixman",
+    }
+    somebody: dict[str, Any] = {}
+    if os.getuid() == 0:
+        somebody = {"user": NOBODY, "group": pwd.getpwnam(NOBODY).pw_gid, "extra_groups": []}
+        for each in (desktop.runtime, desktop.runtime / SETTINGS):
+            shutil.chown(each, NOBODY)
+    with desktop.output("sway").open("wb") as output:
+        process = subprocess.Popen(
+            ["sway", "-c", str(desktop.runtime / SETTINGS)],
+            env=environment,
+            cwd=desktop.runtime,
+            stdout=output,
+            stderr=output,
+            **somebody,
+        )
+    try:
+        yield
+    finally:
+        end(process)
+
+
+def _socket(folder: Path, pattern: str) -> Path:
+    return next(iter(sorted(folder.glob(pattern))))
