@@ -146,10 +146,3 @@ def _key(workflow: WorkflowView) -> _Key:
 
 def _words(task: TaskView, workflow: WorkflowView) -> str:
     return f"{task.name} {workflow.name} {task.host} {task.program}".casefold()
-
-
-def counts(workflows: Mapping[str, WorkflowView]) -> tuple[int, int]:
-    """How many tasks run, and how many wait for a person; for the side bar."""
-    running = sum(each.counts.get(TaskState.RUNNING, 0) for each in workflows.values())
-    gates = sum(each.counts.get(TaskState.WAITING, 0) for each in workflows.values())
-    return running, gates

@@ -26,6 +26,7 @@ from gui.model.early import EarlyPause
 from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
 from gui.model.news import News, news_of
 from gui.model.notices import Absence, Notice
+from gui.model.totals import Totals
 
 
 @dataclass(slots=True)
@@ -65,6 +66,7 @@ class Screen:
         self.node: NodeView | None = None
         self.workflows: dict[str, WorkflowView] = {}
         """The newest first."""
+        self.totals = Totals()
         self.total = 0
         self.tasks: dict[str, dict[str, TaskView]] = {}
         self.peers: PeersReply | None = None
@@ -120,6 +122,11 @@ class Screen:
         """In the order of the author; as far as they were read."""
         return list(self.tasks.get(workflow, {}).values())
 
+    def _put(self, workflow: WorkflowView) -> None:
+        """The only way for one to be replaced."""
+        self.totals.replace(self.workflows.get(workflow.workflow), workflow)
+        self.workflows[workflow.workflow] = workflow
+
     # -- one function for each kind of notice ----------------------------------------------
 
     def _connected(self, notice: notices.Connected, changes: Changes) -> None:
@@ -138,12 +145,12 @@ class Screen:
     def _status(self, notice: notices.StatusPage, changes: Changes) -> None:
         reply = notice.reply
         if notice.first == 0:
-            self.workflows = {}
+            self.workflows, self.totals = {}, Totals()
             self._read_at.clear()
             changes.everything = True
         self.node, self.total = reply.node, reply.total
         for workflow in reply.workflows:
-            self.workflows[workflow.workflow] = workflow
+            self._put(workflow)
             self._read_at[workflow.workflow] = reply.position.sequence
             changes.workflows.add(workflow.workflow)
         if len(self.workflows) >= reply.total:
@@ -155,8 +162,10 @@ class Screen:
         name = reply.workflow.workflow
         if name not in self.workflows:
             self.workflows = {name: reply.workflow, **self.workflows}
+            self.totals.replace(None, reply.workflow)
             self.total = max(self.total, len(self.workflows))
-        self.workflows[name] = reply.workflow
+        else:
+            self._put(reply.workflow)
         self._read_at[name] = reply.position.sequence
         own = self.tasks.setdefault(name, {}) if reply.first else {}
         own.update((task.task, task) for task in reply.tasks)
@@ -226,7 +235,7 @@ class Screen:
         if before is None and sum(workflow.counts.values()) >= workflow.tasks:
             changes.wanted.add(name)
             return
-        self.workflows[name] = workflow_moved(workflow, before, moved.after, event.at_ms)
+        self._put(workflow_moved(workflow, before, moved.after, event.at_ms))
         changes.workflows.add(name)
         if known is not None:
             self.tasks[name][moved.task] = task_moved(known, moved, event.at_ms)

@@ -127,7 +127,7 @@ def is_paused(screen: Screen) -> bool:
 
 def gates_waiting(screen: Screen) -> int:
     """How many steps wait for a person, in all workflows."""
-    return sum(workflow.counts.get(TaskState.WAITING, 0) for workflow in screen.workflows.values())
+    return screen.totals.gates
 
 
 def programs_waiting(screen: Screen) -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gui.icons.drawing import draw_mark, word_colour
 from gui.model.marks import Mark
 from gui.theme.look import GRID, look
-from gui.views.table import MARK_ROLE, SHARE_ROLE, Rows
+from gui.views.table import Column, Rows
 
 MARK_SIZE = 2 * GRID
 BAR_HEIGHT = 6
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
 class Cells(QStyledItemDelegate):
@@ -33,37 +37,27 @@ class Cells(QStyledItemDelegate):
         elif state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(rect, QColor(colours.backdrop))
         inner = rect.adjusted(GRID, 0, -GRID, 0)
-        mark = index.data(MARK_ROLE)
-        share = index.data(SHARE_ROLE)
-        if share is not None:
-            _bar(painter, inner, int(share), mark[0] if mark else Mark.RUNNING)
+        model = index.model()
+        assert isinstance(model, Rows)
+        # Asked of the model itself: through the index each answer would cost twice as much.
+        row, column = model.row(index.row()), model.columns[index.column()]
+        mark = column.mark(row) if column.mark is not None else None
+        if column.share is not None:
+            _bar(painter, inner, column.share(row), mark[0] if mark else Mark.RUNNING)
             return
         if mark is not None:
             inner = _mark(painter, inner, mark)
-        self._text(painter, inner, option, index)
+        _text(painter, inner, option, column, column.text(row, time.time()))
 
-    def _text(
-        self,
-        painter: QPainter,
-        rect: QRect,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
-        model = index.model()
-        quiet = isinstance(model, Rows) and model.columns[index.column()].quiet
-        colours = look().colours
-        text = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
-        align = index.data(Qt.ItemDataRole.TextAlignmentRole)
-        flags = (
-            align
-            if align is not None
-            else (Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        )
-        painter.setFont(option.font)
-        painter.setPen(QPen(QColor(colours.quiet if quiet else colours.text)))
-        metrics = painter.fontMetrics()
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        painter.drawText(rect, int(flags), shown)
+
+def _text(
+    painter: QPainter, rect: QRect, option: QStyleOptionViewItem, column: Column, text: str
+) -> None:
+    colours = look().colours
+    painter.setFont(option.font)
+    painter.setPen(QColor(colours.quiet if column.quiet else colours.text))
+    shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    painter.drawText(rect, _RIGHT if column.right else _LEFT, shown)
 
 
 def _mark(painter: QPainter, rect: QRect, mark: tuple[Mark, int | None]) -> QRect:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from operator import is_
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
@@ -32,6 +33,8 @@ TINY = 0.15
 """Below this there are no letters that could be read; a box is a dot in its colour."""
 FAR_TEXT_LEFT = 10.0 + MARK_SIZE + 4
 FAR_TEXT_ROOM = BOX_WIDTH - FAR_TEXT_LEFT - 6
+_TIMED = (Mark.RUNNING, Mark.DONE)
+"""What is said of these changes with time alone."""
 
 
 class BoxItem(QGraphicsObject):
@@ -56,6 +59,9 @@ class BoxItem(QGraphicsObject):
     def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> bool:
         """The states of now; repaints only if they look different, and says whether they do."""
         own = [tasks[each] for each in self.box.tasks if each in tasks]
+        same = len(own) == len(self.tasks) and all(map(is_, own, self.tasks))
+        if own and same and self.mark not in _TIMED:
+            return False
         counts, said = counted(self.box, tasks), self._said(own, now_s)
         if counts == self._counts and said == self._line and own == self.tasks:
             return False

@@ -5,7 +5,8 @@ The agent answers as soon as there is more, so following costs nothing while not
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from gui.words import tr
 
 LINES_MAX = 5_000
 LINES_FIRST = 500
+LINES_AT_ONCE, WRITING_PAUSE_MS = 100, 4
 WAIT_S = 20.0
 TYPING_PAUSE_MS = 300
 
@@ -51,6 +53,10 @@ class LogPage(QWidget):
         self._desk = desk
         self._task: Task | None = None
         self._lines: list[LogLine] = []
+        self._unwritten: deque[LogLine] = deque()
+        self._writing = QTimer(self)
+        self._writing.setSingleShot(True)
+        self._writing.timeout.connect(self._write)
         self.severity = QComboBox()
         self.severity.setObjectName("logSeverity")
         self.severity.setAccessibleName(tr("Least severity"))
@@ -106,6 +112,7 @@ class LogPage(QWidget):
         if not self.isVisible():
             return
         self._lines.clear()
+        self._unwritten.clear()
         self.text.clear()
         wish = AgentLog(
             severity=self.severity.currentData(),
@@ -129,8 +136,8 @@ class LogPage(QWidget):
 
     def _took(self, reply: AgentLogReply) -> None:
         self._lines = [*self._lines, *reply.lines][-LINES_MAX:]
-        for each in reply.lines:
-            append(self.text, line_text(each), each.severity)
+        self._unwritten.extend(reply.lines)
+        self._write()
         self.note.setText("" if self._lines else tr("No line is like that"))
 
     def _failed(self, sentence: str) -> None:
@@ -140,10 +147,17 @@ class LogPage(QWidget):
         if on:
             self._begin()
 
+    def _write(self) -> None:
+        """Some of what there is to write, the rest when the window has come to other things."""
+        count = min(LINES_AT_ONCE, len(self._unwritten))
+        append(self.text, [self._unwritten.popleft() for _ in range(count)])
+        if self._unwritten:
+            self._writing.start(WRITING_PAUSE_MS)
+
     def _show_all(self) -> None:
         self.text.clear()
-        for each in self._lines:
-            append(self.text, line_text(each), each.severity)
+        self._unwritten = deque(self._lines)
+        self._write()
 
     def _copy(self) -> None:
         chosen = self.text.textCursor().selectedText().replace("\u2029", "\n")
@@ -207,23 +221,30 @@ def log_field(name: str, accessible: str) -> QPlainTextEdit:
     return field
 
 
-def append(field: QPlainTextEdit, text: str, severity: str = "info") -> None:
+def append(field: QPlainTextEdit, lines: Sequence[LogLine]) -> None:
     """At the end; scrolls along only if the end is in sight."""
     bar = field.verticalScrollBar()
     at_end = bar.value() >= bar.maximum() - 4
     cursor = QTextCursor(field.document())
     cursor.movePosition(QTextCursor.MoveOperation.End)
-    how = QTextCharFormat()
-    colours = look().colours
-    role = {"warning": colours.suspended, "error": colours.failed, "critical": colours.failed}
-    how.setForeground(
-        QColor(role.get(severity, colours.quiet if severity == "debug" else colours.text))
-    )
-    if not field.document().isEmpty():
-        cursor.insertBlock()
-    cursor.insertText(text, how)
+    cursor.beginEditBlock()
+    empty = field.document().isEmpty()
+    looks = {severity: _letters(severity) for severity in {each.severity for each in lines}}
+    for each in lines:
+        if not empty:
+            cursor.insertBlock()
+        empty = False
+        cursor.insertText(line_text(each), looks[each.severity])
+    cursor.endEditBlock()
     if at_end:
         bar.setValue(bar.maximum())
+
+
+def _letters(severity: str) -> QTextCharFormat:
+    colours, letters = look().colours, QTextCharFormat()
+    role = {"warning": colours.suspended, "error": colours.failed, "debug": colours.quiet}
+    letters.setForeground(QColor(role.get(severity, colours.text)))
+    return letters
 
 
 def export_text(parent: QWidget, text: str, name: str, failed: Callable[[str], object]) -> None:

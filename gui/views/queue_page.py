@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
 
-from gui.model.queue import Queue, QueueRow, counts
+from gui.model.queue import Queue, QueueRow
 from gui.model.screen import Changes
 from gui.theme.look import GRID
 from gui.views.columns import queue_columns
@@ -100,7 +100,7 @@ class QueuePage(QWidget):
         self._news = set()
         self.rows.show(rows)
         self._stack.setCurrentWidget(self.table if self._queue.total else self.empty)
-        running, gates = counts(screen.workflows)
+        running, gates = screen.totals.running, screen.totals.gates
         parts = [
             tr_n("%n task(s) run", "", running),
             tr_n("%n to be done", "tasks", self._queue.total),

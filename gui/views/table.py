@@ -30,16 +30,14 @@ from gui.theme.look import GRID, look
 Index = QModelIndex | QPersistentModelIndex
 ROW_HEIGHT = 4 * GRID
 REMEMBER_MS = 800
-MARK_ROLE = Qt.ItemDataRole.UserRole + 1
-"""(mark, permille or none) for the delegate."""
-SHARE_ROLE = Qt.ItemDataRole.UserRole + 2
-"""A share in permille, painted as a bar."""
-CHIPS_ROLE = Qt.ItemDataRole.UserRole + 3
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How one thing of a row is shown. ``key`` names it in what is remembered."""
+    """How one thing of a row is shown. ``key`` names it in what is remembered.
+
+    ``mark`` is a mark and its permille or none, ``share`` a share in permille, painted as a bar.
+    """
 
     key: str
     title: str
@@ -122,14 +120,10 @@ class Rows(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, tip, alignment and what the delegate paints."""
+        """Text, tip and alignment; the delegate asks the columns themselves."""
         row, column = self._rows[index.row()], self.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row, time.time())
-        if role == MARK_ROLE:
-            return column.mark(row) if column.mark is not None else None
-        if role == SHARE_ROLE:
-            return column.share(row) if column.share is not None else None
         if role == Qt.ItemDataRole.ToolTipRole:
             return (column.tip or column.text)(row, time.time())
         if role == Qt.ItemDataRole.TextAlignmentRole and column.right:

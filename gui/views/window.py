@@ -35,7 +35,6 @@ from PySide6.QtWidgets import (
 from agent.api.work import TaskView
 from gui.bridge.submitting import workflow_files
 from gui.model.flock import up_count
-from gui.model.queue import counts
 from gui.model.screen import Changes
 from gui.model.tray import (
     gates_waiting,
@@ -209,9 +208,8 @@ class Window(QWidget):
         """The side bar, and what is wrong with all of it; places listen themselves."""
         screen, now_s = self._desk.screen, time.time()
         self.trouble.tell(agent_trouble(screen.absence))
-        running, _ = counts(screen.workflows)
+        running, active = screen.totals.running, screen.totals.active
         gates = gates_waiting(screen)
-        active = sum(view.state == "running" for view in screen.workflows.values())
         up = up_count(screen)
         side = self.side.buttons
         side[Place.WORKFLOWS].tell(
@@ -251,9 +249,7 @@ class Window(QWidget):
     def _tick(self) -> None:
         """A second has passed: countdowns and relative times."""
         screen, now_s = self._desk.screen, time.time()
-        moving = is_paused(screen) or any(
-            each.state == "running" for each in screen.workflows.values()
-        )
+        moving = is_paused(screen) or screen.totals.active > 0
         self._ticks += 1
         if not moving and self._ticks % QUIET_TICKS:
             return

@@ -8,6 +8,7 @@ also counts what others took; the processor's time does not.
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
 import traceback
@@ -47,6 +48,9 @@ class Probe:
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(PROBE_MS)
         self._timer.timeout.connect(self._fired)
+        self._collecting_s = 0.0
+        self.collected_ms: list[float] = [0.0]
+        gc.callbacks.append(self._collecting)
 
     def start(self) -> None:
         """From now on."""
@@ -67,7 +71,18 @@ class Probe:
                 f"{max(turn.busy_ms for turn in turns):7.1f} "
                 f"{max(turn.process_ms for turn in turns):8.1f}"
             )
+        lines.append(
+            f"the collector of garbage came {len(self.collected_ms) - 1} times, "
+            f"at most for {max(self.collected_ms):.1f} ms"
+        )
         return "\n".join(lines)
+
+    def _collecting(self, phase: str, info: dict[str, int]) -> None:
+        del info
+        if phase == "start":
+            self._collecting_s = time.thread_time()
+        else:
+            self.collected_ms.append((time.thread_time() - self._collecting_s) * 1000)
 
     def _fired(self) -> None:
         before, self._last = self._last, _now_s()

@@ -15,9 +15,10 @@ from gui.model.folding import state_of
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, task_words
 from gui.model.news import NewsKind
 from gui.model.notices import Absence, Absent, Answering
-from gui.model.queue import Queue, counts
+from gui.model.queue import Queue
 from gui.model.screen import Screen
 from gui.model.sources import source_mark
+from gui.model.totals import Totals
 from gui.model.tray import Act, TrayState, pause_entries, tray_of
 from gui.model.trouble import Remedy, agent_trouble, flock_trouble
 from gui.model.workflows import outlook, retry_from
@@ -156,7 +157,18 @@ def test_the_queue_is_in_the_order_of_the_flock() -> None:
     rows = queue.rows(screen.workflows, screen.tasks)
     assert [row.task.name for row in rows] == ["r", "g", "b", "a"]
     assert queue.rows(screen.workflows, screen.tasks)[0] is rows[0]
-    assert counts(screen.workflows) == (0, 0)
+
+
+def test_totals_follow_every_change_of_a_workflow() -> None:
+    view = workflow("low", counts={TaskState.READY: 1, TaskState.WAITING: 1})
+    screen = connected(status(view), shown(view, task("a", TaskState.READY)))
+    assert screen.totals == Totals(0, 1, 0)
+    screen.fold([happened(1, moved("a", TaskState.READY, TaskState.RUNNING, where="low"))])
+    assert screen.totals == Totals(1, 1, 1)
+    screen.fold([shown(workflow("new", counts={TaskState.WAITING: 2}))])
+    assert screen.totals == Totals(1, 3, 1)
+    screen.fold([status(view)])
+    assert screen.totals == Totals(0, 1, 0)
 
 
 def test_the_queue_follows_what_changed_as_if_it_looked_at_everything() -> None:
