@@ -71,6 +71,13 @@ _CURES: dict[str, tuple[FindingKind, str]] = {
         "unreachable",
         "{name} takes no more connections for now: wait a minute, then look at its log",
     ),
+    Cause.LOST: (
+        "unreachable",
+        (
+            "{name} was linked and is gone ({text}): see that it is switched on, awake and runs "
+            "Wingbeat, and that its network works"
+        ),
+    ),
     Cause.MISBEHAVED: (
         "other version",
         "{name} sent what this machine cannot read ({text}): update Wingbeat on both",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import ssl
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -42,6 +43,7 @@ class Cause(StrEnum):
     DUPLICATE = "linked already"
     CLOSED = "closed"
     BROKEN = "broken off"
+    LOST = "link lost"
 
 
 LASTING = frozenset(
@@ -136,6 +138,12 @@ class Refusals:
             log.info("no link with %s (%s): %s", name, refusal.address, refusal.text)
         if len(self._by_key) > REFUSALS_MAX:
             del self._by_key[next(iter(self._by_key))]
+
+    def lost(self, peer: NodeId, address: str, reason: str) -> None:
+        """There was a link. Until a call tells more, that is what is known."""
+        text = f"Its link is gone: {reason}."
+        self._by_key.pop(peer, None)
+        self._by_key[peer] = LinkRefusal(peer, address, Cause.LOST, text, time.time())
 
     def linked(self, peer: NodeId, address: str) -> None:
         """There is a link: what was before does not matter."""

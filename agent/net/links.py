@@ -161,6 +161,7 @@ class Links:
         link = self._links.get(peer)
         if link is not None:
             log.info("unlinking %s: %s", link.name, reason)
+            self._refusals.lost(peer, str(link.address), reason)
             self._remove(link, reset=False)
             link.close(Cause.CLOSED, reason)
 
@@ -315,6 +316,7 @@ class Links:
         if self._links.get(link.peer) is not link:
             return
         log.info("the link with %s (%s) is gone: %s", link.name, link.address, reason)
+        self._refusals.lost(link.peer, str(link.address), reason)
         self._remove(link, reset=reset)
         self._report_unlinked(link.peer)
         self._promote_rival(link.peer)

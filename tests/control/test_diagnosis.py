@@ -119,6 +119,12 @@ def test_every_cause_of_a_refusal_has_a_sentence(cause: Cause) -> None:
     assert not re.search(r"[{}]", only.text)
 
 
+def test_of_a_machine_that_was_linked_nobody_says_that_nothing_was_heard() -> None:
+    (only,) = told(refused(Cause.LOST, "Its link is gone: silent for 5.5 s."))
+    assert "was linked and is gone" in only.text
+    assert "silent for 5.5 s" in only.text
+
+
 def test_the_latest_refusal_counts() -> None:
     early = replace(REFUSAL, cause=str(Cause.OTHER_FLOCK), at_s=1.0)
     late: RefusalFacts = replace(REFUSAL, cause=str(Cause.OTHER_VERSION), at_s=2.0)
