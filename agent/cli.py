@@ -18,10 +18,12 @@ from agent import __version__
 from agent.commands import exits
 from agent.commands.choosing import Command, choosing_parser, command_in, run_chosen
 from agent.commands.parsing import PROGRAM
+from agent.commands.showing import complain
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command named in the arguments (default: those of this process)."""
+    _open_what_is_closed()
     parser = choosing_parser(
         PROGRAM,
         "Turns the workstations of a LAN into one flock that executes workflows.",
@@ -43,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exits.INTERRUPTED
     except BrokenPipeError:
         return _unread()
+    except OSError as error:
+        return _impossible(error)
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -104,8 +108,35 @@ def take_all_letters(stream: TextIO, *, windows: bool) -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _open_what_is_closed() -> None:
+    """Services and windows start programs without the usual streams; others go nowhere then, and
+    no socket is taken for one of them."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
+
+
 def _unread() -> int:
     """Whoever read the output has seen enough (`wingbeat status | head`)."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _forget_output()
     return exits.DONE
+
+
+def _impossible(error: OSError) -> int:
+    """What a system refuses where no command expects it: a full disk behind the output, above all."""
+    if error.filename is not None:
+        reason = f"{error.filename} cannot be used: {error.strerror}"
+    elif isinstance(error, FileNotFoundError):
+        reason = "the folder that this was started in is not there any more"
+    else:
+        _forget_output()
+        reason = f"the output cannot be written: {error.strerror or error}"
+    complain(f"{PROGRAM}: {reason}.")
+    return exits.FAILED
+
+
+def _forget_output() -> None:
+    """What is still to be written would fail once more as this process ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
