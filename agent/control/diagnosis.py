@@ -206,15 +206,31 @@ def _explained(name: str, refusal: RefusalFacts) -> Finding:
 
 
 def _clocks(facts: Facts) -> Iterator[Finding]:
-    for peer in facts.peers:
-        ahead_s = peer.clock_skew_s or 0.0
-        if abs(ahead_s) > CLOCK_DIFFERENCE_S_MAX:
-            direction = "ahead of" if ahead_s > 0 else "behind"
-            text = (
-                f"the clock of {peer.name} is {duration(abs(ahead_s))} {direction} the one here: "
-                f"set both by the same time server"
-            )
-            yield Finding("clock", text, peer.name)
+    ahead_s = {
+        peer.name: peer.clock_skew_s for peer in facts.peers if peer.clock_skew_s is not None
+    }
+    if _clock_here_is_wrong(list(ahead_s.values())):
+        behind_s = min(ahead_s.values(), key=abs)
+        yield _clock(facts.name, "this machine", -behind_s, "those of all others")
+        return
+    for name, by_s in ahead_s.items():
+        if abs(by_s) > CLOCK_DIFFERENCE_S_MAX:
+            yield _clock(name, name, by_s, "the one here")
+
+
+def _clock_here_is_wrong(ahead_s: list[float]) -> bool:
+    """Several others agree with each other, and not with this one."""
+    return (
+        len(ahead_s) > 1
+        and min(map(abs, ahead_s)) > CLOCK_DIFFERENCE_S_MAX
+        and max(ahead_s) - min(ahead_s) <= CLOCK_DIFFERENCE_S_MAX
+    )
+
+
+def _clock(name: str, whose: str, ahead_s: float, compared: str) -> Finding:
+    direction = "ahead of" if ahead_s > 0 else "behind"
+    text = f"the clock of {whose} is {duration(abs(ahead_s))} {direction} {compared}"
+    return Finding("clock", f"{text}: set all by the same time server", name)
 
 
 def _other_flocks(facts: Facts) -> Iterator[Finding]:

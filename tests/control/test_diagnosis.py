@@ -125,6 +125,19 @@ def test_of_a_machine_that_was_linked_nobody_says_that_nothing_was_heard() -> No
     assert "silent for 5.5 s" in only.text
 
 
+@pytest.mark.parametrize(("by_s", "direction"), [(600.0, "behind"), (-600.0, "ahead of")])
+def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: str) -> None:
+    others = tuple(
+        replace(ALDER, node=name, name=name, clock_skew_s=by_s + off_s)
+        for name, off_s in (("alder", 0.5), ("birch", -0.5), ("cedar", 0.0))
+    )
+    (only,) = told(replace(HEALTHY, peers=others))
+    assert only.kind == "clock"
+    assert f"this machine is 10 minutes {direction} those of all others" in only.text
+    apart = (*others, replace(ALDER, node="elm", name="elm", clock_skew_s=0.0))
+    assert len(told(replace(HEALTHY, peers=apart))) == len(others)
+
+
 def test_the_latest_refusal_counts() -> None:
     early = replace(REFUSAL, cause=str(Cause.OTHER_FLOCK), at_s=1.0)
     late: RefusalFacts = replace(REFUSAL, cause=str(Cause.OTHER_VERSION), at_s=2.0)
