@@ -45,6 +45,7 @@ from gui.model.tray import (
 )
 from gui.model.trouble import agent_trouble
 from gui.startup import Login
+from gui.views.room import keep_on_screen
 from gui.theme.look import look, title_font
 from gui.views.bars import Bar, TroubleBar
 from gui.views.desk import Desk
@@ -81,8 +82,6 @@ class Window(QWidget):
         self.setObjectName("window")
         self.setWindowTitle("Wingbeat")
         self.setAcceptDrops(True)
-        self.setMinimumSize(*SIZE_MIN)
-        self.resize(*SIZE_FIRST)
         self.side = SideBar()
         self.side.went.connect(self.go)
         self.side.pressed.connect(desk.press)
@@ -425,6 +424,9 @@ class Window(QWidget):
             self.restoreGeometry(stored)
 
 
+        else:
+            self.resize(*SIZE_FIRST)
+        keep_on_screen(self, SIZE_MIN)
 def _begin_at(page: QWidget) -> None:
     """Where the keyboard is in a place that was gone to. A focus proxy would do the same, but with
     one Qt leaves out, when somebody walks by Tab, all that stands before it."""

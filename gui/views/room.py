@@ -1,0 +1,20 @@
+"""Windows that fit the screen: at 200 % a usual screen has a quarter of the room that it has at 100 %.
+
+A window larger than its screen hides what is at its edges, and on some desktops cannot be moved to
+show it; so what a window would like yields to what there is.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QWidget
+
+FRAME_SIZE_MAX = QSize(16, 48)
+"""What desktops put around a window."""
+
+
+def keep_on_screen(window: QWidget, least: tuple[int, int]) -> None:
+    """Not larger than its screen, and not smaller than this unless the screen is."""
+    room = window.screen().availableSize() - FRAME_SIZE_MAX
+    window.setMinimumSize(QSize(*least).boundedTo(room))
+    window.resize(window.size().boundedTo(room))

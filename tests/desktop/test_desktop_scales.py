@@ -1,0 +1,57 @@
+"""At 200 and 250 % a usual screen has a quarter of its room or less: nothing may lie outside of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.desktop.office import Office, Window
+from tests.desktop.virtual_desktop import PANEL_HEIGHT, VirtualDesktop, virtual_desktop
+
+if sys.platform == "win32":
+    pytest.skip("the desktop that these runs start is one of X11", allow_module_level=True)
+
+EDGE = 1
+"""What rounding to whole pixels makes of a scaled edge."""
+
+pytestmark = pytest.mark.xdist_group("desktop")
+
+
+@pytest.mark.parametrize(
+    ("size", "factor"), [((1920, 1080), 2.0), ((2560, 1440), 2.5)], ids=["200 %", "250 %"]
+)
+def test_the_window_fits_the_screen_and_can_be_used(
+    tmp_path: Path, size: tuple[int, int], factor: float
+) -> None:
+    with virtual_desktop(tmp_path, size) as desktop:
+        office = Office(tmp_path, desktop)
+        with office.window(QT_SCALE_FACTOR=str(factor)) as window:
+            window.to_front()
+            window.desktop.sees(lambda: window.tells("Ready to help"), "the agent is heard")
+            _on_screen(desktop, window.frame, size)
+            _whole(window, factor)
+            desktop.keys("ctrl+comma")
+            desktop.sees(lambda: desktop.in_front().startswith("Settings"), "the settings")
+            (dialog,) = desktop.windows("--name", "^Settings")
+            _on_screen(desktop, dialog, size)
+
+
+def _on_screen(desktop: VirtualDesktop, frame: str, size: tuple[int, int]) -> None:
+    left, top, width, height = desktop.extents(frame)
+    assert min(left, top) >= 0
+    assert left + width <= size[0]
+    assert top + height <= size[1] - PANEL_HEIGHT
+
+
+def _whole(window: Window, factor: float) -> None:
+    """What stands at the edges; a screen reader is told places in pixels of 100 %."""
+    left, top, width, height = (each / factor for each in window.desktop.extents(window.frame))
+    for name in ("workflowsFilter", "settingsButton", "pauseButton", "presenceSentence"):
+        x, y, wide, high = window.part(name).extents
+        assert min(wide, high) > 0, name
+        assert x >= left - EDGE, name
+        assert y >= top - EDGE, name
+        assert x + wide <= left + width + EDGE, name
+        assert y + high <= top + height + EDGE, name
