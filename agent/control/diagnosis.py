@@ -206,14 +206,13 @@ def _explained(name: str, refusal: RefusalFacts) -> Finding:
 
 
 def _clocks(facts: Facts) -> Iterator[Finding]:
-    ahead_s = {
-        peer.name: peer.clock_skew_s for peer in facts.peers if peer.clock_skew_s is not None
-    }
-    if _clock_here_is_wrong(list(ahead_s.values())):
-        behind_s = min(ahead_s.values(), key=abs)
-        yield _clock(facts.name, "this machine", -behind_s, "those of all others")
+    known = [(each.name, each.clock_skew_s) for each in facts.peers]
+    ahead_s = [(name, by_s) for name, by_s in known if by_s is not None]
+    if _clock_here_is_wrong([by_s for _, by_s in ahead_s]):
+        _, by_s = ahead_s[0]
+        yield _clock(facts.name, "this machine", -by_s, "those of all others")
         return
-    for name, by_s in ahead_s.items():
+    for name, by_s in ahead_s:
         if abs(by_s) > CLOCK_DIFFERENCE_S_MAX:
             yield _clock(name, name, by_s, "the one here")
 

@@ -128,13 +128,13 @@ def test_of_a_machine_that_was_linked_nobody_says_that_nothing_was_heard() -> No
 @pytest.mark.parametrize(("by_s", "direction"), [(600.0, "behind"), (-600.0, "ahead of")])
 def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: str) -> None:
     others = tuple(
-        replace(ALDER, node=name, name=name, clock_skew_s=by_s + off_s)
-        for name, off_s in (("alder", 0.5), ("birch", -0.5), ("cedar", 0.0))
+        replace(ALDER, node=node, clock_skew_s=by_s + off_s)
+        for node, off_s in ((ALDER.node, 0.5), ("birch", -0.5), ("cedar", 0.0))
     )
     (only,) = told(replace(HEALTHY, peers=others))
     assert only.kind == "clock"
     assert f"this machine is 10 minutes {direction} those of all others" in only.text
-    apart = (*others, replace(ALDER, node="elm", name="elm", clock_skew_s=0.0))
+    apart = (*others, replace(ALDER, node="elm", clock_skew_s=0.0))
     assert len(told(replace(HEALTHY, peers=apart))) == len(others)
 
 
