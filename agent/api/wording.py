@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+SUGGESTED_MAX = 3
 _KINDS = {
     "str": "a text",
     "int": "a whole number",
@@ -63,8 +64,10 @@ def parameters_fault(
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """What was probably meant; empty when nothing is near."""
-    near = difflib.get_close_matches(word, list(known), 1)
-    return f"; did you mean {near[0]}?" if near else ""
+    names = list(known)
+    published = [name for name in names if name.startswith(f"{word}@")]
+    near = published or difflib.get_close_matches(word, names, 1)
+    return f"; did you mean {' or '.join(near[:SUGGESTED_MAX])}?" if near else ""
 
 
 def _choose(words: Sequence[str]) -> str:

@@ -99,7 +99,8 @@ def meant(word: str, known: Iterable[str]) -> str:
     names = sorted(set(known))
     if len(names) > NEAR_AMONG_MAX:
         names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
-    near = difflib.get_close_matches(word[:WORD_CHARACTERS_MAX], names, NEAR_NAMES_MAX)
+    published = [name for name in names if name.startswith(f"{word}@")][:NEAR_NAMES_MAX]
+    near = published or difflib.get_close_matches(word[:WORD_CHARACTERS_MAX], names, NEAR_NAMES_MAX)
     return f"; did you mean {either(near)}?" if near else ""
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.api.wording import suggestion
 from agent.control.acceptance import acceptances
 from agent.control.dry_run import Machine
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import Dataset, TaskSpec
+from agent.workflow.faults import meant
 from tests.control.serving import greeted, serving
 
 FOLDER = Dataset("tree:" + "ab" * 32, 10)
@@ -69,3 +71,11 @@ def test_submit_and_why_tell_of_it(tmp_path: Path) -> None:
             ]
 
     asyncio.run(scene())
+
+
+def test_a_published_program_is_suggested_by_its_bare_name() -> None:
+    known = ["county", "count@abababababab", "count@cdcdcdcdcdcd"]
+    both = "; did you mean count@abababababab or count@cdcdcdcdcdcd?"
+    assert suggestion("count", known) == both
+    assert meant("count", known) == both
+    assert suggestion("cunty", known) == meant("cunty", known) == "; did you mean county?"

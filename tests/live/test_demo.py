@@ -154,3 +154,13 @@ def test_somebody_who_cannot_wait_for_the_end_leaves_nothing_either(temporary: P
         _, errors = process.communicate(timeout=END_S_MAX)
     assert "Traceback" not in errors
     assert_nothing_left(temporary, agents)
+
+
+def test_where_nothing_can_be_kept_nothing_is_begun(temporary: Path) -> None:
+    kept = temporary.parent / "a-file" / "kept"
+    kept.parent.write_text("this is no folder")
+    with start(temporary, "--keep", str(kept)) as process:
+        output, errors = process.communicate(timeout=END_S_MAX)
+    assert (process.returncode, output) == (exits.FAILED, "")
+    assert errors == f"wingbeat: {kept} cannot be used: Not a directory.\n"
+    assert_nothing_left(temporary, [])

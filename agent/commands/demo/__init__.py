@@ -55,10 +55,16 @@ def run(arguments: list[str]) -> int:
     if options.keep is not None and options.keep.exists():
         return fail(options, f"{options.keep} is there already: name a new folder to keep it in")
     try:
+        if options.keep is not None:  # whether that can be is not learnt at the end
+            options.keep.mkdir(parents=True)
         folder = Path(tempfile.mkdtemp(prefix=FOLDER)).resolve()
         return asyncio.run(_until_ended(options, folder))
-    except (DemoError, ClientError, OSError) as error:
+    except (DemoError, ClientError) as error:
         return fail(options, str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise  # whoever was to read what is told cannot be told
+        return fail(options, f"{error.filename} cannot be used: {error.strerror}")
     except FaultsError as error:
         return fail(options, error.faults[0].sentence())
     except asyncio.CancelledError:
@@ -137,9 +143,11 @@ async def _play(options: argparse.Namespace, folder: Path, machines: Machines) -
             good = await playing.play(tell)
     finally:
         await asyncio.shield(machines.end())
-        if options.keep is not None:
-            keep_logs(machines.all, options.keep / "logs")
-        remove(folder)
+        try:
+            if options.keep is not None:
+                keep_logs(machines.all, options.keep / "logs")
+        finally:
+            remove(folder)
     return exits.DONE if good else exits.WORK_FAILED
 
 

@@ -32,6 +32,7 @@ from agent.commands.demo.happenings import (
 )
 from agent.commands.demo.inspection import SECTIONS, WORKFLOW, Inspection, right
 from agent.commands.demo.machines import DemoError, Machine, Machines
+from agent.commands.showing import counted
 from agent.workflow.submission import Wanted, submit_file
 
 WORK_S_MAX = 150.0
@@ -167,13 +168,15 @@ class Playing:
         killed = self._killed_name()
         self._judge("an agent was killed", bool(killed), killed or "none: the work was too quick")
         again = sum(task.attempt > 1 for task in tasks.values())
-        self._judge("its work went on elsewhere", not self._lost, f"{again} tasks begun again")
+        self._judge(
+            "its work went on elsewhere", not self._lost, f"{counted(again, 'task')} begun again"
+        )
         results = await self._results(tasks)
         table = results.get("points_of_interest.csv", b"").decode("utf-8", "replace")
         plants, strangers = self._inspection.compare(table)
         hits = sum(map(right, plants))
         self._judge("all plants too near to a wire were found", hits == len(plants), f"{hits}")
-        self._judge("and nothing else was", not strangers, f"{strangers} others")
+        self._judge("and nothing else was", not strangers, counted(strangers, "other"))
         report = results.get("report.md", b"").decode("utf-8", "replace")
         told = report.count("| section") == len(plants)
         self._judge("the report tells of each", told, f"{len(report.splitlines())} lines")
@@ -219,7 +222,7 @@ class Playing:
         if self._keep is None:
             return ""
         folder = self._keep.absolute()
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for name, data in results.items():
             (folder / name).write_bytes(data)
         return str(folder)
