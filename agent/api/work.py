@@ -3,6 +3,9 @@
 A submission calls its tasks as its author does; the flock gives each an id of its own, made from
 the names of workflow and task. So the same submission is the same work whoever sends it, however
 often, and a task of another workflow can be named before anybody has looked it up.
+
+Views of which a client keeps tens of thousands are hidden from the collector of cycles (``gc=False``):
+they cannot be part of one, and to look through them would hold up a window.
 """
 
 from __future__ import annotations
@@ -136,7 +139,7 @@ class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     limit: Page = 200
 
 
-class CurrentTask(Struct, frozen=True):
+class CurrentTask(Struct, frozen=True, gc=False):
     """A task that a machine has in hand; ``permille`` is how far it is, as it says itself."""
 
     task: str
@@ -168,7 +171,7 @@ class NodeView(Struct, frozen=True):
     capabilities: Capabilities = Capabilities()
 
 
-class WorkflowView(Struct, frozen=True):
+class WorkflowView(Struct, frozen=True, gc=False):
     """A workflow as this node sees it; ``counts`` has the states that occur.
 
     ``permille`` is how much of its expected work is done, ``expected_end_ms`` an estimate from
@@ -209,7 +212,7 @@ class Show(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     limit: Page = 1_000
 
 
-class TaskView(Struct, frozen=True):
+class TaskView(Struct, frozen=True, gc=False):
     """A task as this node sees it.
 
     ``host`` is the name of the machine that runs it or ran it, ``needs`` the ids of the tasks

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ from gui.model.notices import Notice
 BUNDLE_S = 0.1
 ASK_S_MAX = 30.0
 LOG_WAIT_S = 20.0
+SWITCH_S = 0.0005
+"""Between threads, which is Python's own 5 ms otherwise. Painting gives the interpreter away at every
+call of Qt, and waits for it so long each time while the bridge, or an agent in this process, computes.
+"""
 LOG_PART_BYTES = 128 * 1024
 STOP_S_MAX = 5.0
 
@@ -79,6 +84,7 @@ class Bridge(QObject):
 
     def start(self) -> None:
         """Returns at once; what is found is told by ``bundle``."""
+        sys.setswitchinterval(min(SWITCH_S, sys.getswitchinterval()))
         self._thread.start()
         self._ready.wait()
 
