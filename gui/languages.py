@@ -50,5 +50,6 @@ def speak(code: str) -> str:
 _INSTALLED: list[QTranslator] = []
 
 
-def _translate(text: str, count: int | None) -> str:
-    return QCoreApplication.translate(CONTEXT, text, None, -1 if count is None else count)
+def _translate(text: str, count: int | None, note: str) -> str:
+    number = -1 if count is None else count
+    return QCoreApplication.translate(CONTEXT, text, note or None, number)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Translate = Callable[[str, int | None], str]
+Translate = Callable[[str, int | None, str], str]
+"""A text, the number in it if there is one, and the note that tells two alike apart."""
 
 
 class _Installed:
@@ -26,14 +27,14 @@ def install(translate: Translate | None) -> None:
 def tr(text: str, /, **values: object) -> str:
     """A sentence, with its values put in their places."""
     translate = _Installed.translate
-    said = text if translate is None else translate(text, None)
+    said = text if translate is None else translate(text, None, "")
     return said.format(**values) if values else said
 
 
 def tr_n(text: str, note: str, count: int, /, **values: object) -> str:
     """A sentence with ``%n`` in it. ``note`` is for translators, and mostly empty."""
     translate = _Installed.translate
-    said = _english(text, count) if translate is None else translate(text, count)
+    said = _english(text, count) if translate is None else translate(text, count, note)
     said = said.replace("%n", str(count))
     return said.format(**values) if values else said
 

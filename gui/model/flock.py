@@ -143,7 +143,7 @@ def up_count(screen: Screen) -> int:
 def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
     # Why this machine helps or not is asked for every second; the rest of it only at times.
     said = now or node
-    state = _state(bool(node.tasks), said.volunteering, said.owner_present)
+    state = _state(_runs(node.tasks), said.volunteering, said.owner_present)
     return Machine(
         node.node, node.name, True, state, said.reason, node.tasks, node.running, node.slots,
         0, node.version, "", None, None, False, keeper, node.capabilities,
@@ -151,7 +151,9 @@ def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
 
 
 def _other(peer: PeerView, keeper: bool) -> Machine:
-    state = _state(bool(peer.tasks or peer.running), peer.volunteering, peer.owner_present)
+    state = _state(
+        _runs(peer.tasks) or peer.running > len(peer.tasks), peer.volunteering, peer.owner_present
+    )
     if peer.state == "away":
         state = MachineState.AWAY
     return Machine(
@@ -159,6 +161,11 @@ def _other(peer: PeerView, keeper: bool) -> Machine:
         peer.load_percent, peer.version, peer.address, peer.round_trip_ms, peer.clock_ahead_ms,
         peer.master, keeper, peer.capabilities,
     )  # fmt: skip
+
+
+def _runs(tasks: tuple[CurrentTask, ...]) -> bool:
+    """What is only held until its owner leaves does not run."""
+    return any(task.state is not TaskState.SUSPENDED for task in tasks)
 
 
 def _state(busy: bool, volunteering: bool, owner_present: bool) -> MachineState:

@@ -267,6 +267,13 @@ def machine_columns() -> tuple[Column, ...]:
             sort=lambda each: each.running,
             right=True,
         ),
+        *_link_columns(),
+    )
+
+
+def _link_columns() -> tuple[Column, ...]:
+    """How far it is away, and what it can run."""
+    return (
         Column(
             "trip",
             tr("Round trip"),
@@ -288,7 +295,7 @@ def machine_columns() -> tuple[Column, ...]:
             "programs",
             tr("Programs"),
             lambda each, now_s: ", ".join(_programs(each)),
-            120,
+            160,
             sort=lambda each: len(each.capabilities.programs),
             tip=lambda each, now_s: "\n".join(_programs(each)),
             quiet=True,

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -34,9 +34,11 @@ from gui.views.asking import AskPanel, NearbyFlocks, is_asking
 from gui.views.bars import Bar
 from gui.views.desk import Desk
 from gui.views.pieces import button, label, quiet, row, title
+from gui.views.room import Scrolled, keep_on_screen
 from gui.views.week_grid import WeekGrid
 from gui.words import tr
 
+SIZE_FIRST, SIZE_MIN = (78 * GRID, 62 * GRID), (60 * GRID, 40 * GRID)
 STEPS = 3
 ASKING_PAGE = STEPS
 """Beside the three: the wait until a flock nearby lets this computer in."""
@@ -57,12 +59,11 @@ class FirstRun(QDialog):
         self.setObjectName("firstRun")
         self.setWindowTitle(tr("Welcome to Wingbeat"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(78 * GRID, 62 * GRID)
         self.step = quiet()
         self.fault = Bar("firstRunFault")
         self.pages = QStackedWidget()
         for page in (self._flock_page(), self._when_page(), self._login_page()):
-            self.pages.addWidget(page)
+            self.pages.addWidget(Scrolled(page))
         self.asking = AskPanel(desk)
         self.asking.joined.connect(lambda: self._entered(None))
         self.asking.over.connect(self._asked_in_vain)
@@ -79,6 +80,8 @@ class FirstRun(QDialog):
         bottom = row(self.back, self.next)
         bottom.insertStretch(0)
         lay.addLayout(bottom)
+        self.resize(self.sizeHint().expandedTo(QSize(*SIZE_FIRST)))
+        keep_on_screen(self, SIZE_MIN)
         self._tell()
         desk.changed.connect(self._changed)
         if is_asking(desk.screen.asked):

@@ -6,11 +6,27 @@ show it; so what a window would like yields to what there is.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 FRAME_SIZE_MAX = QSize(16, 48)
 """What desktops put around a window."""
+
+
+class Scrolled(QScrollArea):
+    """A page that asks for its whole height, and is scrolled where there is less."""
+
+    def __init__(self, page: QWidget) -> None:
+        super().__init__()
+        self.setWidget(page)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def sizeHint(self) -> QSize:
+        """As without the scroll bar."""
+        return self.widget().sizeHint()
 
 
 def keep_on_screen(window: QWidget, least: tuple[int, int]) -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, QMimeData, QSettings, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QByteArray, QEvent, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
-    QColor,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
     QHideEvent,
     QKeySequence,
-    QPainter,
-    QPaintEvent,
     QShortcut,
     QShowEvent,
 )
@@ -45,13 +44,13 @@ from gui.model.tray import (
 )
 from gui.model.trouble import agent_trouble
 from gui.startup import Login
-from gui.views.room import keep_on_screen
-from gui.theme.look import look, title_font
 from gui.views.bars import Bar, TroubleBar
 from gui.views.desk import Desk
 from gui.views.log_window import LogWindow
+from gui.views.room import keep_on_screen
 from gui.views.side_bar import Place, SideBar
 from gui.views.submit_sheet import SubmitSheet
+from gui.views.veil import Veil, paths_in
 from gui.views.workflows_page import WorkflowsPage
 from gui.words import tr, tr_n
 
@@ -92,7 +91,7 @@ class Window(QWidget):
         self.places: dict[Place, QWidget] = {}
         self._logs: list[LogWindow] = []
         self._ticks = 0
-        self._veil = _Veil(self)
+        self._veil = Veil(self)
         self._lay()
         self._make_shortcuts()
         self._said_timer = QTimer(self)
@@ -131,7 +130,7 @@ class Window(QWidget):
 
     def _make_shortcuts(self) -> None:
         acts: list[tuple[str, Callable[[], object]]] = [
-            (f"Ctrl+{number}", lambda place=place: self.go(place))  # type: ignore[misc]
+            (f"Ctrl+{number}", lambda place=place: self._go_into(place))  # type: ignore[misc]
             for number, place in enumerate(Place, 1)
         ]
         acts += [
@@ -162,6 +161,11 @@ class Window(QWidget):
         if focus is None or not self.side.isAncestorOf(focus):
             _begin_at(self.places[place])
         self._everything()
+
+    def _go_into(self, place: Place) -> None:
+        """By a key: the keyboard goes along, wherever it was."""
+        self.go(place)
+        _begin_at(self.places[place])
 
     @property
     def workflows(self) -> WorkflowsPage:
@@ -299,15 +303,15 @@ class Window(QWidget):
 
     def _paste(self) -> None:
         """A path, or files, that were copied elsewhere."""
-        paths = _paths_in(QGuiApplication.clipboard().mimeData())
+        paths = paths_in(QGuiApplication.clipboard().mimeData())
         if paths:
             self.submit(paths)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files are welcome anywhere."""
-        if _paths_in(event.mimeData()):
+        if paths_in(event.mimeData()):
             event.acceptProposedAction()
-            self._veil.begin(_paths_in(event.mimeData()))
+            self._veil.begin(paths_in(event.mimeData()))
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         """They went elsewhere."""
@@ -316,7 +320,7 @@ class Window(QWidget):
     def dropEvent(self, event: QDropEvent) -> None:
         """The sheet opens when the file manager has its mouse back."""
         self._veil.hide()
-        paths = _paths_in(event.mimeData())
+        paths = paths_in(event.mimeData())
         if paths:
             event.acceptProposedAction()
             QTimer.singleShot(0, self, lambda: self.submit(paths))
@@ -422,72 +426,21 @@ class Window(QWidget):
         stored = QSettings().value("window/geometry")
         if isinstance(stored, QByteArray):
             self.restoreGeometry(stored)
-
-
         else:
             self.resize(*SIZE_FIRST)
         keep_on_screen(self, SIZE_MIN)
+
+
 def _begin_at(page: QWidget) -> None:
     """Where the keyboard is in a place that was gone to. A focus proxy would do the same, but with
     one Qt leaves out, when somebody walks by Tab, all that stands before it."""
     getattr(page, "begins_at", page).setFocus()
 
 
+@cache
 def _load_the_rest() -> None:
-    """What is needed at the first look at a graph or a place would hold that look up."""
+    """What is needed at the first look at a graph or a place would hold that look up. What is there
+    then stays, so the collector of garbage need not go through it again and again."""
     for name in LOADED_LATER:
         import_module(name)
-
-
-class _Veil(QWidget):
-    """Dims the window while a file is over it, and says what will happen."""
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        self._text = ""
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.hide()
-
-    def begin(self, paths: list[str]) -> None:
-        """Over the whole window."""
-        window = self.parentWidget()
-        assert window is not None
-        name = Path(paths[0]).name
-        self._text = (
-            tr("Drop to submit {name}", name=name)
-            if len(paths) == 1
-            else tr_n("Drop to submit %n file(s)", "", len(paths))
-        )
-        self.setAccessibleName(self._text)
-        self.setGeometry(window.rect())
-        self.raise_()
-        self.show()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Dim, with one sentence."""
-        colours = look().colours
-        painter = QPainter(self)
-        shade = QColor(colours.surface)
-        shade.setAlpha(225)
-        painter.fillRect(self.rect(), shade)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(colours.accent))
-        painter.drawRoundedRect(self.rect().adjusted(24, 24, -24, -24), 12, 12)
-        painter.setPen(QColor(colours.text))
-        painter.setFont(title_font())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
-
-
-def _paths_in(data: QMimeData) -> list[str]:
-    """Files that were dropped or copied, or a path as text."""
-    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
-    if paths or not data.hasText():
-        return paths
-    typed = data.text().strip().strip("\"'")
-    if typed.startswith("file://"):
-        typed = QUrl(typed).toLocalFile()
-    return (
-        [typed]
-        if typed and "\n" not in typed and len(typed) < 4096 and Path(typed).exists()
-        else []
-    )
+    gc.freeze()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
+    QLineEdit,
     QMenu,
     QSplitter,
     QStackedWidget,
@@ -163,13 +164,20 @@ class WorkflowsPage(QWidget):
         if changes.workflows or changes.everything:
             shown = [view for name, view in screen.workflows.items() if name not in self._hidden]
             self.rows.show(shown)
-            self._stack.setCurrentWidget(self.table if shown else self.empty)
+            self._show_list(bool(shown))
             self.below.setVisible(bool(shown))
             unchosen = not self.table.selectionModel().hasSelection() and self.rows.rows
             if unchosen and not self.table.choose(self._chosen):
                 self.table.choose_place(0)
         if self._chosen in changes.tasks or self._chosen in changes.workflows:
             self._tell_detail()
+
+    def _show_list(self, shown: bool) -> None:
+        """The table takes the keyboard when it comes, unless somebody types elsewhere by then."""
+        comes = shown and self._stack.currentWidget() is not self.table
+        self._stack.setCurrentWidget(self.table if shown else self.empty)
+        if comes and not isinstance(QApplication.focusWidget(), QLineEdit):
+            self.table.setFocus()
 
     def tick(self) -> None:
         """Time alone has passed."""

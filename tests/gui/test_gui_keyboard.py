@@ -182,3 +182,13 @@ def test_a_workflow_is_submitted_marked_done_and_cancelled_by_keys(
     QTest.keyClick(page.table, Qt.Key.Key_Delete)
     page.undo.now()
     until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+
+
+def test_a_place_gone_to_by_key_has_the_keyboard(qtbot: QtBot, desk: Desk, active: Window) -> None:
+    submit(qtbot, desk, waiting())
+    active.side.buttons[Place.WORKFLOWS].setFocus()
+    QTest.keyClick(active, PLACE_KEYS[Place.FLOCK], CONTROL)
+    assert active.stack.currentWidget() is active.places[Place.FLOCK]
+    assert not active.side.isAncestorOf(focused())
+    QTest.keyClick(active, PLACE_KEYS[Place.WORKFLOWS], CONTROL)
+    assert focused() is active.workflows.table

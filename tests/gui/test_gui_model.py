@@ -15,6 +15,7 @@ from agent.api.plan import Misfit, PlanReply, TaskPlan
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import Submit, Task
+from gui import words
 from gui.model.agent_words import in_our_words
 from gui.model.filtering import matching
 from gui.model.graph import BOX_HEIGHT, draw, label_of
@@ -296,3 +297,16 @@ def test_an_accent_that_cannot_be_read_is_not_taken() -> None:
     assert readable_accent("#ffee00", LIGHT) == LIGHT.accent
     assert readable_accent("#004a80", LIGHT) == "#004a80"
     assert dataclasses.is_dataclass(LIGHT)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 step waits for you"), (3, "3 steps wait for you")]
+)
+def test_a_sentence_with_a_note_is_found(qapp: object, count: int, said: str) -> None:
+    from gui.languages import speak
+
+    speak("en")
+    assert words.tr_n("%n step(s) wait for you", "gates", count) == said
+    speak("pt")
+    assert words.tr_n("%n step(s) wait for you", "gates", count) != said
+    words.install(None)

@@ -10,7 +10,7 @@ from agent.api import session
 from agent.api.values import TaskState
 from agent.api.volunteering import SourceView, VolunteerRules
 from gui.model.agent_words import move_words
-from gui.model.flock import MachineState, clock_text, machines, state_text
+from gui.model.flock import MachineState, clock_text, machines, state_text, work_text
 from gui.model.folding import state_of
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, task_words
 from gui.model.news import NewsKind
@@ -372,3 +372,16 @@ def test_a_source_that_holds_back_has_no_tick(source: str, text: str, mark: Mark
 )
 def test_the_story_of_a_task_is_in_words_of_people(said: str, shown: str) -> None:
     assert move_words(said) == shown
+
+
+def test_a_machine_that_only_holds_work_does_not_run() -> None:
+    held = peer(
+        "milhafre",
+        volunteering=False,
+        reason="paused by its owner",
+        running=1,
+        tasks=(current(state=TaskState.SUSPENDED),),
+    )
+    _, machine = machines(connected(status(), peers(held)))
+    assert machine.state is MachineState.PAUSED
+    assert work_text(machine, NOW_S) == "segment for line-42, suspended"

@@ -1,0 +1,68 @@
+"""What lies over the window while a file is dragged over it, and what counts as a file there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from gui.theme.look import look, title_font
+from gui.words import tr, tr_n
+
+PATH_LENGTH_MAX = 4096
+
+
+class Veil(QWidget):
+    """Dims the window while a file is over it, and says what will happen."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._text = ""
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def begin(self, paths: list[str]) -> None:
+        """Over the whole window."""
+        window = self.parentWidget()
+        assert window is not None
+        name = Path(paths[0]).name
+        self._text = (
+            tr("Drop to submit {name}", name=name)
+            if len(paths) == 1
+            else tr_n("Drop to submit %n file(s)", "", len(paths))
+        )
+        self.setAccessibleName(self._text)
+        self.setGeometry(window.rect())
+        self.raise_()
+        self.show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Dim, with one sentence."""
+        colours = look().colours
+        painter = QPainter(self)
+        shade = QColor(colours.surface)
+        shade.setAlpha(225)
+        painter.fillRect(self.rect(), shade)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(colours.accent))
+        painter.drawRoundedRect(self.rect().adjusted(24, 24, -24, -24), 12, 12)
+        painter.setPen(QColor(colours.text))
+        painter.setFont(title_font())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
+
+
+def paths_in(data: QMimeData) -> list[str]:
+    """Files that were dropped or copied, or a path as text."""
+    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+    if paths or not data.hasText():
+        return paths
+    typed = data.text().strip().strip("\"'")
+    if typed.startswith("file://"):
+        typed = QUrl(typed).toLocalFile()
+    return (
+        [typed]
+        if typed and "\n" not in typed and len(typed) < PATH_LENGTH_MAX and Path(typed).exists()
+        else []
+    )
