@@ -60,8 +60,11 @@ class AskOffice:
         """Ask a flock; people there see it when this returns. Raises ``MembershipError``."""
         service = self._service
         if service.network is not None:
+            verb = "was sent away from" if service.network.expelled else "belongs already to"
             name = service.network.membership.flock.name
-            raise ServiceError(f"This machine belongs to the flock {name} already: leave it first.")
+            raise ServiceError(
+                f"This machine {verb} the flock {name}: leave that first (`wingbeat flock leave`)."
+            )
         await self.withdraw()
         door = await self._door(reference)
         service.check_port()

@@ -12,7 +12,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
+import msgspec
+
+from agent.api.rpc import ErrorCode, Failure, Problem
 from agent.net.certificates import Member
 from agent.net.dial_connect import connect
 from agent.net.link_streams import Streams
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from agent.service import Service
 
 DIAL_S_MAX = 5.0
+_encode = msgspec.json.Encoder().encode
 
 MemberAcceptor = Callable[
     [str, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
@@ -41,7 +46,8 @@ class MemberClients:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._accept: MemberAcceptor | None = None
-        self._open: dict[asyncio.StreamWriter, None] = {}
+        self._open: WeakSet[asyncio.StreamWriter] = WeakSet()
+        """In both directions; nobody has to say when one has ended."""
         service.subscribe(self._noticed)
 
     def serve(self, accept: MemberAcceptor | None) -> None:
@@ -55,14 +61,13 @@ class MemberClients:
         if isinstance(arrival, Refusal) or arrival.member is None or arrival.protocol != CLIENT:
             reason = arrival.reason if isinstance(arrival, Refusal) else "it is no member"
             log.warning("a client from another machine is not let in: %s", reason)
+            refused = Problem(ErrorCode.UNAUTHORISED, f"that machine is not let in, {reason}")
+            writer.write(_encode(Failure(None, refused)) + b"\n")
             return
         if self._accept is None:
             return
-        self._open[writer] = None
-        try:
-            await self._accept(arrival.member.host_name, reader, writer)
-        finally:
-            del self._open[writer]
+        self._open.add(writer)
+        await self._accept(arrival.member.host_name, reader, writer)
 
     async def open(self, node: NodeId) -> Streams:
         """A connection to the client protocol of a member; raises ``ServiceError``."""
@@ -89,6 +94,7 @@ class MemberClients:
             raise
         peer = peer_of(writer.get_extra_info("ssl_object"), membership.roster)
         if isinstance(peer, Member) and peer.node_id == node:
+            self._open.add(writer)
             return reader, writer
         writer.transport.abort()
         reason = peer.reason if isinstance(peer, Refusal) else f"{peer.host_name} answers there now"

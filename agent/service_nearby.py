@@ -164,7 +164,9 @@ class Lookout:
 
     def _own_flock(self) -> str:
         network = self._network()
-        return "" if network is None else network.membership.flock.flock_id
+        if network is None or network.expelled:
+            return ""
+        return network.membership.flock.flock_id
 
     def _stop_listening(self) -> None:
         discovery, self._discovery = self._discovery, None

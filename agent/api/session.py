@@ -140,10 +140,14 @@ class PeerChanged(Struct, frozen=True, tag="peer changed"):
     node: str
 
 
-class FlockChanged(Struct, frozen=True, tag="flock changed"):
-    """This machine joined, left or was sent away, or others were; ``members`` tells who."""
+class FlockChanged(Struct, frozen=True, tag="flock changed", omit_defaults=True):
+    """This machine joined, left or was sent away, or others were; ``members`` tells who.
+
+    ``expelled``: this machine does not belong to it any more.
+    """
 
     flock: str
+    expelled: bool = False
 
 
 class GateWaiting(Struct, frozen=True, tag="gate waiting"):

@@ -14,6 +14,7 @@ from typing import Self, TypeVar
 from msgspec import Struct
 
 from agent.api.methods import Method
+from agent.api.rpc import ErrorCode
 from agent.api.session import Event, Welcome
 from agent.api.values import Position
 from agent.client.agent_here import read_control_file
@@ -22,6 +23,9 @@ from agent.client.link import Link, Way
 from agent.paths import Home
 
 PATIENCE_S = 30.0
+FINAL = (ErrorCode.NO_FLOCK, ErrorCode.UNKNOWN)
+"""Greeted anew, the agent says that the other machine or this one does not belong: it will not
+belong in a moment either."""
 """How long an agent that went away is waited for while its events are followed."""
 FIRST_WAIT_S = 0.05
 WAIT_S_MAX = 1.0
@@ -148,6 +152,8 @@ class Client:
             try:
                 return await self._open()
             except (NoAgentError, DisconnectedError, RequestError) as error:
+                if isinstance(error, RequestError) and error.code in FINAL:
+                    raise
                 left_s = deadline_s - asyncio.get_running_loop().time()
                 if left_s <= 0:
                     raise _went_away(error) from error

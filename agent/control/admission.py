@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from agent.api.admission import Answered, AskView, JoinRequestView
 from agent.api.rpc import ErrorCode
 from agent.control.call import Call
-from agent.control.membership import required_flock
+from agent.control.membership import required_membership
 from agent.control.refusal import RefusedError
 from agent.net.comparison import same_code
 from agent.net.refusals import MembershipError
@@ -26,7 +26,7 @@ def refusing() -> Iterator[None]:
 
 async def decided(call: Call, reference: str, code: str, *, admit: bool) -> Answered:
     """A person has answered the request that is meant."""
-    required_flock(call)
+    required_membership(call)
     wanted = find_request(call.surface.admission.requests(), reference)
     answered = await call.surface.admission.decide(wanted.request, code, admit=admit)
     return Answered(answered.request, answered.name, answered.code, admit)

@@ -30,8 +30,7 @@ from agent.control.envelope import (
 from agent.control.limits import Limits
 from agent.control.lines import Lines, TooLong
 from agent.control.members import hello_for
-from agent.control.membership import required_members
-from agent.control.naming import find_member
+from agent.control.membership import other_member
 from agent.control.refusal import RefusedError
 from agent.control.relay import Relay
 from agent.control.text_session import TextSession
@@ -218,7 +217,7 @@ class Connection:
             raise RefusedError(ErrorCode.UNAUTHORISED, sentence)
         if hello.node in (call.surface.name, call.surface.node_id):
             return None
-        member = find_member(required_members(call), hello.node)
+        member = other_member(call, hello.node)
         if member.is_this_node:
             return None
         relay = Relay(member.name, *await call.surface.member_clients.open(member.node))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from agent.api.flock import Finding, FindingKind
-from agent.control.membership import HOW_TO_JOIN
+from agent.control.membership import HOW_TO_JOIN, sent_away
 from agent.net.link_refusals import Cause
 from agent.net.refusals import duration, moment
 from agent.service_facts import Facts, MemberFacts, RefusalFacts
@@ -133,11 +133,7 @@ def _own_membership(facts: Facts, now_s: float) -> Iterator[Finding]:
     if flock is None:
         return
     if flock.expelled:
-        text = (
-            f"this machine was sent away from {flock.name}: leave the flock (`wingbeat flock "
-            f"leave`) and join again with a new invitation"
-        )
-        yield Finding("expelled", text, facts.name)
+        yield Finding("expelled", sent_away(flock.name), facts.name)
     elif now_s > flock.member_valid_until_s:
         text = (
             f"the certificate of this machine ended on {moment(flock.member_valid_until_s)}, "

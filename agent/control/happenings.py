@@ -100,7 +100,8 @@ def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa
         case PeersChanged(peer, _):
             return session.PeerChanged(peer)
         case MembersMoved():
-            return session.FlockChanged(surface.flock.name if surface.flock else "")
+            flock = surface.flock
+            return session.FlockChanged(*((flock.name, flock.expelled) if flock else ("",)))
         case VolunteeringMoved(volunteering, owner_present, reason, paused):
             return session.VolunteeringChanged(volunteering, owner_present, reason, paused)
         case ProgramOffered(program, publisher):

@@ -3,7 +3,9 @@
 from agent.api.flock import Joined
 from agent.api.rpc import ErrorCode
 from agent.control.call import Call
+from agent.control.naming import find_member
 from agent.control.refusal import RefusedError
+from agent.net.refusals import moment
 from agent.service_facts import FlockFacts, MemberFacts
 
 HOW_TO_JOIN = (
@@ -20,10 +22,33 @@ def required_flock(call: Call) -> FlockFacts:
     return flock
 
 
-def required_members(call: Call) -> list[MemberFacts]:
-    """Who belongs; refuses without a flock."""
-    required_flock(call)
-    return call.surface.members()
+def required_membership(call: Call) -> FlockFacts:
+    """The same for what only those may do who belong: one that was sent away knows its flock."""
+    flock = required_flock(call)
+    if flock.expelled:
+        raise RefusedError(ErrorCode.NO_FLOCK, sent_away(flock.name))
+    return flock
+
+
+def sent_away(flock: str) -> str:
+    """What a person at a machine must do that does not belong any more."""
+    return (
+        f"this machine was sent away from {flock}: leave the flock (`wingbeat flock leave`) and "
+        f"join again with a new invitation"
+    )
+
+
+def other_member(call: Call, reference: str) -> MemberFacts:
+    """The member that is meant, to be asked; says of one that is gone when and how it went."""
+    required_membership(call)
+    members = call.surface.members()
+    if not any(reference in (each.name, each.node) for each in members):
+        for gone in call.surface.facts().departures:
+            if reference in (gone.name, gone.node):
+                how = "was sent away from" if gone.expelled else "left"
+                sentence = f"{gone.name} {how} the flock on {moment(gone.at_s)}: it is not asked"
+                raise RefusedError(ErrorCode.UNKNOWN, sentence)
+    return find_member(members, reference)
 
 
 def joined(call: Call, flock: FlockFacts) -> Joined:

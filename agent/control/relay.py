@@ -40,15 +40,16 @@ class Relay:
         self._writer.write(_encode(request) + b"\n")
         try:
             async with asyncio.timeout(GREETING_S_MAX):
-                answer = _incoming.decode(await self._reader.readline())
+                line = await self._reader.readline()
+                if not line:
+                    raise EOFError
+                answer = _incoming.decode(line)
                 if answer.error is not None:
                     raise RefusedError(ErrorCode.REFUSED, f"{self.name}: {answer.error.message}")
                 return _welcome.decode(answer.result)
-        except (TimeoutError, OSError, ValueError, msgspec.MsgspecError) as error:
+        except (EOFError, OSError, ValueError, msgspec.MsgspecError) as error:
             self.close()
-            raise RefusedError(
-                ErrorCode.REFUSED, f"{self.name} does not answer as an agent of this version does"
-            ) from error
+            raise RefusedError(ErrorCode.REFUSED, f"{self.name} {_silence(error)}") from error
 
     async def say(self, line: bytes) -> None:
         """A line of the client."""
@@ -63,3 +64,17 @@ class Relay:
     def close(self) -> None:
         """The client has gone."""
         self._writer.close()
+
+
+def _silence(error: BaseException) -> str:
+    """Each way in which there is no greeting, for a person."""
+    match error:
+        case TimeoutError():
+            return f"took the call and said nothing for {GREETING_S_MAX:.0f} s: look at its load"
+        case EOFError() | OSError():
+            return (
+                "ended the conversation before it began: its agent is stopping, or does not take "
+                "this machine for a member; its log says which"
+            )
+        case _:
+            return "answers in a way that this version does not understand: update both"

@@ -112,6 +112,8 @@ class Desk:
 
     async def _answer(self, question: Question, member: Member | None, host: str) -> Answer:
         membership = self._membership
+        if membership.roster.departure(membership.node_id) is not None:
+            return Refused("this machine does not belong to the flock any more: ask another one")
         match question:
             case AskAuthority():
                 proof = membership.proof(question.tag, question.challenge)

@@ -17,9 +17,9 @@ import pytest
 from agent.api import admission, flock, methods, work
 from agent.client.errors import RequestError
 from agent.net.addresses import DEFAULT_PORT
-from agent.paths import VARIABLE
-from tests.hosts.host import REPOSITORY, Host
-from tests.hosts.hosts import Hosts
+from tests.hosts.commands import COMMAND_S_MAX, Following, run_command, start_command
+from tests.hosts.host import Host
+from tests.hosts.hosts import Hosts, nap
 from tests.hosts.waiting import wait_for
 
 pytestmark = [
@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.xdist_group("live"),
 ]
 LIMIT_S = 40.0
-COMMAND_S_MAX = 60.0
+FOLLOW_ATTEMPTS_MAX = 100
 
 
 @pytest.fixture(scope="module")
@@ -107,25 +107,49 @@ def test_whose_port_is_taken_is_told_before_anybody_counts_it(hosts: Hosts) -> N
 
 def test_people_type_it(hosts: Hosts) -> None:
     """The one compares first and waits; the other then lets it in by the code."""
-    nearby = _run(hosts[5], "nearby")
+    nearby = run_command(hosts[5], "flock", "nearby")
     assert "can be asked" in nearby.stdout
-    asking = _start(hosts[5], "ask", _reference(hosts))
+    asking = start_command(hosts[5], "flock", "ask", _reference(hosts))
     assert asking.stdin is not None
     asking.stdin.write("perhaps\nyes\n")
     asking.stdin.flush()
     wait_for(lambda: len(_codes(hosts[0])) == 1, LIMIT_S, "the request has come")
     (code,) = _codes(hosts[0])
-    assert "000" in _run(hosts[0], "admit", "000-000", code=1).stderr
-    assert code in _run(hosts[0], "requests").stdout
+    assert "000" in run_command(hosts[0], "flock", "admit", "000-000", code=1).stderr
+    assert code in run_command(hosts[0], "flock", "requests").stdout
     keeper = next(host for host in hosts if _keeps(host))
-    _run(keeper, "admit", "host5", typed="no\n", code=1)
-    assert "host5 is let in" in _run(keeper, "admit", *code.split()).stdout
+    run_command(keeper, "flock", "admit", "host5", typed="no\n", code=1)
+    assert "host5 is let in" in run_command(keeper, "flock", "admit", *code.split()).stdout
     with asking:
         said, _ = asking.communicate(timeout=COMMAND_S_MAX)
     assert asking.returncode == 0
     assert "belongs to the flock live now" in said
     hosts.wait_linked(limit_s=LIMIT_S)
-    assert "belongs to the flock live already" in _run(hosts[5], "ask", "live", code=1).stderr
+    assert (
+        "belongs already to the flock live"
+        in run_command(hosts[5], "flock", "ask", "live", code=1).stderr
+    )
+
+
+def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
+    """The last scenario: what watches on it, and what watches it, ends or says so."""
+    gone, keeper = hosts[5], hosts[0]
+    with (
+        Following(gone, "watch") as own,
+        Following(gone, "watch", "--node", keeper.name) as far,
+        Following(keeper, "watch", "--node", gone.name) as back,
+    ):
+        _until_all_follow(hosts, [own, far, back])
+        run_command(keeper, "flock", "expel", gone.name)
+        wait_for(lambda: (far.code, back.code) == (1, 1), LIMIT_S, "both have ended")
+        wait_for(lambda: own.says("was sent away from live"), LIMIT_S, "it is told here")
+        wait_for(lambda: far.says("was sent away from live: leave"), LIMIT_S, "and here")
+        wait_for(lambda: back.says(f"{gone.name} was sent away"), LIMIT_S, "and there")
+        assert own.code is None
+    asked = run_command(gone, "status", "--node", keeper.name, code=1).stderr
+    assert "this machine was sent away from live" in asked
+    assert "sent away" in run_command(gone, "flock", "invite", code=1).stderr
+    assert "leave that first" in run_command(gone, "flock", "ask", "live", code=1).stderr
 
 
 def _reference(hosts: Hosts) -> str:
@@ -179,22 +203,11 @@ def _port_taken(host: Host) -> Iterator[None]:
         taking.communicate(b"\n", COMMAND_S_MAX)
 
 
-def _start(host: Host, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*host.inside(), sys.executable, "-m", "agent", "flock", *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=REPOSITORY,
-        env={**os.environ, VARIABLE: str(host.home.data.parent)},
-    )
-
-
-def _run(
-    host: Host, *words: str, typed: str = "", code: int = 0
-) -> subprocess.CompletedProcess[str]:
-    with _start(host, *words) as started:
-        said, wrong = started.communicate(typed, COMMAND_S_MAX)
-    assert started.returncode == code, said + wrong
-    return subprocess.CompletedProcess(words, started.returncode, said, wrong)
+def _until_all_follow(hosts: Hosts, watching: list[Following]) -> None:
+    """A command that has just begun has missed what was before: work goes on until all tell."""
+    for number in range(FOLLOW_ATTEMPTS_MAX):
+        hosts[0].submit(f"seen{number}", [nap(f"seen{number}", 0.1)])
+        hosts.wait_finished(hosts[0], f"seen{number}", LIMIT_S)
+        if all(each.says("seen") for each in watching):
+            return
+    raise AssertionError("a command that watches tells nothing")

@@ -3,12 +3,12 @@
 from agent.api.flock import Invitation, Invite
 from agent.api.methods import INVITE
 from agent.control.call import Call, verb
-from agent.control.membership import required_flock
+from agent.control.membership import required_membership
 
 
 async def serve(call: Call, params: Invite) -> Invitation:
     """Only a keeper can; another member is told who is one."""
-    flock = required_flock(call)
+    flock = required_membership(call)
     invitation = await call.surface.invite(params.uses, params.hours * 3600)
     return Invitation(
         invitation.text,
