@@ -18,6 +18,8 @@ from pathlib import Path
 from agent.storage.places import make_private_file
 
 RESERVE_BYTES = 4 * 1024 * 1024
+MARGIN_BYTES = 128 * 1024
+"""What has to be free besides: giving up the reserve makes room for the reserve, and no more."""
 
 
 class Reserve:
@@ -26,19 +28,24 @@ class Reserve:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def take(self) -> None:
-        """Have it on disk, whole; raises ``OSError``, and takes nothing, when there is no room."""
+    def take(self, margin_bytes: int = 0) -> None:
+        """Have it on disk, whole, and find as much room besides; raises ``OSError``, and takes
+        nothing, when there is none.
+        """
         try:
             make_private_file(self._path)
-            if self._path.stat().st_size == RESERVE_BYTES:
-                return
-            with self._path.open("wb") as file:
-                file.write(os.urandom(RESERVE_BYTES))
-                file.flush()
-                os.fsync(file.fileno())
+            if margin_bytes or self._path.stat().st_size != RESERVE_BYTES:
+                self._write(RESERVE_BYTES + margin_bytes)
+            os.truncate(self._path, RESERVE_BYTES)
         except OSError:
             self.release()
             raise
+
+    def _write(self, size_bytes: int) -> None:
+        with self._path.open("wb") as file:
+            file.write(os.urandom(size_bytes))
+            file.flush()
+            os.fsync(file.fileno())
 
     def release(self) -> bool:
         """Give it up; whether there was one."""

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from agent.protocol.effects import Persist
-from agent.storage.database import PAGE_BYTES, commit, fold_log, open_to_write
+from agent.storage.database import PAGE_BYTES, commit, fold_log, open_to_write, try_to_write
 from agent.storage.errors import JournalFull, JournalRefused, in_words
 from agent.storage.identity_copy import IdentityCopy
 from agent.storage.places import Places, write_ahead_log
-from agent.storage.reserve import Reserve
+from agent.storage.reserve import MARGIN_BYTES, Reserve
 from agent.storage.rows import last_words, row
 
 LOG_PAGES_MAX = 1000
@@ -79,9 +79,8 @@ class Store:
         """Whether the disk has room, by taking it: for the reserve, and for a transaction."""
         try:
             with in_words(self._folder):
-                self._reserve.take()
-                connection = self._connected()
-                connection.execute("UPDATE format SET version = version")
+                self._reserve.take(MARGIN_BYTES)
+                try_to_write(self._connected())
         except JournalRefused:
             self._disconnect()
             return False

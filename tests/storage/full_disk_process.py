@@ -19,6 +19,7 @@ from agent.storage.rows import Key, Record
 from tests.storage.samples import held, identity, life, persist, replayed, workflow
 
 DISK_BYTES = 12 * 1024 * 1024
+MORE_BYTES = 512 * 1024
 
 
 def large(number: int) -> Persist:
@@ -57,6 +58,7 @@ def refused(journal: Journal, number: int) -> bool:
 
 def first_day(folder: Path) -> dict[str, object]:
     """The disk fills up, somebody else makes it worse, then there is room again."""
+    (folder / "more").write_bytes(os.urandom(MORE_BYTES))
     with Journal.open(folder / "journal") as journal:
         kept, sentence = write_until_full(journal)
         saw: dict[str, object] = {
@@ -70,7 +72,10 @@ def first_day(folder: Path) -> dict[str, object]:
         saw["usable while full"] = journal.usable()
         saw["still intact"] = held(journal.read()) == kept
         (folder / "other").unlink()
-        saw["usable with the reserve only"] = journal.usable()
+        saw["not usable with the reserve only"] = not journal.usable()
+        (folder / "more").unlink()
+        saw["usable with a little more"] = journal.usable()
+        saw["written after that"] = not refused(journal, 20_001)
     return saw
 
 
