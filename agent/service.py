@@ -65,7 +65,7 @@ from agent.service_facts import (
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
 from agent.service_history import TaskHistory
-from agent.service_memory import give_back, let_go_of_files, search_rarely
+from agent.service_memory import MappedFiles, give_back, search_rarely
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_datasets, open_journal
 from agent.service_presence import ServicePresence
@@ -75,7 +75,6 @@ from agent.service_requests import Request, RequestDesk
 from agent.service_settings import NodeSettings, read_settings
 
 PROGRAMS_EVERY_S = 30.0
-FILES_EVERY_LOOKS = 20
 _Result = TypeVar("_Result")
 
 log = logging.getLogger(__name__)
@@ -455,7 +454,7 @@ class Service(DataSurface):
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        looks = 0
+        files = MappedFiles()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
@@ -464,9 +463,7 @@ class Service(DataSurface):
                 if not self._reason and self._operation is None:
                     self.look_for_programs()
                 give_back()
-                if looks % FILES_EVERY_LOOKS == 0:
-                    let_go_of_files()
-                looks += 1
+                files.let_go()
 
     async def _alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         """One operation on the flock at a time; a stop ends it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.service_memory import as_in_file, give_back, let_go_of_files
+from agent.service_memory import MappedFiles, as_in_file, give_back
 
 ANONYMOUS = b"""
 5000-6000 r-xp 00000000 00:00 0                          [vdso]
@@ -34,22 +34,20 @@ Anonymous:             0 kB
 
 
 def test_only_what_a_file_still_has_is_let_go() -> None:
-    lines = [line for line in (ANONYMOUS + OF_FILES + CHANGED).splitlines() if line]
+    described = ANONYMOUS + OF_FILES + CHANGED
 
-    assert list(as_in_file(lines)) == [(0x1000, 0x2000), (0x2000, 0x4000)]
+    assert list(as_in_file(described)) == [(0x1000, 0x2000), (0x2000, 0x4000)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux describes a process in this way")
 def test_the_interpreter_itself_is_among_it() -> None:
-    lines = Path("/proc/self/smaps").read_bytes().splitlines()
-
-    assert list(as_in_file(lines))
+    assert list(as_in_file(Path("/proc/self/smaps").read_bytes()))
 
 
 def test_everything_works_on() -> None:
     expected = hashlib.sha256(bytes(1_000)).hexdigest()
 
     give_back()
-    let_go_of_files()
+    MappedFiles().let_go()
 
     assert hashlib.sha256(bytes(1_000)).hexdigest() == expected
