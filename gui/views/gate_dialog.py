@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QProgressBar,
+    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -152,6 +153,18 @@ class GateDialog(QDialog):
         self.missing.setText(gap or self.attaching.missing())
         self.missing.setVisible(bool(self.missing.text()))
         self._tell_able()
+        self._lead_on()
+
+    def _lead_on(self) -> None:
+        """The keyboard goes to what is still to be chosen."""
+        names = self._gate.attach
+        open_ = next((n for n in names if self.attaching.path_of(n) is None), None)
+        choose = (
+            self.findChild(QPushButton, f"gateChoose{names.index(open_)}")
+            if open_ is not None
+            else None
+        )
+        (choose or self.done_now).setFocus()
 
     def _tell_row(self, place: int, name: str, path: Path | None) -> None:
         said = QLabel(_file_text(path) if path is not None else tr("nothing chosen yet"))

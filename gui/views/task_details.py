@@ -179,6 +179,7 @@ class TaskDetails(QScrollArea):
             gates = self._desk.screen.tasks_of(workflow.workflow)
             facts = [
                 (tr("State"), outlook(workflow, gates, now_s)),
+                (tr("To do"), self._to_do()),
                 (tr("Done"), progress_text(workflow)),
                 (tr("Priority"), priority_text(workflow.priority)),
                 (tr("Owner"), workflow.submitter),
@@ -193,7 +194,7 @@ class TaskDetails(QScrollArea):
         single = tasks[0] if len(tasks) == 1 else None
         assert workflow is not None
         ended = all(task.state in ENDED for task in tasks) if tasks else not may_cancel(workflow)
-        self._show_button(self.done, bool(single and single.state is TaskState.WAITING))
+        self._show_button(self.done, self._waiting_gate() is not None)
         self._show_button(self.log, bool(single and not single.gate and single.attempt))
         self._show_button(self.cancel, not ended)
         self._show_button(self.retry, bool(self._retriable()) if tasks else may_retry(workflow))
@@ -230,6 +231,19 @@ class TaskDetails(QScrollArea):
                 widget = _label_at(self._facts, place, across)
                 widget.setText(said[place][across])
                 widget.show()
+
+    def _waiting_gate(self) -> TaskView | None:
+        """The step that waits: the chosen one, or the only one of the workflow."""
+        if self._workflow is None:
+            return None
+        tasks = self._tasks or self._desk.screen.tasks_of(self._workflow.workflow)
+        waiting = [task for task in tasks if task.state is TaskState.WAITING]
+        one = len(waiting) == 1 and len(self._tasks) < 2
+        return waiting[0] if one else None
+
+    def _to_do(self) -> str:
+        gate = self._waiting_gate()
+        return gate.asks if gate is not None else ""
 
     # -- why ---------------------------------------------------------------------------------
 
@@ -291,8 +305,9 @@ class TaskDetails(QScrollArea):
             )
 
     def _mark_done(self) -> None:
-        if len(self._tasks) == 1:
-            self.mark_done(self._tasks[0])
+        gate = self._waiting_gate()
+        if gate is not None:
+            self.mark_done(gate)
 
     def mark_done(self, task: TaskView) -> None:
         """At once, or after asking for the files that the step is to give."""

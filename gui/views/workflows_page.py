@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QLineEdit,
@@ -34,8 +34,10 @@ from gui.views.task_menu import TaskActs, add_priorities, task_menu
 from gui.views.timeline_view import WorkflowTimeline
 from gui.words import tr, tr_n
 
-WIDE_PX = 1500
+WIDE_PX = 1700
+"""From this width on the list stands beside the chosen workflow instead of above it."""
 DETAILS_WIDTH = 36 * GRID
+FAILED_READ_MAX = 20
 
 
 class WorkflowsPage(QWidget):
@@ -46,7 +48,7 @@ class WorkflowsPage(QWidget):
         self._desk = desk
         self._chosen = ""
         self._tasks_chosen: tuple[str, ...] = ()
-        self._hidden: set[str] = set()
+        self._failed_asked: set[str] = set()
         assert callable(remedy)
         self.flock_trouble = TroubleBar("flockTrouble", remedy)
         self.undo = UndoBar()
@@ -148,6 +150,15 @@ class WorkflowsPage(QWidget):
         lay.addSpacing(GRID // 2)
         lay.addWidget(self.split, 1)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Wide windows have more room beside than below."""
+        super().resizeEvent(event)
+        wide = event.size().width() >= WIDE_PX
+        wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if self.split.orientation() is not wanted:
+            self.split.setOrientation(wanted)
+            self.split.setSizes([event.size().width() // 2] * 2 if wide else [260, 380])
+
     def _remember(self, splitter: QSplitter) -> None:
         key = f"splitters/{splitter.objectName()}"
         stored = QSettings().value(key)
@@ -162,15 +173,25 @@ class WorkflowsPage(QWidget):
         screen = self._desk.screen
         self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
         if changes.workflows or changes.everything:
-            shown = [view for name, view in screen.workflows.items() if name not in self._hidden]
+            shown = list(screen.workflows.values())
             self.rows.show(shown)
             self._show_list(bool(shown))
+            self._ask_what_failed()
             self.below.setVisible(bool(shown))
             unchosen = not self.table.selectionModel().hasSelection() and self.rows.rows
             if unchosen and not self.table.choose(self._chosen):
                 self.table.choose_place(0)
         if self._chosen in changes.tasks or self._chosen in changes.workflows:
             self._tell_detail()
+
+    def _ask_what_failed(self) -> None:
+        """The newest that failed say at which step; their tasks are not read otherwise."""
+        screen = self._desk.screen
+        failed = [name for name, view in screen.workflows.items() if view.state == "failed"]
+        for name in failed[:FAILED_READ_MAX]:
+            if name not in screen.tasks and name not in self._failed_asked:
+                self._failed_asked.add(name)
+                self._desk.bridge.want(name)
 
     def _show_list(self, shown: bool) -> None:
         """The table takes the keyboard when it comes, unless somebody types elsewhere by then."""

@@ -20,6 +20,17 @@ from tests.style.source import REPOSITORY
 
 SCALES = (1, 2)
 WAIT_S = 90.0
+CHECK = """\
+name: Line 90
+tasks:
+  import: {program: import, parameters: "1", expected: 1s}
+  report: {program: report, inputs: [check/0], parameters: "1", expected: 1s}
+gates:
+  check:
+    asks: Compare the wires with the photographs, and attach the points that you corrected
+    attach: [corrected, notes]
+    after: [import]
+"""
 
 
 def main(arguments: list[str]) -> int:
@@ -46,6 +57,7 @@ def stage(machines: list[Machine], folder: Path) -> None:
     submit(first, folder, line_file("Line 23", 1.5, fails="segment"))
     submit(first, folder, line_file("Line 42 north", 1.5, gate="look at the segmented wires"))
     _until(first, ("finished", "failed"), "Waiting")
+    submit(first, folder, CHECK)
     submit(first, folder, line_file("Line 42 south", 240), "--priority", "interactive")
     submit(first, folder, line_file("Line 17", 3, tiles=240))
     submit(first, folder, line_file("Line 31 west", 45))

@@ -159,6 +159,7 @@ class Session:
             self.settle(1.2)
             self.keep(sheet, name, *words)
             sheet.close()
+        self._gate(window, words)
         first = FirstRun(self.desk, NoLogin(), window)
         first.show()
         for step in range(3):
@@ -183,6 +184,20 @@ class Session:
         tray.menu.hide()
         tray.hide()
         assert tray_of(self.desk.screen, time.time()).sentence
+
+    def _gate(self, window: Window, words: tuple[str, ...]) -> None:
+        """A step that asks for files, one of them chosen."""
+        tasks = self.desk.screen.tasks_of(self._workflow("Line 90"))
+        gate = next((each for each in tasks if each.state is TaskState.WAITING), None)
+        if gate is None:
+            return
+        corrected = self._folder / "corrected.csv"
+        corrected.write_text("wire,x,y,z\n" * 900, "utf-8")
+        dialog = window.workflows.details.attach(gate)
+        dialog.offer([corrected])
+        self.settle(0.4)
+        self.keep(dialog, "gate", *words)
+        dialog.close()
 
     def _tray_states(self) -> None:
         """All shapes at the sizes of panels, on light and on dark ones."""
