@@ -18,6 +18,7 @@ class Scrolled(QScrollArea):
 
     def __init__(self, page: QWidget) -> None:
         super().__init__()
+        self._page = page
         self.setWidget(page)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -26,7 +27,7 @@ class Scrolled(QScrollArea):
 
     def sizeHint(self) -> QSize:
         """As without the scroll bar."""
-        return self.widget().sizeHint()
+        return self._page.sizeHint()
 
 
 def keep_on_screen(window: QWidget, least: tuple[int, int]) -> None:

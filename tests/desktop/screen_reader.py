@@ -19,7 +19,7 @@ ACCESSIBLE, TEXT, COMPONENT, ACTION = (
     f"org.a11y.atspi.{each}" for each in ("Accessible", "Text", "Component", "Action")
 )
 STATE_ENABLED, STATE_FOCUSED, STATE_SHOWING = 8, 12, 25
-ANSWER_S_MAX = 20.0
+ANSWER_S_MAX, FIND_S_MAX = 20.0, 5.0
 PARTS_MAX = 5_000
 
 
@@ -107,6 +107,8 @@ class ScreenReader:
         self._connection: DBusConnection = open_dbus_connection(bus_address)
         self._process = process
         self._program = ""
+        self._mute: set[str] = set()
+        """Connections of the program that only ask, such as those of an agent inside it."""
 
     def close(self) -> None:
         """Leave the bus."""
@@ -163,22 +165,26 @@ class ScreenReader:
         """The program's name on the bus: the connection of its process that answers as a window."""
         (names,) = self._answer(message_bus.ListNames())
         for name in names:
-            if not name.startswith(":"):
+            if not name.startswith(":") or name in self._mute:
                 continue
             try:
                 (process,) = self._answer(message_bus.GetConnectionUnixProcessID(name))
                 if process != self._process:
                     continue
-                self._program = name
-                self.property_of(ROOT, "Name")
+                self._answer(
+                    Properties(DBusAddress(ROOT, name, ACCESSIBLE)).get("Name"), FIND_S_MAX
+                )
             except GoneError:
-                self._program = ""
                 continue
+            except TimeoutError:
+                self._mute.add(name)
+                continue
+            self._program = name
             return True
         return False
 
-    def _answer(self, message: Any) -> Any:
-        reply = self._connection.send_and_get_reply(message, timeout=ANSWER_S_MAX)
+    def _answer(self, message: Any, within_s: float = ANSWER_S_MAX) -> Any:
+        reply = self._connection.send_and_get_reply(message, timeout=within_s)
         if reply.header.message_type is MessageType.error:
             raise GoneError(str(reply.body))
         return reply.body

@@ -28,14 +28,19 @@ def test_the_window_fits_the_screen_and_can_be_used(
     with virtual_desktop(tmp_path, size) as desktop:
         office = Office(tmp_path, desktop)
         with office.window(QT_SCALE_FACTOR=str(factor)) as window:
-            window.to_front()
             window.desktop.sees(lambda: window.tells("Ready to help"), "the agent is heard")
             _on_screen(desktop, window.frame, size)
+            _on_screen(desktop, _dialog(desktop, "Welcome"), size)
+            assert window.part("firstRunNext").enabled
+            desktop.keys("Escape")
             _whole(window, factor)
             desktop.keys("ctrl+comma")
-            desktop.sees(lambda: desktop.in_front().startswith("Settings"), "the settings")
-            (dialog,) = desktop.windows("--name", "^Settings")
-            _on_screen(desktop, dialog, size)
+            _on_screen(desktop, _dialog(desktop, "Settings"), size)
+
+
+def _dialog(desktop: VirtualDesktop, title: str) -> str:
+    desktop.sees(lambda: desktop.in_front().startswith(title), f"{title} is in front")
+    return desktop.windows("--name", f"^{title}")[-1]
 
 
 def _on_screen(desktop: VirtualDesktop, frame: str, size: tuple[int, int]) -> None:
