@@ -132,11 +132,13 @@ class Bridge(QObject):
         begin: Callable[[Client], Coroutine[Any, Any, Any]],
         done: Done | None = None,
         failed: Failed | None = None,
+        node: str = "",
     ) -> Task:
-        """Work with a client of its own, which does not hold up the others."""
+        """Work with a client of its own, which does not hold up the others; of another machine, if
+        one is named."""
 
         async def with_client() -> object:
-            async with await Client.connect(self._home, "window") as client:
+            async with await Client.connect(self._home, "window", node) as client:
                 return await begin(client)
 
         return self.work(with_client, done, failed)

@@ -1191,6 +1191,10 @@
         <translation>Gravidade mínima</translation>
     </message>
     <message>
+        <source>Whose log</source>
+        <translation>Registro de quem</translation>
+    </message>
+    <message>
         <source>Task, machine or text …</source>
         <translation>Tarefa, máquina ou texto …</translation>
     </message>

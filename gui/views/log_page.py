@@ -57,17 +57,7 @@ class LogPage(QWidget):
         self._writing = QTimer(self)
         self._writing.setSingleShot(True)
         self._writing.timeout.connect(self._write)
-        self.severity = QComboBox()
-        self.severity.setObjectName("logSeverity")
-        self.severity.setAccessibleName(tr("Least severity"))
-        for value, text in severities():
-            self.severity.addItem(text, value)
-        self.severity.setCurrentIndex(1)
-        self.filter = filter_field("logFilter", lambda _: self._typing.start())
-        self.filter.setPlaceholderText(tr("Task, machine or text …"))
-        self.follow = QCheckBox(tr("Follow"))
-        self.follow.setObjectName("logFollow")
-        self.follow.setChecked(True)
+        self._make_choices()
         self.text = log_field("agentLog", tr("Log of the agent"))
         self.note = quiet()
         self._typing = QTimer(self)
@@ -76,11 +66,35 @@ class LogPage(QWidget):
         self._typing.timeout.connect(self._begin)
         self.severity.currentIndexChanged.connect(self._begin)
         self.follow.toggled.connect(self._follow_changed)
+        self._lay()
+        action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
+        self.begins_at = self.text
+        look().changed.connect(self._show_all)
+        desk.changed.connect(self._changed)
+
+    def _make_choices(self) -> None:
+        self.severity = QComboBox()
+        self.severity.setObjectName("logSeverity")
+        self.severity.setAccessibleName(tr("Least severity"))
+        for value, text in severities():
+            self.severity.addItem(text, value)
+        self.severity.setCurrentIndex(1)
+        self.machine = QComboBox()
+        self.machine.setObjectName("logMachine")
+        self.machine.setAccessibleName(tr("Whose log"))
+        self.machine.addItem(tr("This computer"), "")
+        self.machine.currentIndexChanged.connect(self._begin)
+        self.filter = filter_field("logFilter", lambda _: self._typing.start())
+        self.filter.setPlaceholderText(tr("Task, machine or text …"))
+        self.follow = QCheckBox(tr("Follow"))
+        self.follow.setObjectName("logFollow")
+        self.follow.setChecked(True)
+
+    def _lay(self) -> None:
         copy = button(tr("Copy"), "logCopy", self._copy, "copy")
         export = button(tr("Export …"), "logExport", self._export, "export")
-        head = row(
-            title(tr("Log")), self.note, self.severity, self.filter, self.follow, copy, export
-        )
+        choices = (self.machine, self.severity, self.filter, self.follow, copy, export)
+        head = row(title(tr("Log")), self.note, *choices)
         head.insertStretch(2)
         head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
         lay = QVBoxLayout(self)
@@ -88,14 +102,11 @@ class LogPage(QWidget):
         lay.setSpacing(0)
         lay.addLayout(head)
         lay.addWidget(self.text, 1)
-        action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
-        self.begins_at = self.text
-        look().changed.connect(self._show_all)
-        desk.changed.connect(self._changed)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read while somebody looks."""
         super().showEvent(event)
+        self._tell_machines()
         self._begin()
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -104,8 +115,27 @@ class LogPage(QWidget):
         self._end()
 
     def _changed(self, changes: Any) -> None:
+        if changes.flock:
+            self._tell_machines()
         if changes.connection and self.isVisible() and self._desk.screen.absence is None:
             self._begin()
+
+    def _tell_machines(self) -> None:
+        """Those that can be asked now; the one that is read stays, even when it has gone."""
+        peers = self._desk.screen.peers.peers if self._desk.screen.peers is not None else ()
+        names = [each.name for each in peers if each.state == "linked"]
+        shown = [self.machine.itemData(at) for at in range(1, self.machine.count())]
+        chosen = self.machine.currentData()
+        wanted = sorted({*names, *([chosen] if chosen else [])})
+        if shown == wanted:
+            return
+        self.machine.blockSignals(True)
+        while self.machine.count() > 1:
+            self.machine.removeItem(1)
+        for name in wanted:
+            self.machine.addItem(name, name)
+        self.machine.setCurrentIndex(max(0, self.machine.findData(chosen)))
+        self.machine.blockSignals(False)
 
     def _begin(self) -> None:
         self._end()
@@ -127,6 +157,7 @@ class LogPage(QWidget):
             ),
             None,
             self._failed,
+            self.machine.currentData(),
         )
 
     def _end(self) -> None:

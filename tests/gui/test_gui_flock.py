@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from gui.views.desk import Desk
 from gui.views.flock_page import FlockPage
+from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
 from gui.views.window import Window
 from tests.agent.processes import Machine
@@ -68,6 +69,21 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
         until(qtbot, lambda: "milhafre" in names(page))
     dialog.close()
     assert target.read_text("utf-8").strip()
+
+
+def test_the_log_of_another_machine_is_read(qtbot: QtBot, desk: Desk, login: NoLogin) -> None:
+    window = Window(desk, login)
+    window.show()
+    window.go(Place.LOG)
+    page = window.places[Place.LOG]
+    assert isinstance(page, LogPage)
+    until(qtbot, lambda: page.machine.findData("cagarro") > 0)
+    until(qtbot, lambda: page.text.toPlainText() != "")
+    own = page.text.toPlainText().splitlines()[0]
+    page.machine.setCurrentIndex(page.machine.findData("cagarro"))
+    until(qtbot, lambda: page.text.toPlainText().partition("\n")[0] not in ("", own))
+    window.close()
+    window.deleteLater()
 
 
 def test_a_machine_is_kept_or_expelled_after_a_question(qtbot: QtBot, page: FlockPage) -> None:
