@@ -26,6 +26,8 @@ def keep_changes(path: Path, given: Mapping[str, Value]) -> NodeSettings:
     fresh = path.with_name(f"{path.name}.unfinished")
     try:
         before = path.read_text("utf-8") if path.exists() else ""
+        if says(before, given):
+            return read_settings(path)
         after = rewritten(before, given)
         path.parent.mkdir(parents=True, exist_ok=True)
         with fresh.open("w", encoding="utf-8") as file:
@@ -47,6 +49,12 @@ def keep_changes(path: Path, given: Mapping[str, Value]) -> NodeSettings:
         fresh.unlink(missing_ok=True)
         raise ServiceError(str(error).replace(str(fresh), str(path))) from error
     return read_settings(path)
+
+
+def says(text: str, given: Mapping[str, Value]) -> bool:
+    """Whether there is nothing to change: then a full disk, or one to be read only, is no matter."""
+    was = tomllib.loads(text)
+    return all(key in was and was[key] == value for key, value in given.items())
 
 
 def rewritten(before: str, given: Mapping[str, Value]) -> str:

@@ -58,3 +58,12 @@ def test_a_second_start_changes_nothing(tmp_path: Path) -> None:
     finally:
         journal.close()
     assert home.settings_file.read_bytes() == before
+
+
+def test_what_the_file_says_already_needs_no_room_on_the_disk(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    keep_settings(home, {"name": TOLD, "port": 0})
+    was = home.settings_file.stat()
+    keep_settings(home, {"name": TOLD, "port": 0})
+    assert home.settings_file.stat().st_ino == was.st_ino
+    assert home.settings_file.stat().st_mtime_ns == was.st_mtime_ns
