@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from agent.commands import exits
 from agent.commands.folding import HelpFormatter
@@ -19,6 +19,14 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(misuse(f"{message} (`{self.prog} --help` tells what there is)"))
 
 
+class MixingParser(CommandParser):
+    """Takes options between the other words too: `cancel survey --json merge`."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As people type them."""
+        return self.parse_intermixed_args(args, namespace)
+
+
 def misuse(reason: str) -> int:
     """Say what makes no sense; the exit code for it."""
     complain(f"{PROGRAM}: {reason}.")
@@ -27,7 +35,7 @@ def misuse(reason: str) -> int:
 
 def command_parser(name: str, description: str, *examples: str) -> CommandParser:
     """A parser for one command, with `--json` and its examples."""
-    parser = CommandParser(
+    parser = MixingParser(
         prog=f"{PROGRAM} {name}",
         description=description,
         epilog=epilog(*examples),

@@ -75,7 +75,9 @@ class Machine:
         (folder / "program.yaml").write_text('command: ["{python}", program.py]\n')
 
     @contextmanager
-    def agent(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    def agent(
+        self, *arguments: str, lasts_s_max: float = 2 * WITHIN_S
+    ) -> Iterator[subprocess.Popen[str]]:
         """`wingbeat agent`, from its first line on; killed if it is still there at the end."""
         process = subprocess.Popen(
             [*COMMAND, "agent", *arguments],
@@ -85,7 +87,7 @@ class Machine:
             stderr=subprocess.PIPE,
             text=True,
         )
-        watchdog = threading.Timer(2 * WITHIN_S, process.kill)
+        watchdog = threading.Timer(lasts_s_max, process.kill)
         watchdog.start()
         try:
             assert process.stdout is not None

@@ -120,3 +120,45 @@ def test_no_letter_of_a_name_ends_a_command(encoding: str, windows: bool, expect
     stream.write("bee → 🐝")
     stream.flush()
     assert written.getvalue() == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["cancel", "survey", "--json", "merge"],
+        ["cancel", "--node", "alder", "survey", "merge"],
+        ["programs", "accept", "--json", "count"],
+        ["datasets", "--all", "survey"],
+        ["status", "--json", "survey"],
+        ["done", "survey/check", "--json"],
+        ["priority", "survey", "--json", "7"],
+    ],
+)
+def test_options_may_stand_between_other_words(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINGBEAT_HOME", str(tmp_path))
+    assert cli.main(words) == exits.NO_AGENT
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([""], "no command is named (`wingbeat --help` tells what there is)"),
+        (["submit", "--name", " ", "x"], "argument --name: a workflow needs a name"),
+        (["submit", "--name", "x" * 129, "x"], "argument --name: a name has at most 128 char"),
+        (["cancel"], "the following arguments are required: WORKFLOW (`wingbeat cancel"),
+        (["programs", "accept"], "accept what? (`wingbeat programs --help` tells)"),
+        (["datasets", "survey", "x"], "x does not belong there: `datasets add PATH` adds"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = cli.main(words)
+    except SystemExit as ended:
+        code = ended.code
+    said = capsys.readouterr()
+    assert (code, said.out, said.err.count("\n")) == (exits.MISUSED, "", 1)
+    assert said.err.startswith(f"wingbeat: {sentence}")

@@ -21,19 +21,22 @@ from agent.commands.scripts import SCRIPTS
 from tests.style.source import REPOSITORY
 
 WITHIN_S = 60.0
-TAB, REPORT = b"\t", b"\x18\x12"
-ENTER = b"\r"
+TAB, REPORT, ENTER = b"\t", b"\x14", b"\r"
 
+# The last line of each sets the prompt, in pieces, so that what is typed is not taken for it: when
+# the whole word comes, the shell listens to single keys.
 BASH = """\
 PS1= PS2=; stty -echo columns 300; bind 'set enable-bracketed-paste off'
-source "$SCRIPTS/bash"; report() {{ printf '\\n<<<%s>>>\\n' "$READLINE_LINE"; READLINE_LINE=; }}
-bind -x '"\\C-x\\C-r": report'; printf 'RE%s\\n' ADY
+source "$SCRIPTS/bash"; report() { printf '\\n<<<%s>>>\\n' "$READLINE_LINE"; READLINE_LINE=; }
+bind -x '"\\C-t": report'
+PS1='REA''DY'
 """
 ZSH = """\
 PS1= PS2= RPS1= PROMPT_EOL_MARK=; stty -echo columns 300; unset zle_bracketed_paste
 fpath=($SCRIPTS $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep
-report() {{ print -r -- $'\\n'"<<<$BUFFER>>>"; BUFFER=; zle accept-line }}; zle -N report
-bindkey '^X^R' report; printf 'RE%s\\n' ADY
+report() { print -r -- $'\\n'"<<<$BUFFER>>>"; BUFFER=; zle accept-line }; zle -N report
+bindkey '^T' report
+PS1='REA''DY'
 """
 
 
@@ -76,7 +79,7 @@ def line_after_tab(shell: str, line: str, environment: dict[str, str], here: Pat
         shell
     ]
     with _terminal(command, environment, here) as terminal:
-        for each in setup.format().splitlines():
+        for each in setup.splitlines():
             os.write(terminal, each.encode() + ENTER)
         _heard(terminal, "READY")
         os.write(terminal, line.encode() + TAB + REPORT)
