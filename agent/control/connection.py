@@ -123,6 +123,9 @@ class Connection:
             await self._relay.say(line)
         elif line.startswith(b"{"):
             await self._take(read_request(line))
+        elif line.startswith(b"["):
+            sentence = "a list of requests is not taken: send each of them in a line of its own"
+            await self._refuse(None, Problem(ErrorCode.NOT_A_REQUEST, sentence))
         elif line:
             await self._take_text(line)
 

@@ -32,6 +32,7 @@ def task(**fields: object) -> bytes:
 
 NO_ID = 'a request needs an "id", a whole number or a short text'
 NO_VERSION = 'a request needs "jsonrpc": "2.0"'
+NO_LIST = "a list of requests is not taken: send each of them in a line of its own"
 NO_METHOD = 'a request needs a "method", the name of what is asked'
 
 ENVELOPES: list[tuple[bytes, int | str | None, int, str]] = [
@@ -49,6 +50,8 @@ ENVELOPES: list[tuple[bytes, int | str | None, int, str]] = [
     (b'{"id":"\xff"}', None, JSON, "the line is not UTF-8 (byte 7)"),
     (b"{\xc3\x28}", None, JSON, "the line is not UTF-8 (byte 1)"),
     (b'{"a":' + b"[" * 5_000, None, JSON, "the line is nested too deeply"),
+    (b"[]", None, REQUEST, NO_LIST),
+    (b'[{"jsonrpc":"2.0","id":1,"method":"status"}]', None, REQUEST, NO_LIST),
     (b"{}", None, REQUEST, NO_VERSION),
     (b'{"id":1,"method":"status"}', 1, REQUEST, NO_VERSION),
     (b'{"jsonrpc":"1.0","id":1,"method":"status"}', 1, REQUEST, NO_VERSION),
