@@ -56,18 +56,21 @@ class PlaceButton(QAbstractButton):
     def __init__(self, place: Place, number: int) -> None:
         super().__init__()
         self.place = place
-        self._count, self._marked = "", False
+        self._told = "", False, ""
+        self.setAccessibleName(place_words(place))
         self.setCheckable(True)
         self.setObjectName(f"place_{place.value}")
         self.setText(place_words(place))
         self.setToolTip(tr("{place} (Ctrl+{number})", place=self.text(), number=number))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.tell("", False, "")
 
     def tell(self, count: str, marked: bool, meaning: str) -> None:
         """The count; ``marked``: it asks for the person."""
-        self._count, self._marked = count, marked
+        told = count, marked, meaning
+        if told == self._told:
+            return
+        self._told = told
         self.setAccessibleName(f"{self.text()}, {meaning}" if meaning else self.text())
         self.update()
 
@@ -104,20 +107,21 @@ class PlaceButton(QAbstractButton):
         self._paint_count(painter)
 
     def _paint_count(self, painter: QPainter) -> None:
-        if not self._count:
+        count, marked, _ = self._told
+        if not count:
             return
         colours = look().colours
         painter.setFont(small_font())
-        width = max(20, painter.fontMetrics().horizontalAdvance(self._count) + 12)
+        width = max(20, painter.fontMetrics().horizontalAdvance(count) + 12)
         rect = QRect(self.width() - width - GRID, (self.height() - 18) // 2, width, 18)
-        if self._marked:
+        if marked:
             painter.setPen(QPen(QColor(colours.person_edge), 1))
             painter.setBrush(QColor(colours.person))
             painter.drawRoundedRect(rect, 9, 9)
             painter.setPen(QColor("#1b1f24"))
         else:
             painter.setPen(QColor(colours.quiet))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self._count)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, count)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Up and down walk through the places."""
