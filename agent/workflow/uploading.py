@@ -8,6 +8,7 @@ the beginning of its folder's digest.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import stat
@@ -105,11 +106,29 @@ def _told(path: Path) -> str:
 
 
 def _files(path: Path) -> list[tuple[Path, str]]:
-    """What is to be sent, each with its path within the folder; a file alone has none."""
+    """What is to be sent, each with its path within the folder; a file alone has none.
+
+    Raises ``OSError`` for what an agent of this machine would not take either.
+    """
     if not path.is_dir():
-        return [(path, "")]
-    files = sorted(file for file in path.rglob("*") if file.is_file())
+        return [(_checked(path), "")]
+    found = (each for each in path.rglob("*") if each.is_symlink() or not each.is_dir())
+    files = sorted(_checked(file, path) for file in found)
     return [(file, file.relative_to(path).as_posix()) for file in files]
+
+
+def _checked(path: Path, folder: Path | None = None) -> Path:
+    """A file that may be sent, alone or as a part of that folder."""
+    known = path.stat()
+    if path.is_symlink() and stat.S_ISDIR(known.st_mode):
+        reason = "it is a link to a folder: put the folder itself there"
+    elif not stat.S_ISREG(known.st_mode):
+        reason = "it is no file but a device or a pipe"
+    elif folder is not None and not path.resolve().is_relative_to(folder.resolve()):
+        reason = "it is a link that leads out of the folder: put the file there"
+    else:
+        return path
+    raise OSError(errno.EINVAL, reason, str(path))
 
 
 def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
+from typing import TypeVar, cast
 
 import pytest
+from msgspec import Struct
 
+from agent.api.datasets import (
+    BeginUpload,
+    ChunkTaken,
+    DatasetAdded,
+    UploadBegun,
+    UploadChunk,
+)
+from agent.api.methods import Method
+from agent.api.values import Dataset
 from agent.workflow.faults import FaultsError
 from agent.workflow.reading import read_workflow
+from agent.workflow.uploading import add
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need a right on Windows")
 
@@ -63,3 +79,48 @@ def test_a_link_to_nothing_is_told(folder: Path) -> None:
     assert read(folder, "{x: flights}") == [
         '"flights/c.las" is a link to something that is not there'
     ]
+
+
+def test_what_is_sent_to_another_machine_leads_nowhere_else_either(folder: Path) -> None:
+    flights = folder / "flights"
+    assert sent(flights) == ["a.las", "b.las"]
+    (flights / "c.las").symlink_to(folder / "secret")
+    assert sent(flights) == ["it is a link that leads out of the folder: put the file there"]
+    assert sent(flights / "c.las") == ["c.las"]  # who names it means it
+    (flights / "c.las").unlink()
+    (flights / "old").symlink_to(folder / "flights")
+    assert sent(flights) == ["it is a link to a folder: put the folder itself there"]
+    (flights / "old").unlink()
+    os.mkfifo(flights / "pipe")
+    assert sent(flights) == ["it is no file but a device or a pipe"]
+    assert sent(Path(os.devnull)) == ["it is no file but a device or a pipe"]
+
+
+class Taking:
+    """Takes whatever is sent, and keeps the names."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, None] = {}
+
+    async def call(self, method: Method[P, R], params: P) -> R:
+        assert method.params is type(params)
+        answer: object = UploadBegun("one")
+        if isinstance(params, BeginUpload):
+            self.folder, self.name = params.folder, params.name
+        elif isinstance(params, UploadChunk):
+            self.names[params.path or self.name] = None
+            answer = ChunkTaken(params.offset)
+        else:
+            answer = DatasetAdded(Dataset("sha256:" + "0" * 64), self.name)
+        return cast("R", answer)
+
+
+def sent(path: Path) -> list[str]:
+    """The names of the files that are sent, or why none is."""
+    client = Taking()
+    try:
+        asyncio.run(add(client, path, far=True))
+    except OSError as error:
+        assert not client.names
+        return [error.strerror or ""]
+    return [*client.names]
