@@ -264,7 +264,9 @@ class Follower:
                 self._wanting.clear()
                 await self._wanting.wait()
                 continue
-            await asyncio.gather(*(self._read_tasks(client, name) for name in names))
+            async with asyncio.TaskGroup() as group:  # which leaves nobody behind when one fails
+                for name in names:
+                    group.create_task(self._read_tasks(client, name))
             await asyncio.sleep(BREATH_S)
 
     async def _read_tasks(self, client: Client, name: str) -> None:
