@@ -174,6 +174,7 @@ class FlockFacts:
     renewal_due_s: float
     expelled: bool
     """This node was expelled, or left elsewhere: it is cut off and runs nothing for others."""
+    member_valid_from_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class FlockOffice:
             member_valid_until_s=membership.member.valid_until_s,
             renewal_due_s=membership.member.renewal_due_s,
             expelled=network.expelled,
+            member_valid_from_s=membership.member.valid_from_s,
         )
 
     def members(self) -> list[MemberFacts]:

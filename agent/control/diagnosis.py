@@ -141,6 +141,13 @@ def _own_membership(facts: Facts, now_s: float) -> Iterator[Finding]:
             f"leave`) and join again with a new invitation"
         )
         yield Finding("certificate", text, facts.name)
+    elif now_s < flock.member_valid_from_s:
+        text = (
+            f"the certificate of this machine begins only on {moment(flock.member_valid_from_s)}, "
+            f"so nobody lets it in: if the clock here is right, it was wrong before, so leave the "
+            f"flock (`wingbeat flock leave`) and join again with a new invitation"
+        )
+        yield Finding("certificate", text, facts.name)
     elif facts.keeping_up_error and now_s > flock.renewal_due_s:
         text = (
             f"the certificate of this machine ends on {moment(flock.member_valid_until_s)} and "

@@ -220,7 +220,8 @@ class Greeting:
             self._end(Cause.SLOW, f"It did not finish greeting within {HANDSHAKE_S:.0f} s.")
 
     def _end(self, cause: Cause, text: str) -> None:
-        refusal = LinkRefusal(self.peer, self._place(), cause, text, time.time())
+        peer = self.peer or self._expected or ""
+        refusal = LinkRefusal(peer, self._place(), cause, text, time.time())
         self._finish(refusal)
         self._owner.refused(refusal)
 

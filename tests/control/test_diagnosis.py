@@ -138,6 +138,14 @@ def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: s
     assert len(told(replace(HEALTHY, peers=apart))) == len(others)
 
 
+def test_a_certificate_of_the_future_is_told_where_it_is() -> None:
+    assert HEALTHY.flock is not None
+    flock = replace(HEALTHY.flock, member_valid_from_s=NOW_S + 86_400.0)
+    (only,) = told(replace(HEALTHY, flock=flock))
+    assert only.kind == "certificate"
+    assert "of this machine begins only on" in only.text
+
+
 def test_the_latest_refusal_counts() -> None:
     early = replace(REFUSAL, cause=str(Cause.OTHER_FLOCK), at_s=1.0)
     late: RefusalFacts = replace(REFUSAL, cause=str(Cause.OTHER_VERSION), at_s=2.0)

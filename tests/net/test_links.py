@@ -245,6 +245,7 @@ async def test_strangers_are_refused_in_words_on_both_sides() -> None:
         try:
             await eventually(lambda: bool(ant.links.refusals()))  # noqa: B023
             seen = ant.links.refusals()[0]
+            assert seen.peer == "bee", "who was meant is known, though it did not come to a name"
             if here is Cause.OTHER_FLOCK:
                 assert seen.cause is here
             else:
