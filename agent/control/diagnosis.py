@@ -50,8 +50,8 @@ _CURES: dict[str, tuple[FindingKind, str]] = {
     Cause.REFUSED: (
         "certificate",
         (
-            "{name} and this machine do not accept each other ({text}): look at `wingbeat flock "
-            "members` on both for who was sent away, and join again there"
+            "{name} and this machine do not accept each other ({text}): compare the clocks of both, "
+            "and look at `wingbeat flock members` on both for who was sent away and joins again"
         ),
     ),
     Cause.NOT_WINGBEAT: (
@@ -100,6 +100,8 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     if facts.flock.expelled:
         return
     yield from _own_network(facts)
+    if not facts.flock.member_valid_from_s <= clock_s <= facts.flock.member_valid_until_s:
+        return  # it explains why nobody is linked, as far as anything can be told with this clock
     for member in missing_members(facts):
         yield _missing(member, facts)
     yield from _typed_addresses(facts)

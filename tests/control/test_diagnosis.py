@@ -141,7 +141,7 @@ def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: s
 def test_a_certificate_of_the_future_is_told_where_it_is() -> None:
     assert HEALTHY.flock is not None
     flock = replace(HEALTHY.flock, member_valid_from_s=NOW_S + 86_400.0)
-    (only,) = told(replace(HEALTHY, flock=flock))
+    (only,) = told(replace(refused(Cause.REFUSED), flock=flock))
     assert only.kind == "certificate"
     assert "of this machine begins only on" in only.text
 
