@@ -63,9 +63,10 @@ class BoxItem(QGraphicsObject):
         if own and same and self.mark not in _TIMED:
             return False
         counts, said = counted(self.box, tasks), self._said(own, now_s)
-        if counts == self._counts and said == self._line and own == self.tasks:
-            return False
+        equal = counts == self._counts and said == self._line and own == self.tasks
         self.tasks, self._counts, self._line = own, counts, said
+        if equal:
+            return False
         self.mark = next((mark for mark in URGENCY if counts[mark]), Mark.WAITING)
         tip = self._tip()
         self.setToolTip(tip)
