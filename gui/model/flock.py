@@ -99,7 +99,7 @@ def work_text(machine: Machine, now_s: float) -> str:
     elif first.left_ms:
         said = f"{said}, {left(now_s + first.left_ms / 1000, now_s)}"
     more = len(machine.tasks) - 1
-    return f"{said} {tr_n('and %n more', 'running tasks', more)}" if more else said
+    return said + " " + tr_n("and %n more", "running tasks", more) if more else said
 
 
 def clock_text(machine: Machine) -> str:

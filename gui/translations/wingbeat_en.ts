@@ -178,5 +178,13 @@
             <numerusform>failed %n times</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n machine(s)</source>
+        <comment>of a flock</comment>
+        <translation>
+            <numerusform>%n machine</numerusform>
+            <numerusform>%n machines</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

@@ -844,6 +844,10 @@
         <translation>próxima para uma máquina livre</translation>
     </message>
     <message>
+        <source>Since {when}</source>
+        <translation>Desde {when}</translation>
+    </message>
+    <message>
         <source>{name} (this one)</source>
         <translation>{name} (esta)</translation>
     </message>
@@ -2009,6 +2013,18 @@
     <message>
         <source>a flock that has not told its name</source>
         <translation>um bando que não disse o seu nome</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n machine(s)</source>
+        <comment>of a flock</comment>
+        <translation>
+            <numerusform>%n máquina</numerusform>
+            <numerusform>%n máquinas</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>nobody there can be asked</source>
+        <translation>ninguém lá pode ser perguntado</translation>
     </message>
     <message>
         <source>Ask one of them; somebody there has to let this computer in.</source>

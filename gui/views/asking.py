@@ -7,7 +7,7 @@ confirms it, whoever sits there admits; the order does not matter.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
@@ -21,7 +21,7 @@ from gui.views.pieces import button, label, quiet, row, title
 from gui.words import tr, tr_n
 
 NEARBY_S_MAX = 30.0
-LIST_HEIGHT = 14 * GRID
+ROW_HEIGHT, ROWS_SHOWN_MAX = 28, 4
 CODE_SCALE = 2.0
 
 
@@ -39,7 +39,7 @@ class NearbyFlocks(QWidget):
         self.list = QListWidget()
         self.list.setObjectName("nearbyFlocks")
         self.list.setAccessibleName(tr("Flocks nearby"))
-        self.list.setFixedHeight(LIST_HEIGHT)
+        self.list.setIconSize(QSize(2 * GRID, 2 * GRID))
         self.list.setProperty("framed", True)
         self.list.hide()
         self.list.itemSelectionChanged.connect(self.chosen.emit)
@@ -84,6 +84,7 @@ class NearbyFlocks(QWidget):
         self.list.clear()
         for each in self._flocks:
             item = QListWidgetItem(icon("flock"), _flock_text(each))
+            item.setSizeHint(QSize(0, ROW_HEIGHT))
             item.setToolTip(each.flock)
             if not each.askable:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
@@ -92,6 +93,7 @@ class NearbyFlocks(QWidget):
                 self.list.setCurrentItem(item)
         if before is None and len(self._flocks) == 1 and self._flocks[0].askable:
             self.list.setCurrentRow(0)
+        self.list.setFixedHeight(ROW_HEIGHT * min(ROWS_SHOWN_MAX, len(self._flocks)) + GRID + 4)
         self.list.setVisible(bool(self._flocks))
         self.note.setText(reply.trouble or _found_text(len(self._flocks)))
 
@@ -189,8 +191,9 @@ def is_asking(view: AskView | None) -> bool:
 
 def _flock_text(each: NearbyFlock) -> str:
     name = each.name or tr("a flock that has not told its name")
-    said = f"{name} · {tr_n('%n machine(s)', 'of a flock', each.machines)}"
-    return said if each.askable else f"{said} · {tr('nobody there can be asked')}"
+    machines = tr_n("%n machine(s)", "of a flock", each.machines)
+    said = f"{name} · {machines}"
+    return said if each.askable else said + " · " + tr("nobody there can be asked")
 
 
 def _found_text(count: int) -> str:

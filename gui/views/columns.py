@@ -88,6 +88,13 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
             tip=lambda view, now_s: f"{next_for(view, now_s)}\n{when_tip(view)}",
             stretch=True,
         ),
+        *_submission_columns(),
+    )
+
+
+def _submission_columns() -> tuple[Column, ...]:
+    """How urgent, whose, since when."""
+    return (
         Column(
             "priority",
             tr("Priority"),
@@ -95,8 +102,16 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
             96,
             sort=lambda view: view.priority,
             quiet=True,
+            spare=True,
         ),
-        Column("owner", tr("Owner"), lambda view, now_s: str(view.submitter), 96, quiet=True),
+        Column(
+            "owner",
+            tr("Owner"),
+            lambda view, now_s: str(view.submitter),
+            96,
+            quiet=True,
+            spare=True,
+        ),
         Column(
             "submitted",
             tr("Submitted"),
@@ -105,6 +120,7 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
             sort=lambda view: view.submitted_ms,
             tip=lambda view, now_s: when_tip(view),
             quiet=True,
+            spare=True,
         ),
     )
 
@@ -154,6 +170,7 @@ def task_columns() -> tuple[Column, ...]:
             60,
             sort=lambda task: (task.ended_ms or task.changed_ms) - task.begun_ms,
             right=True,
+            spare=True,
         ),
         Column(
             "program",
@@ -161,6 +178,7 @@ def task_columns() -> tuple[Column, ...]:
             lambda task, now_s: str(task.program).partition("@")[0],
             85,
             quiet=True,
+            spare=True,
         ),
     )
 
@@ -176,6 +194,7 @@ def _queue_state_columns() -> tuple[Column, ...]:
             sort=lambda row: row.place,
             right=True,
             quiet=True,
+            spare=True,
         ),
         Column(
             "task",
@@ -209,6 +228,7 @@ def queue_columns() -> tuple[Column, ...]:
             80,
             sort=lambda row: -row.workflow.priority,
             quiet=True,
+            spare=True,
         ),
     )
 
@@ -225,7 +245,7 @@ def _queue_note(row: QueueRow, now_s: float) -> str:
 def _queue_tip(row: QueueRow, now_s: float) -> str:
     begun = row.task.begun_ms
     said = _queue_note(row, now_s)
-    return f"{said}\n{tr('Since {when}', when=exact(begun / 1000))}" if begun else said
+    return said + "\n" + tr("Since {when}", when=exact(begun / 1000)) if begun else said
 
 
 def _machine_state_columns() -> tuple[Column, ...]:
@@ -258,6 +278,7 @@ def machine_columns() -> tuple[Column, ...]:
             64,
             sort=lambda each: each.load_percent,
             right=True,
+            spare=True,
         ),
         Column(
             "slots",
@@ -282,6 +303,7 @@ def _link_columns() -> tuple[Column, ...]:
             sort=lambda each: each.round_trip_ms or 0.0,
             right=True,
             quiet=True,
+            spare=True,
         ),
         Column(
             "clock",
@@ -290,6 +312,7 @@ def _link_columns() -> tuple[Column, ...]:
             80,
             sort=lambda each: abs(each.clock_ahead_ms or 0),
             quiet=True,
+            spare=True,
         ),
         Column(
             "programs",
@@ -299,8 +322,16 @@ def _link_columns() -> tuple[Column, ...]:
             sort=lambda each: len(each.capabilities.programs),
             tip=lambda each, now_s: "\n".join(_programs(each)),
             quiet=True,
+            spare=True,
         ),
-        Column("version", tr("Version"), lambda each, now_s: str(each.version), 80, quiet=True),
+        Column(
+            "version",
+            tr("Version"),
+            lambda each, now_s: str(each.version),
+            80,
+            quiet=True,
+            spare=True,
+        ),
     )
 
 

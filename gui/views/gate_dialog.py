@@ -164,7 +164,9 @@ class GateDialog(QDialog):
             if open_ is not None
             else None
         )
-        (choose or self.done_now).setFocus()
+        target = choose or self.done_now
+        target.show()  # what a layout has just been given cannot take the keyboard before
+        target.setFocus()
 
     def _tell_row(self, place: int, name: str, path: Path | None) -> None:
         said = QLabel(_file_text(path) if path is not None else tr("nothing chosen yet"))

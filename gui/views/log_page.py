@@ -35,7 +35,7 @@ from gui.bridge.bridge import Task
 from gui.model.times import exact
 from gui.theme.look import GRID, look
 from gui.views.desk import Desk
-from gui.views.pieces import action, button, filter_field, quiet, row, title
+from gui.views.pieces import action, filter_field, quiet, row, title, tool
 from gui.words import tr
 
 LINES_MAX = 5_000
@@ -91,8 +91,8 @@ class LogPage(QWidget):
         self.follow.setChecked(True)
 
     def _lay(self) -> None:
-        copy = button(tr("Copy"), "logCopy", self._copy, "copy")
-        export = button(tr("Export …"), "logExport", self._export, "export")
+        copy = tool(tr("Copy"), "logCopy", self._copy, "copy")
+        export = tool(tr("Export …"), "logExport", self._export, "export")
         choices = (self.machine, self.severity, self.filter, self.follow, copy, export)
         head = row(title(tr("Log")), self.note, *choices)
         head.insertStretch(2)

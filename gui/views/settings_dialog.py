@@ -156,6 +156,7 @@ class SettingsDialog(QDialog):
 
     def _quota(self, view: SettingsView) -> QWidget:
         quota = QDoubleSpinBox()
+        quota.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
         quota.setObjectName("datasetQuota")
         quota.setRange(0, 1_000_000)
         quota.setDecimals(1)

@@ -22,6 +22,7 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gui.model.filtering import matching
@@ -30,6 +31,7 @@ from gui.theme.look import GRID, look
 Index = QModelIndex | QPersistentModelIndex
 ROW_HEIGHT = 4 * GRID
 REMEMBER_MS = 800
+STRETCHED_WIDTH_MIN = 18 * GRID
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Column:
     quiet: bool = False
     stretch: bool = False
     """Takes what room is left, and gives way first."""
+    spare: bool = False
+    """Left out, the last first, where a narrow table would leave too little for that one."""
 
 
 class Rows(QAbstractTableModel):
@@ -250,15 +254,37 @@ class Table(QTableView):
         for place, column in enumerate(self.rows.columns):
             if column.stretch:
                 header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
+        self._widths = [self.columnWidth(place) for place in range(len(self.rows.columns))]
         self._resized = QTimer(self)
         self._resized.setSingleShot(True)
         self._resized.setInterval(REMEMBER_MS)
         self._resized.timeout.connect(self._remember)
-        header.sectionResized.connect(lambda *_: self._resized.start())
+        header.sectionResized.connect(self._section_resized)
+
+    def _section_resized(self, place: int, before: int, width: int) -> None:
+        del before
+        if width:  # what is left out has none, and gets its own again
+            self._widths[place] = width
+            self._resized.start()
 
     def _remember(self) -> None:
-        widths = [self.columnWidth(place) for place in range(len(self.rows.columns))]
-        QSettings().setValue(f"columns/{self.objectName()}", widths)
+        QSettings().setValue(f"columns/{self.objectName()}", self._widths)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Few columns that can be read rather than all of them."""
+        super().resizeEvent(event)
+        columns = self.rows.columns
+        needed = sum(
+            STRETCHED_WIDTH_MIN if column.stretch else self._widths[place]
+            for place, column in enumerate(columns)
+        )
+        for place in reversed(range(len(columns))):
+            if not columns[place].spare:
+                continue
+            left_out = needed > self.viewport().width()
+            needed -= self._widths[place] if left_out else 0
+            if self.isColumnHidden(place) is not left_out:
+                self.setColumnHidden(place, left_out)
 
     def selectionChanged(self, selected: Any, deselected: Any) -> None:
         """Tell which row is current now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.methods import SUBMIT
@@ -47,7 +47,7 @@ def waiting(name: str = "look") -> Task:
 
 
 def press(widget: object, name: str) -> None:
-    found = widget.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    found = widget.findChild(QAbstractButton, name)  # type: ignore[attr-defined]
     assert found is not None, name
     assert found.isEnabled(), name
     found.click()

@@ -24,6 +24,7 @@ from gui.views.log_page import LogPage
 from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
+from gui.views.table import STRETCHED_WIDTH_MIN
 from gui.views.window import Window
 from tests.gui.acts import fresh, press, submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
@@ -364,3 +365,20 @@ def test_the_window_is_painted_in_both_schemes(window: Window, dark: bool) -> No
     background = window.grab().toImage().pixelColor(window.width() - 30, window.height() - 30)
     look().show(dark=False)
     assert (background.lightness() < 128) is dark
+
+
+def test_a_narrow_table_leaves_out_what_can_be_spared(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    submit(qtbot, desk, waiting())
+    table = window.workflows.table
+    keys = [column.key for column in table.rows.columns]
+    window.resize(1500, 700)
+    until(qtbot, lambda: not any(table.isColumnHidden(place) for place in range(len(keys))))
+    widths = [table.columnWidth(place) for place in range(len(keys))]
+    window.resize(860, 600)
+    until(qtbot, lambda: table.isColumnHidden(keys.index("submitted")))
+    assert not table.isColumnHidden(keys.index("name"))
+    assert table.columnWidth(keys.index("next")) >= STRETCHED_WIDTH_MIN
+    window.resize(1500, 700)
+    until(qtbot, lambda: [table.columnWidth(place) for place in range(len(keys))] == widths)
