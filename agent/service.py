@@ -65,7 +65,7 @@ from agent.service_facts import (
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
 from agent.service_history import TaskHistory
-from agent.service_memory import MappedFiles, give_back, search_rarely
+from agent.service_memory import Hoard, search_rarely
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_datasets, open_journal
 from agent.service_presence import ServicePresence
@@ -454,7 +454,7 @@ class Service(DataSurface):
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        files = MappedFiles()
+        hoard = Hoard()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
@@ -462,8 +462,7 @@ class Service(DataSurface):
             except TimeoutError:
                 if not self._reason and self._operation is None:
                     self.look_for_programs()
-                give_back()
-                files.let_go()
+                hoard.give_back()
 
     async def _alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         """One operation on the flock at a time; a stop ends it."""

@@ -28,7 +28,8 @@ OBJECTS_BEFORE_A_SEARCH = 10_000
 DONT_NEED = 4
 """What ``madvise`` calls it."""
 WORTH_BYTES = 8 * 1024 * 1024
-"""Of files, that it is worth to look for them."""
+"""When so much more of files has come into memory, a good deal has happened: circles that nobody
+refers to will be there too."""
 
 
 def search_rarely() -> None:
@@ -38,28 +39,29 @@ def search_rarely() -> None:
     gc.set_threshold(OBJECTS_BEFORE_A_SEARCH)
 
 
-def give_back() -> None:
-    """Return what is free; takes about a millisecond."""
-    trim = _call("malloc_trim", ctypes.c_size_t)
-    if trim is not None:
-        trim(0)
-
-
-class MappedFiles:
-    """What this process has in memory as it is in its files."""
+class Hoard:
+    """What this process holds and does not need."""
 
     def __init__(self) -> None:
-        self._kept_bytes = 0
+        self._mapped_bytes = 0
 
-    def let_go(self) -> None:
-        """Return it, where enough has come since the last time; takes about four milliseconds."""
-        if _mapped_bytes() - self._kept_bytes < WORTH_BYTES:
-            return
-        advise = _call("madvise", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-        if advise is not None:
-            for begin, end in as_in_file(_read("smaps")):
-                advise(begin, end - begin, DONT_NEED)
-        self._kept_bytes = _mapped_bytes()
+    def give_back(self) -> None:
+        """Takes a millisecond where little has happened since the last time, else ten."""
+        if _mapped_bytes() - self._mapped_bytes >= WORTH_BYTES:
+            gc.collect()
+            let_go_of_files()
+            self._mapped_bytes = _mapped_bytes()
+        trim = _call("malloc_trim", ctypes.c_size_t)
+        if trim is not None:
+            trim(0)
+
+
+def let_go_of_files() -> None:
+    """Return what is as it is in its file."""
+    advise = _call("madvise", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    if advise is not None:
+        for begin, end in as_in_file(_read("smaps")):
+            advise(begin, end - begin, DONT_NEED)
 
 
 def as_in_file(described: bytes) -> Iterator[tuple[int, int]]:

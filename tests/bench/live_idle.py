@@ -5,7 +5,8 @@ real agents on hosts of their own; the dearest of them counts. The second has on
 peers that are real nodes too, but share one process on another host (``tests.hosts.crowd``).
 
 Processor time is what the scheduler gave to all threads of the agent, to the nanosecond; memory
-is what the process holds resident; bytes and packets are counted at the host's cable, with all
+is what the process holds resident. How much of that is in no file, and so cannot be taken from it
+without swapping, is told beside it, and what the guardian holds that waits for programs. Bytes and packets are counted at the host's cable, with all
 headers and multicast; messages are counted by the peers.
 """
 
@@ -23,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agent.api import flock, methods
+from agent.execution.process_tree import descendants
 from tests.bench.report import Figures, Sheet, Verdict, hand_over
 from tests.hosts.host import REPOSITORY, Host
 from tests.hosts.hosts import Hosts
@@ -92,6 +94,8 @@ class Meter:
         return {
             "% of a core": 100 * used_s / passed_s,
             "MB": self._host.memory_mb(),
+            "MB in no file": resident_mb(self._host.process_id, "RssAnon"),
+            "MB of the guardian": sum(map(resident_mb, descendants(self._host.process_id))),
             "bytes sent a minute": round(60 * sent[0] / passed_s),
             "packets sent a minute": round(60 * sent[1] / passed_s),
             "bytes received a minute": round(60 * received[0] / passed_s),
@@ -103,6 +107,12 @@ def cpu_s(process: int) -> float:
     """Time on a processor of all threads that live."""
     threads = Path(f"/proc/{process}/task").glob("*/schedstat")
     return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
+
+
+def resident_mb(process: int, kind: str = "VmRSS") -> float:
+    """What a process has in memory, by the kernel's name for it."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.partition(f"{kind}:")[2].split()[0]) / 1024
 
 
 def _differences(now: tuple[int, int], before: tuple[int, int]) -> tuple[int, int]:

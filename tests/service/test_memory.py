@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.service_memory import MappedFiles, as_in_file, give_back
+from agent.service_memory import Hoard, as_in_file, let_go_of_files
 
 ANONYMOUS = b"""
 5000-6000 r-xp 00000000 00:00 0                          [vdso]
@@ -47,7 +47,7 @@ def test_the_interpreter_itself_is_among_it() -> None:
 def test_everything_works_on() -> None:
     expected = hashlib.sha256(bytes(1_000)).hexdigest()
 
-    give_back()
-    MappedFiles().let_go()
+    Hoard().give_back()
+    let_go_of_files()
 
     assert hashlib.sha256(bytes(1_000)).hexdigest() == expected
