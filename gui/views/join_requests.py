@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from agent.api.admission import Admit, Answered, JoinRequestView, Refuse, RequestsReply
 from agent.api.methods import ADMIT, REFUSE
-from gui.model.times import ago
+from gui.model.times import moment
 from gui.theme.look import GRID
 from gui.views.desk import Desk
 from gui.views.pieces import button, label, quiet, row, strong, title
@@ -99,7 +99,7 @@ def _who(each: JoinRequestView) -> str:
     parts = [
         tr("{user} sits at it", user=each.user) if each.user else "",
         each.address,
-        tr("asked {when}", when=ago(each.asked_ms / 1000, time.time())),
+        tr("asked {when}", when=moment(each.asked_ms / 1000, time.time())),
     ]
     return " · ".join(part for part in parts if part)
 

@@ -9,6 +9,8 @@ import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from gui.model.news import News, NewsKind
+from gui.model.tray import programs_waiting
 from gui.views.desk import Desk
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
@@ -17,7 +19,7 @@ from gui.views.window import Window
 from tests.agent.processes import Machine
 from tests.gui.acts import press, until
 from tests.gui.conftest import NoLogin, desk_on
-from tests.gui.machines import flock, prepared, running
+from tests.gui.machines import PROGRAM, flock, prepared, running
 
 NAMES = ("acor", "cagarro")
 
@@ -84,6 +86,52 @@ def test_the_log_of_another_machine_is_read(qtbot: QtBot, desk: Desk, login: NoL
     until(qtbot, lambda: page.text.toPlainText().partition("\n")[0] not in ("", own))
     window.close()
     window.deleteLater()
+
+
+@pytest.mark.parametrize(("answer", "name"), [("accepted", "count"), ("refused", "compare")])
+def test_a_published_program_waits_for_the_owners_word(
+    qtbot: QtBot,
+    machines: list[Machine],
+    desk: Desk,
+    login: NoLogin,
+    tmp_path: Path,
+    answer: str,
+    name: str,
+) -> None:
+    told: list[News] = []
+    desk.changed.connect(lambda changes: told.extend(changes.news))
+    until(qtbot, lambda: desk.screen.node is not None)
+    publish(machines[1], tmp_path, name)
+    until(qtbot, lambda: programs_waiting(desk.screen) == 1)
+    until(qtbot, lambda: NewsKind.PROGRAM in [each.kind for each in told])
+    window = Window(desk, login)
+    window.show()
+    assert "wait" in window.side.buttons[Place.COMPUTER].accessibleName()
+    window.go(Place.COMPUTER)
+    press(window, f"{'accept' if answer == 'accepted' else 'refuse'}_{name}")
+
+    def decided() -> bool:
+        programs = desk.screen.programs.programs if desk.screen.programs is not None else ()
+        return answer in [each.here for each in programs if each.name.startswith(f"{name}@")]
+
+    until(qtbot, decided)
+    assert programs_waiting(desk.screen) == 0
+    window.close()
+    window.deleteLater()
+
+
+def publish(machine: Machine, folder: Path, name: str) -> None:
+    """A program that comes with a workflow of another machine."""
+    program = folder / name
+    program.mkdir()
+    (program / "program.py").write_text(PROGRAM, "utf-8")
+    (program / "program.yaml").write_text('command: ["{python}", program.py]\n', "utf-8")
+    file = folder / f"{name}.wingbeat.yaml"
+    file.write_text(
+        f"name: {name} it\nprograms:\n  {name}: ./{name}\ntasks:\n  one: {{program: {name}}}\n",
+        "utf-8",
+    )
+    machine.said("submit", str(file))
 
 
 def test_a_machine_is_kept_or_expelled_after_a_question(qtbot: QtBot, page: FlockPage) -> None:
