@@ -50,7 +50,7 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class StatusPage:
-    """A page of workflows; the first page comes first and empties the list of before."""
+    """A page of workflows; the first page comes first, after the last one the list is whole."""
 
     first: int
     reply: StatusReply

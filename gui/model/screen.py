@@ -145,7 +145,6 @@ class Screen:
     def _status(self, notice: notices.StatusPage, changes: Changes) -> None:
         reply = notice.reply
         if notice.first == 0:
-            self.workflows, self.totals = {}, Totals()
             self._read_at.clear()
             changes.everything = True
         self.node, self.total = reply.node, reply.total
@@ -153,9 +152,19 @@ class Screen:
             self._put(workflow)
             self._read_at[workflow.workflow] = reply.position.sequence
             changes.workflows.add(workflow.workflow)
-        if len(self.workflows) >= reply.total:
-            self.tasks = {name: own for name, own in self.tasks.items() if name in self.workflows}
+        if not reply.workflows or notice.first + len(reply.workflows) >= reply.total:
+            self._forget_others()
+            changes.everything = True
         changes.node = True
+
+    def _forget_others(self) -> None:
+        """All pages are there, the newest first: what is in none of them is gone. Until now it was
+        kept, so that a list that is read again after a break neither shrinks nor jumps."""
+        self.workflows = {name: self.workflows[name] for name in self._read_at}
+        self.tasks = {name: own for name, own in self.tasks.items() if name in self.workflows}
+        self.totals = Totals()
+        for workflow in self.workflows.values():
+            self.totals.replace(None, workflow)
 
     def _shown(self, notice: notices.TasksPage, changes: Changes) -> None:
         reply = notice.reply

@@ -7,14 +7,15 @@ import time
 import pytest
 
 from agent.api import session
-from agent.api.values import TaskState
+from agent.api.values import Position, TaskState
 from agent.api.volunteering import SourceView, VolunteerRules
+from agent.api.work import StatusReply
 from gui.model.agent_words import move_words
 from gui.model.flock import MachineState, clock_text, machines, state_text, work_text
 from gui.model.folding import state_of
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, task_words
 from gui.model.news import NewsKind
-from gui.model.notices import Absence, Absent, Answering
+from gui.model.notices import Absence, Absent, Answering, StatusPage
 from gui.model.queue import Queue
 from gui.model.screen import Screen
 from gui.model.sources import source_mark
@@ -23,6 +24,7 @@ from gui.model.tray import Act, TrayState, pause_entries, tray_of
 from gui.model.trouble import Remedy, agent_trouble, flock_trouble
 from gui.model.workflows import outlook, retry_from
 from tests.gui.values import (
+    LOG,
     NOW_S,
     chain,
     connected,
@@ -157,6 +159,21 @@ def test_the_queue_is_in_the_order_of_the_flock() -> None:
     rows = queue.rows(screen.workflows, screen.tasks)
     assert [row.task.name for row in rows] == ["r", "g", "b", "a"]
     assert queue.rows(screen.workflows, screen.tasks)[0] is rows[0]
+
+
+def test_a_list_that_is_read_again_page_by_page_never_shrinks_meanwhile() -> None:
+    views = [workflow(f"w{number}", counts={TaskState.WAITING: 1}) for number in range(4)]
+    screen = connected(status(*views))
+    pages = [
+        StatusPage(first, StatusReply(node(), (each,), 2, Position(LOG, 0)))
+        for first, each in enumerate((workflow("new"), views[1]))
+    ]
+    screen.fold([pages[0]])
+    assert set(screen.workflows) == {"new", "w0", "w1", "w2", "w3"}
+    changes = screen.fold([pages[1]])
+    assert list(screen.workflows) == ["new", "w1"]
+    assert changes.everything
+    assert screen.totals.gates == 1
 
 
 def test_totals_follow_every_change_of_a_workflow() -> None:
