@@ -181,11 +181,12 @@ class FlockNetwork:
         return list(dict.fromkeys(known))
 
     def name_of(self, node: NodeId) -> str:
-        """What people call another node: by its own word, else by the roster, else its id."""
+        """What people call another node, also one that has gone: by its own word, else by the
+        roster, else its id."""
         told = self.peers.name(node)
         if told:
             return told
-        member = self.membership.roster.member(node)
+        member = self.membership.roster.known(node)
         return node if member is None else member.host_name
 
     async def share_book(self) -> None:

@@ -247,6 +247,7 @@ def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
             assert "does not belong to office any more" in cat.facts().presence_reason
             assert gone not in [member.node for member in ant.members()]
             assert [each.name for each in ant.facts().departures] == ["cat"]
+            assert ant.name_of(gone) == "cat"
             assert await cat.leave() == ""
             assert cat.flock is None
             assert cat.facts().volunteering
