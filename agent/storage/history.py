@@ -175,7 +175,8 @@ class History:
             done, done_here, failed, moved = ask(
                 "SELECT coalesce(sum(state = 'Terminated'), 0),"
                 " coalesce(sum(state = 'Terminated' AND host_node = ?), 0),"
-                " coalesce(sum(state = 'Aborted'), 0), coalesce(sum(moved != '[]'), 0)"
+                " coalesce(sum(state = 'Aborted' AND started_ms > 0), 0),"
+                " coalesce(sum(moved != '[]'), 0)"
                 f" FROM task WHERE {_WITHIN}",
                 (here, *span),
             ).fetchone()

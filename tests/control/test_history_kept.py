@@ -45,6 +45,14 @@ def row(task: str, ended_ms: int, **changes: object) -> TaskRow:
     return TaskRow(**{**told, **changes})  # type: ignore[arg-type]
 
 
+def test_what_never_ran_has_not_failed(tmp_path: Path) -> None:
+    history = History.open(tmp_path / FILE)
+    behind = row("c", 210, state="Aborted", started_ms=0, attempts=0)
+    history.write([row("b", 200, state="Aborted"), behind], {})
+    assert history.sums(0, HOUR_MS, "birchnode").failed == 1
+    history.close()
+
+
 def test_rows_are_found_by_what_they_are_and_summed_by_when(tmp_path: Path) -> None:
     history = History.open(tmp_path / FILE)
     history.write(
