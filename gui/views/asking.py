@@ -75,11 +75,17 @@ class NearbyFlocks(QWidget):
         at = self.list.currentRow()
         return self._flocks[at] if 0 <= at < len(self._flocks) else None
 
+    def meant(self) -> NearbyFlock | None:
+        """The chosen one, or the only one that can be asked."""
+        askable = [each for each in self._flocks if each.askable]
+        return self.current() or (askable[0] if len(askable) == 1 else None)
+
     def tell(self, reply: NearbyReply) -> None:
         """These are there."""
         self._looking = False
         self.again.setEnabled(True)
         before = self.current()
+        self.list.blockSignals(True)  # what is chosen is the person's, not the network's
         self._flocks = [each for each in reply.flocks if not each.own]
         self.list.clear()
         for each in self._flocks:
@@ -91,8 +97,7 @@ class NearbyFlocks(QWidget):
             self.list.addItem(item)
             if before is not None and before.flock == each.flock:
                 self.list.setCurrentItem(item)
-        if before is None and len(self._flocks) == 1 and self._flocks[0].askable:
-            self.list.setCurrentRow(0)
+        self.list.blockSignals(False)
         self.list.setFixedHeight(ROW_HEIGHT * min(ROWS_SHOWN_MAX, len(self._flocks)) + GRID + 4)
         self.list.setVisible(bool(self._flocks))
         self.note.setText(reply.trouble or _found_text(len(self._flocks)))

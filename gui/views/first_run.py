@@ -247,7 +247,7 @@ class FirstRun(QDialog):
             )
 
     def _ask_nearby(self) -> None:
-        flock = self.nearby.current()
+        flock = self.nearby.meant()
         if flock is None:
             self.fault.say(tr("Choose the flock to ask first."))
             return

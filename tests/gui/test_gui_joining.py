@@ -130,6 +130,19 @@ def test_flocks_nearby_are_listed_and_one_is_asked(
     dialog.close()
 
 
+def test_a_flock_that_is_heard_does_not_choose_itself(
+    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+) -> None:
+    dialog = FirstRun(desk, login, window)
+    dialog.offer("wingbeat-invitation")
+    dialog.nearby.tell(NearbyReply((NearbyFlock("f1", "survey office", 9, askable=True),)))
+    assert dialog.join_it.isChecked()
+    meant = dialog.nearby.meant()
+    assert meant is not None
+    assert meant.flock == "f1"
+    dialog.close()
+
+
 def test_who_is_refused_is_told_and_can_choose_again(
     qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
 ) -> None:
