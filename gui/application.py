@@ -74,7 +74,7 @@ class Application(QObject):
         self.desk.changed.connect(self._maybe_first_run)
         self.desk.changed.connect(self._submit_early)
         self._early_paths: list[str] = []
-        application.commitDataRequest.connect(lambda _: self.bridge.stop())
+        application.aboutToQuit.connect(self.session_ends)
 
     @property
     def window(self) -> Window:
@@ -270,6 +270,14 @@ class Application(QObject):
 
     def _stopped(self) -> None:
         self._application.quit()
+
+    def session_ends(self) -> None:
+        """Logoff and shutdown end Qt's loop at once. After ``quit`` there is nothing left to do.
+
+        That somebody is asked about it before is no end yet: another program may still say no.
+        """
+        self.bridge.stop()
+        self.hosting.end_now("the session ends")
 
     def _window_closed(self) -> None:
         """Without a tray a closed window could not be found again: it is only minimised."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import threading
 
 from PySide6.QtCore import QObject, Signal
@@ -17,6 +18,8 @@ from agent.client.own_agent import OwnAgent, host, runs_here
 from gui.words import tr
 
 STOP_S_MAX = 30.0
+SESSION_END_S_MAX = 4.5 if sys.platform == "win32" else 10.0
+"""Windows waits five seconds for a program; session managers elsewhere wait longer."""
 GREETING_S_MAX = 3.0
 
 
@@ -57,6 +60,12 @@ class Hosting(QObject):
         """Hand back what runs; ``stopped`` comes when that is done, or took too long."""
         self._wanted_end = True
         threading.Thread(target=self._stop, args=(reason,), daemon=True).start()
+
+    def end_now(self, reason: str) -> None:
+        """The system ends the session: what can still be handed back, before it ends us."""
+        self._wanted_end = True
+        if self._agent is not None:
+            self._agent.stop(reason, SESSION_END_S_MAX)
 
     def _start(self, force: bool) -> None:
         if runs_here(self._home) and not force and _answers(self._home):

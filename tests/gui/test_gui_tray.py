@@ -168,6 +168,23 @@ def test_the_tray_hosts_an_agent_and_hands_back_at_the_end(
     assert not whole.hosting.hosts
 
 
+def test_at_a_logoff_the_agent_hands_back_before_the_program_ends(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    home = Home.at(tmp_path / "home")
+    whole = Application(qapp, home, NoLogin())
+    whole.start(background=True, paths=[])
+    qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+    assert whole.hosting.hosts
+    whole.session_ends()
+    log = (home.log / "agent.log").read_text("utf-8")
+    assert "stopping: the session ends" in log
+    assert "<normal> stopped" in log
+    whole.tray.hide()
+    whole.first.close()
+    assert not whole.hosting.hosts
+
+
 def test_an_agent_that_runs_is_not_hosted_twice(
     qtbot: QtBot, qapp: QApplication, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
