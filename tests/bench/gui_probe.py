@@ -1,15 +1,18 @@
 """How long the window's event loop is ever blocked, by what, and whose time it was.
 
 A timer of the loop itself should fire every five milliseconds; what it is late is what a person
-feels. Beside the wall clock stands the processor's: of the window's thread, and of the whole process,
-because threads that hold the interpreter hold up the window too. On a shared machine the wall clock
-also counts what others took; the processor's time does not.
+feels. On a shared machine that also counts what others took: so the system is asked how long the
+window's thread could have run and had no processor, and beside what was blocked stands what was
+blocked without that. It still has all waiting for the interpreter, for locks and for disks. Beside it
+stands the processor's time of the window's thread and of the whole process.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import threading
 import time
 import traceback
 from collections import Counter, defaultdict
@@ -32,8 +35,14 @@ class Turn:
     """From one firing to the next: how late, and how much the processor did meanwhile."""
 
     late_ms: float
+    queued_ms: float
     busy_ms: float
     process_ms: float
+
+    @property
+    def own_ms(self) -> float:
+        """How late it would have been with a processor for itself."""
+        return self.late_ms - self.queued_ms
 
 
 class Probe:
@@ -43,7 +52,8 @@ class Probe:
         self.doing = "opening"
         self.turns: dict[str, list[Turn]] = defaultdict(list)
         self.watch: Watch | None = None
-        self._last = _now_s()
+        self._schedule = _schedule()
+        self._last = self._now_s()
         self._timer = QTimer()
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(PROBE_MS)
@@ -54,7 +64,7 @@ class Probe:
 
     def start(self) -> None:
         """From now on."""
-        self._last = _now_s()
+        self._last = self._now_s()
         self._timer.start()
 
     def all(self) -> list[Turn]:
@@ -63,11 +73,14 @@ class Probe:
 
     def sheet(self) -> str:
         """For each thing that was done the worst turns, in milliseconds."""
-        lines = [f"{'':26} {'turns':>6} {'blocked':>8} {'99 %':>6} {'thread':>7} {'process':>8}"]
+        lines = [
+            f"{'':26} {'turns':>6} {'blocked':>8} {'99 %':>6} {'own':>6} {'thread':>7} {'process':>8}"
+        ]
         for doing, turns in self.turns.items():
             late = sorted(turn.late_ms for turn in turns)
             lines.append(
                 f"{doing:26} {len(turns):6} {late[-1]:8.1f} {late[len(late) * 99 // 100]:6.1f} "
+                f"{max(turn.own_ms for turn in turns):6.1f} "
                 f"{max(turn.busy_ms for turn in turns):7.1f} "
                 f"{max(turn.process_ms for turn in turns):8.1f}"
             )
@@ -84,12 +97,18 @@ class Probe:
         else:
             self.collected_ms.append((time.thread_time() - self._collecting_s) * 1000)
 
+    def _now_s(self) -> tuple[float, float, float, float]:
+        """The clock, time without a processor, processor time of the thread and of the process."""
+        told = os.pread(self._schedule, 100, 0).split() if self._schedule is not None else ()
+        queued_s = int(told[1]) / 1e9 if told else 0.0
+        return time.monotonic(), queued_s, time.thread_time(), time.process_time()
+
     def _fired(self) -> None:
-        before, self._last = self._last, _now_s()
-        wall, thread, process = (
+        before, self._last = self._last, self._now_s()
+        wall, queued, thread, process = (
             (now - then) * 1000 for now, then in zip(self._last, before, strict=True)
         )
-        self.turns[self.doing].append(Turn(wall - PROBE_MS, thread, process))
+        self.turns[self.doing].append(Turn(wall - PROBE_MS, queued, thread, process))
         if self.watch is not None:
             self.watch.turned(self.doing)
 
@@ -150,5 +169,9 @@ def wait(for_s: float) -> None:
     loop.exec()
 
 
-def _now_s() -> tuple[float, float, float]:
-    return time.monotonic(), time.thread_time(), time.process_time()
+def _schedule() -> int | None:
+    """What Linux tells of this thread; other systems do not."""
+    try:
+        return os.open(f"/proc/self/task/{threading.get_native_id()}/schedstat", os.O_RDONLY)
+    except OSError:
+        return None

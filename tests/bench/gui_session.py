@@ -105,6 +105,7 @@ def load(whole: Application, watch_s: float) -> dict[str, float]:
         "all_tasks_s": loaded_s,
         "blocked_ms": late[-1],
         "blocked_p99_ms": late[len(late) * 99 // 100],
+        "blocked_own_ms": max(turn.own_ms for turn in turns),
         "busy_ms": max(turn.busy_ms for turn in turns),
         "loaded_mb": megabytes(),
     }
@@ -128,7 +129,7 @@ def remote(whole: Application, watch_s: float) -> dict[str, float]:
     until(lambda: everything_read(whole))
     return {
         "open_remote_s": open_s,
-        "blocked_remote_ms": max(turn.late_ms for turn in probe.all()),
+        "blocked_remote_ms": max(turn.own_ms for turn in probe.all()),
         "remote_mb": megabytes(),
     }
 
