@@ -106,7 +106,6 @@ class Claims(Part):
             claim = Claim(score, core.stamp(), core.me)
             self.open[task] = OpenClaim(claim, core.now_s, core.now_s, dict(voters), dict(voters))
             core.note(task, f"claimed by {core.me}")
-        core.tell_own()  # a peer that hears of the claim must know by then which seat is free
         self._ask(voters, [task for task, _ in tasks])
         self._win_granted()
 

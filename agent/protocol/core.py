@@ -46,6 +46,10 @@ from agent.protocol.table import News, Table
 from agent.protocol.timers import TimerKind, Timers
 
 STORY_TASKS_MAX = 20_000
+ENDS = "ends"
+KEPT_BACK_S = 0.05
+"""The end of a task whose successor this node claims is told with the start of that one, and no
+later than this: one word to each peer, one record on each disk."""
 NOTHING = Life(0)
 """Joins with any part of a life to that part."""
 
@@ -155,6 +159,8 @@ class Core:
         self._unsaved = _Unsaved()
         self._own_lives: list[TaskLife] = []
         self._can_wait = True
+        self.kept_back: dict[TaskId, None] = {}
+        """Ends that nobody is told of before what this node does next is won, or a moment later."""
         self._own_workflows: list[Workflow] = []
         self._own_prunings: list[Pruning] = []
         self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}
@@ -272,6 +278,11 @@ class Core:
         """The same, told within a moment together with whatever else there is to tell by then."""
         return self._write((), lives, ())
 
+    def hurry(self) -> None:
+        """Somebody may wait for what was kept back."""
+        self.kept_back.clear()
+        self._can_wait = False
+
     def _write(
         self,
         workflows: Iterable[Workflow],
@@ -371,12 +382,15 @@ class Core:
     def _tell_own_in_time(self) -> None:
         if not (self._can_wait and self._own_lives):
             self.tell_own()
+        elif self.kept_back and not self.timers.armed(TimerKind.TELL, ENDS):
+            self.timers.arm(TimerKind.TELL, self.now_s + KEPT_BACK_S, ENDS)
         elif not self.timers.armed(TimerKind.TELL):
             self.timers.arm(TimerKind.TELL, self.now_s + self.settings.tell_within_s)
 
     def tell_own(self) -> None:
         """Tell what this node wrote, in one message."""
         self._can_wait = True
+        self.kept_back.clear()
         if not (self._own_lives or self._own_workflows or self._own_prunings):
             return
         lives: dict[TaskId, Life] = {}
@@ -391,7 +405,8 @@ class Core:
             )
         )
         self._own_lives, self._own_workflows, self._own_prunings = [], [], []
-        self.timers.disarm(TimerKind.TELL)
+        for subject in ("", ENDS):
+            self.timers.disarm(TimerKind.TELL, subject)
 
     def tell_enqueued(self, receipt: bool) -> None:
         """Tell the workflows just written as new work."""

@@ -126,6 +126,8 @@ class Node:
         if more:
             return []
         self._settle()
+        if core.kept_back and not all(map(self._goes_on_here, core.kept_back)):
+            core.hurry()
         return core.take_effects()
 
     def next_deadline(self) -> float | None:
@@ -293,6 +295,11 @@ class Node:
         if promise is not None:
             return f"promised to {promise.claimant}"
         return self._can.obstacle(task)
+
+    def _goes_on_here(self, ended: TaskId) -> bool:
+        """This node claims all that waited for the task; so no other waits for word of its end."""
+        waited = self.table.dependants(ended)
+        return bool(waited) and all(task in self.claims.open for task in waited)
 
     def _claimed(self, task: TaskId) -> bool:
         """Somebody is seen to claim it already."""

@@ -1,8 +1,8 @@
 """Which task this node goes for, so that nodes race rarely.
 
 Every node lays the same plan from what all of them know: claimable tasks in the policy's order
-are dealt out to free seats in a common order (the least busy node first, then by id), and each
-node goes for what the plan gives it. Views differ for moments only; where they do, claims decide.
+are dealt out to free seats in a common order (``seats``), and each node goes for what the plan
+gives it. Views differ for moments only; where they do, claims decide.
 Tasks that somebody is seen to claim count as taken, and take a seat of that node.
 
 A plan is laid when something changed. One timer guards against a node that was planned in and
@@ -20,13 +20,14 @@ from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.runs import Runs
-from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats
+from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats, made_by
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
 SCORE = 500_000
 SCORE_AT_HOME = 1_000_000
 SETTLE_S = 0.004
+WAITING_LOOKED_AT_MAX = 100
 
 
 class Planning(Part):
@@ -87,10 +88,27 @@ class Planning(Part):
             return False
         if core.timers.armed(TimerKind.PLAN):
             return True
-        if self._queue.ends_are_near():
+        if self._queue.ends_are_near() and not self._is_clear_already(mine):
             core.timers.arm(TimerKind.PLAN, core.now_s + SETTLE_S)
             return True
         return False
+
+    def _is_clear_already(self, mine: Seats) -> bool:
+        """What others make ready changes nothing for this node.
+
+        Either everything has a free seat, so that no order decides; or what comes first is the
+        task that this node itself has made ready. Whoever else ends one brings a seat along with
+        the task that it makes ready.
+        """
+        table = self.core.table
+        ready = table.ready
+        if len(ready) > WAITING_LOOKED_AT_MAX:
+            return False
+        first = next(self._queue.in_order(), None)
+        if first is not None and made_by(table, first) == [self.core.me]:
+            return True
+        free = sum(max(0, each.slots - each.busy) for each in (mine, *self._peers_seats()))
+        return sum(map(self._queue.claimable, ready)) <= free
 
     def settled(self) -> None:
         """What was about to end has ended, or is later than a moment."""

@@ -430,6 +430,9 @@ class Runs(Part):
         lives = [TaskLife(own.task, Life(0, runs=(own.run,)))]
         if self._nobody_waits(own):
             core.write_unhurried(lives)
+        elif isinstance(phase, Terminated) and core.table.dependants(own.task):
+            core.kept_back[own.task] = None
+            core.write_unhurried(lives)
         else:
             core.write(lives=lives)
 

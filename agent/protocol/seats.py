@@ -1,6 +1,7 @@
 """The places of the nodes in one plan, and whose a short task is.
 
-Tasks go to the least busy node first, then by id. That is all there is to it where a task takes a
+Tasks go to the least busy node first, then to the one that ended what they need, then by id. Who has
+just ended a task knows of the next one before anybody else, and has its inputs. That is all there is to it where a task takes a
 seat for a while. Short tasks are claimed many at a time, in a row, and the rows of others are seen
 late, for nobody hurries to tell of every short task. Nodes that dealt them out by rows would reach
 for the same tasks all the time. So while there is plenty of them each short task is *for* one node,
@@ -19,6 +20,7 @@ from agent.protocol.core import Core
 from agent.protocol.matching import failed_on, misfit
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId, Requirements, TaskId, TaskSpec
+from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT = 64
 PLENTY_PER_NODE = 4
@@ -45,9 +47,9 @@ class Seats:
         self.had = self.busy
 
     @property
-    def row(self) -> tuple[int, int, NodeId]:
-        """The common order of free seats: the least busy node first, then by id."""
-        return (self.busy // max(self.slots, 1), self.busy, self.node)
+    def level(self) -> tuple[int, int]:
+        """How busy the node is, for the common order of free seats."""
+        return (self.busy // max(self.slots, 1), self.busy)
 
     @property
     def open(self) -> bool:
@@ -113,7 +115,10 @@ class SeatPlan:
     def free(self, spec: TaskSpec) -> Iterable[Seats]:
         """Those that could take it now, the ones to be asked first in front."""
         room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
-        return sorted(room, key=lambda each: each.row)
+        if len(room) < 2:
+            return room
+        makers = made_by(self._core.table, spec.task)
+        return sorted(room, key=lambda each: (*each.level, each.node not in makers, each.node))
 
     def drawn(self, spec: TaskSpec) -> Seats | None:
         """Whose a short task is, room or not; None when nobody can take it."""
@@ -168,3 +173,9 @@ class SeatPlan:
         """Its owner lets it take this task; some take only what was submitted there."""
         at_home = not seats.own_only or self._core.table.home(task) == seats.node
         return seats.willing and at_home
+
+
+def made_by(table: Table, task: TaskId) -> list[NodeId]:
+    """Who ended what the task needs: its inputs are there, and it is the first to know."""
+    readings = [table.reading(producer) for producer in table.producers[task]]
+    return [each.outcome.host for each in readings if each is not None and each.outcome]

@@ -6,8 +6,18 @@ from concurrent.futures import Future
 
 from agent.driver.outbox import Outbox
 from agent.protocol.effects import Effect, Persist, ResumeChild, Send, StopChild, SuspendChild
-from agent.protocol.messages import ClaimAnswers, ClaimName, Release, State, Stored
-from agent.protocol.records import Claim
+from agent.protocol.messages import (
+    ClaimAnswers,
+    ClaimName,
+    ClaimOffer,
+    Enqueue,
+    KnownLife,
+    Release,
+    State,
+    Stored,
+    TryDequeue,
+)
+from agent.protocol.records import NO_LIFE, Claim, Life
 from agent.storage.errors import JournalFull
 from tests.driver.worlds import RUN, answer, persist, start_child
 
@@ -139,24 +149,47 @@ def test_words_about_claims_do_not_wait_for_what_is_merely_learned() -> None:
     assert desk.done == [consent, Send(("bee",), Stored(("w",))), ONE]
 
 
-def test_words_about_claims_overtake_nothing_that_the_same_peer_is_told() -> None:
+def test_words_about_claims_overtake_news_of_runs() -> None:
     desk = Desk()
     told, release = Send(("ant", "bee"), State()), Send(("bee",), Release((NAME,)))
+    claim = Send(("ant", "bee"), TryDequeue((ClaimOffer("t", NAME.claim, NO_LIFE),)))
+    desk.put(persist(), told)
+    desk.put(release, claim)
+    assert desk.done == [release, claim]
+    desk.commit(0)
+    assert desk.done == [release, claim, told]
+
+
+def test_a_word_about_claims_that_tells_of_a_life_overtakes_nothing() -> None:
+    desk = Desk()
+    told, begun = Send(("dog",), State()), Life(2)
+    claim = Send(("bee",), TryDequeue((ClaimOffer("t", NAME.claim, begun),)))
+    answer_known = Send(("ant",), ClaimAnswers(known=(KnownLife("t", NAME.claim, begun),)))
     elsewhere = Send(("cat",), Release((NAME,)))
     desk.put(persist(), told)
-    desk.put(release, elsewhere)
+    desk.put(claim, answer_known, elsewhere)
+    assert desk.done == [elsewhere]
+    release = Send(("bee",), Release((NAME,)))
+    desk.put(release)  # words about claims keep their order among themselves
     assert desk.done == [elsewhere]
     desk.commit(0)
-    assert desk.done == [elsewhere, told, release]
-    desk.put(persist())
+    assert desk.done == [elsewhere, told, claim, answer_known, release]
+
+
+def test_words_about_claims_come_behind_the_workflow() -> None:
+    desk = Desk()
+    told, release = Send(("ant", "bee"), Enqueue(())), Send(("bee",), Release((NAME,)))
+    desk.put(persist(), told)
     desk.put(release)
-    assert desk.done == [elsewhere, told, release, release]
+    assert desk.done == []
+    desk.commit(0)
+    assert desk.done == [told, release]
 
 
 def test_what_was_refused_stands_in_no_way_any_more() -> None:
     desk = Desk()
     release = Send(("bee",), Release((NAME,)))
-    desk.put(persist(), Send(("bee",), State()))
+    desk.put(persist(), Send(("bee",), Enqueue(())))
     desk.commits[0].set_exception(JournalFull("full"))
     desk.box.advance()
     desk.put(persist())

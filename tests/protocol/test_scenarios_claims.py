@@ -42,6 +42,23 @@ def scene_claim_without_rival() -> Stage:
     return stage
 
 
+def scene_chains_go_on_where_they_are() -> Stage:
+    """Who ends a task goes on with the next, and tells of both in one word."""
+    stage = Stage(*NAMES)
+    stage.flock()
+    for number in ("1", "2"):
+        stage.submit(
+            "pato", f"bread {number}", task(f"A{number}"), task(f"B{number}", f"A{number}")
+        )
+    stage.play(6)
+    for number in ("1", "2"):
+        assert stage.starters(f"A{number}") == stage.starters(f"B{number}")
+        assert stage.outcome(f"B{number}") == stage.outcome(f"A{number}")
+    assert len(stage.sent(msg.State)) == 6  # three for each chain
+    assert stage.same_tables()
+    return stage
+
+
 def scene_race_of_three() -> Stage:
     stage = at_their_desks(*NAMES)
     submitted_before(stage, "T1", at="grifo")

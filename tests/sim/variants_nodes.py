@@ -130,7 +130,7 @@ LIVENESS = (
         (Rewrite(Runs._fetch_missing, saved_state_not_fetched),),
         ("crashes", "owners"),
         ("inputs are here",),
-        10,
+        120,
     ),
     Variant(
         "down without asking",
