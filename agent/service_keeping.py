@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,11 +19,17 @@ from agent.service_facts import ServiceError
 from agent.service_settings import NodeSettings, read_settings
 
 Value = str | int | float | list[str]
+_one_at_a_time = threading.Lock()
 _TABLE = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.MULTILINE)
 
 
 def keep_changes(path: Path, given: Mapping[str, Value]) -> NodeSettings:
     """Keep these values; what the file says then. Raises ``ServiceError``."""
+    with _one_at_a_time:  # two that change it at once would each undo the other's
+        return _kept(path, given)
+
+
+def _kept(path: Path, given: Mapping[str, Value]) -> NodeSettings:
     fresh = path.with_name(f"{path.name}.unfinished")
     try:
         before = path.read_text("utf-8") if path.exists() else ""

@@ -1529,6 +1529,14 @@
         <translation>O agente ainda não disse seus ajustes.</translation>
     </message>
     <message>
+        <source>Processor for programs</source>
+        <translation>Processador para programas</translation>
+    </message>
+    <message>
+        <source>Memory for one program</source>
+        <translation>Memória para um programa</translation>
+    </message>
+    <message>
         <source>Ask me for each</source>
         <translation>Perguntar a cada um</translation>
     </message>
@@ -1539,6 +1547,14 @@
     <message>
         <source>Never run them</source>
         <translation>Nunca rodar</translation>
+    </message>
+    <message>
+        <source>Only what nobody else wants</source>
+        <translation>Só o que ninguém mais quer</translation>
+    </message>
+    <message>
+        <source>A little in any case</source>
+        <translation>Um pouco em todo caso</translation>
     </message>
     <message>
         <source>as usual</source>

@@ -38,7 +38,7 @@ from gui.views.room import Scrolled, keep_on_screen
 from gui.views.week_grid import WeekGrid
 from gui.words import tr
 
-SIZE_FIRST, SIZE_MIN = (78 * GRID, 62 * GRID), (60 * GRID, 40 * GRID)
+SIZE_FIRST, SIZE_MIN = (78 * GRID, 76 * GRID), (60 * GRID, 40 * GRID)
 STEPS = 3
 ASKING_PAGE = STEPS
 """Beside the three: the wait until a flock nearby lets this computer in."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -29,6 +30,8 @@ from gui.views.desk import Desk
 from gui.views.pieces import button, form_row, label, number_field, quiet, row, tab_widget
 from gui.views.shortcuts import ShortcutsList
 from gui.words import tr
+
+GIGABYTES_MAX = 1_000_000.0
 
 
 class SettingsDialog(QDialog):
@@ -128,6 +131,8 @@ class SettingsDialog(QDialog):
             (tr("Name of this machine"), name),
             (tr("Tasks at a time"), self._slots(view)),
             (tr("Programs that others publish"), self._published(view)),
+            (tr("Processor for programs"), self._processor(view)),
+            (tr("Memory for one program"), self._memory(view)),
             (tr("Space for datasets"), self._quota(view)),
             (tr("Tags"), tags),
             (tr("Addresses of machines that are not found"), addresses),
@@ -140,33 +145,43 @@ class SettingsDialog(QDialog):
         return slots
 
     def _published(self, view: SettingsView) -> QWidget:
-        published = QComboBox()
-        published.setObjectName("publishedPrograms")
-        for value, text in (
+        choices = (
             ("ask", tr("Ask me for each")),
             ("always", tr("Run them")),
             ("never", tr("Never run them")),
-        ):
-            published.addItem(text, value)
-        published.setCurrentIndex(max(0, published.findData(view.published_programs)))
-        published.currentIndexChanged.connect(
-            lambda _: self._change(ChangeSettings(published_programs=published.currentData()))
         )
-        return published
+        return _choice(
+            "publishedPrograms",
+            choices,
+            view.published_programs,
+            lambda value: self._change(ChangeSettings(published_programs=value)),
+        )
+
+    def _processor(self, view: SettingsView) -> QWidget:
+        choices = (
+            ("spare", tr("Only what nobody else wants")),
+            ("share", tr("A little in any case")),
+        )
+        return _choice(
+            "processorShare",
+            choices,
+            view.processor,
+            lambda value: self._change(ChangeSettings(processor=value)),
+        )
+
+    def _memory(self, view: SettingsView) -> QWidget:
+        return _gigabytes(
+            "programMemory",
+            view.memory_gb,
+            lambda value: self._change(ChangeSettings(memory_gb=value)),
+        )
 
     def _quota(self, view: SettingsView) -> QWidget:
-        quota = QDoubleSpinBox()
-        quota.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
-        quota.setObjectName("datasetQuota")
-        quota.setRange(0, 1_000_000)
-        quota.setDecimals(1)
-        quota.setSuffix(" GB")
-        quota.setSpecialValueText(tr("as usual"))
-        quota.setValue(view.datasets_gb)
-        quota.editingFinished.connect(
-            lambda: self._change(ChangeSettings(datasets_gb=quota.value()))
+        return _gigabytes(
+            "datasetQuota",
+            view.datasets_gb,
+            lambda value: self._change(ChangeSettings(datasets_gb=value)),
         )
-        return quota
 
     # -- acts --------------------------------------------------------------------------------
 
@@ -230,6 +245,39 @@ def _line(name: str, text: str, changed: Callable[[str], object]) -> QLineEdit:
         if made.text() != told[0]:
             told[0] = made.text()
             changed(made.text().strip())
+
+    made.editingFinished.connect(finished)
+    return made
+
+
+def _choice(
+    name: str, choices: Iterable[tuple[str, str]], value: str, changed: Callable[[Any], object]
+) -> QComboBox:
+    made = QComboBox()
+    made.setObjectName(name)
+    for key, text in choices:
+        made.addItem(text, key)
+    made.setCurrentIndex(max(0, made.findData(value)))
+    made.currentIndexChanged.connect(lambda _: changed(made.currentData()))
+    return made
+
+
+def _gigabytes(name: str, value: float, changed: Callable[[float], object]) -> QDoubleSpinBox:
+    """Nought is what the agent does by itself."""
+    made = QDoubleSpinBox()
+    made.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
+    made.setObjectName(name)
+    made.setRange(0, GIGABYTES_MAX)
+    made.setDecimals(1)
+    made.setSuffix(" GB")
+    made.setSpecialValueText(tr("as usual"))
+    made.setValue(value)
+    told = [value]
+
+    def finished() -> None:
+        if made.value() != told[0]:
+            told[0] = made.value()
+            changed(made.value())
 
     made.editingFinished.connect(finished)
     return made

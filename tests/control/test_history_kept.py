@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from agent import logs
 from agent.service_facts import ServiceError
-from agent.service_keeping import keep_changes, rewritten
+from agent.service_keeping import Value, keep_changes, rewritten
 from agent.service_logs import Filter, read_lines
 from agent.storage.history import FILE, History, TaskRow, Wanted
 from tests.control.serving import greeted, serving, workflow
@@ -147,3 +148,19 @@ def test_settings_are_changed_and_everything_else_in_the_file_stays(tmp_path: Pa
     assert keep_changes(path, {"name": "oak"}).slots == 4
     with pytest.raises(ValueError, match="other settings would change"):
         rewritten('note = """\nslots = 1\n"""\n', {"slots": 2})
+
+
+def test_settings_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:
+    path = tmp_path / "config" / "settings.toml"
+    changes: list[dict[str, Value]] = [
+        {"slots": 3},
+        {"tags": ["gpu"]},
+        {"processor": "share"},
+        {"memory_gb": 2.5},
+        {"datasets_gb": 7.0},
+    ]
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(lambda change: keep_changes(path, change), changes))
+    kept = keep_changes(path, {})
+    assert (kept.slots, kept.tags, kept.processor) == (3, ("gpu",), "share")
+    assert (kept.memory_gb, kept.datasets_gb) == (2.5, 7.0)

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QMenu, QPushButton
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
@@ -320,7 +320,7 @@ def test_escape_puts_away_what_is_said(qtbot: QtBot, desk: Desk, window: Window)
 def test_every_control_has_a_name(qtbot: QtBot, window: Window) -> None:
     for place in Place:
         window.go(place)
-    kinds = (QPushButton, QCheckBox, QComboBox, QLineEdit)
+    kinds = (QPushButton, QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit)
     nameless = [
         each.objectName() or repr(each)
         for kind in kinds
@@ -347,6 +347,19 @@ def test_settings_hold_at_once(qtbot: QtBot, desk: Desk, window: Window, login: 
     until(
         qtbot, lambda: bool(desk.screen.settings and desk.screen.settings.tags == ("gpu", "fast"))
     )
+    memory = dialog.findChild(QDoubleSpinBox, "programMemory")
+    processor = dialog.findChild(QComboBox, "processorShare")
+    assert memory is not None
+    assert processor is not None
+    memory.setValue(2.5)
+    memory.editingFinished.emit()
+    processor.setCurrentIndex(processor.findData("share"))
+
+    def limited() -> bool:
+        view = desk.screen.settings
+        return view is not None and (view.memory_gb, view.processor) == (2.5, "share")
+
+    until(qtbot, limited)
     dialog.close()
 
 
