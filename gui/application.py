@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 from agent.client import Home
 from gui import settings
 from gui.bridge.bridge import Bridge
+from gui.finishing import Finishing
 from gui.hosting import Hosting
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence, Absent
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 INVITATION_SUFFIX = ".wingbeat-invitation"
 FIRST_RUN_AFTER_MS = 400
-FINISH_POLL_MS = 500
 ICON_ALONE_MS = 60
 """How long the icon has the process for itself: panels take it in by a short conversation."""
 
@@ -60,9 +60,8 @@ class Application(QObject):
         self.tray = TrayIcon(self.desk)
         self._window: Window | None = None
         self._quitting = False
-        self._finishing = QTimer(self)
-        self._finishing.setInterval(FINISH_POLL_MS)
-        self._finishing.timeout.connect(self._quit_when_idle)
+        self.finishing = Finishing(self.desk)
+        self.finishing.over.connect(self.quit)
         self.first = first or FirstInstance(home)
         self.first.called.connect(self.called)
         self.tray.opened.connect(self.open)
@@ -244,7 +243,7 @@ class Application(QObject):
 
         parent = self._window if self._window is not None and self._window.isVisible() else None
         self._question = ask_to_quit(
-            parent, running, self.hosting.hosts, self.quit, self._quit_after
+            parent, running, self.hosting.hosts, self.quit, self.finishing.begin
         )
 
     def quit(self) -> None:
@@ -258,15 +257,6 @@ class Application(QObject):
         self.tray.hide()
         self.first.close()
         self.hosting.end("the tray ends")
-
-    def _quit_after(self) -> None:
-        self.desk.press(Entry(Act.FINISH))
-        self._finishing.start()
-
-    def _quit_when_idle(self) -> None:
-        if self.screen.node is None or not self.screen.node.tasks:
-            self._finishing.stop()
-            self.quit()
 
     def _stopped(self) -> None:
         self._application.quit()

@@ -54,8 +54,8 @@ def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> 
     lock.removeStaleLockFile()
     if lock.tryLock(0):
         return lock
-    told, process, *_ = lock.getLockInfo()
-    raise SilentWindowError(int(process) if told else 0)
+    process, *_ = lock.getLockInfo()
+    raise SilentWindowError(process)
 
 
 def socket_name(home: Home) -> str:
@@ -132,6 +132,7 @@ class FirstInstance(QObject):
             return
         data = bytes(socket.readLine(MESSAGE_BYTES_MAX).data())
         socket.write(b"ok\n")
+        socket.flush()  # the other one need not wait for the window
         try:
             told = json.loads(data)
             paths, way = told.get("paths", []), told.get("way", "")

@@ -1,0 +1,378 @@
+"""The program as a whole: its start before its agent, the agent that dies under it, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from agent.api.values import TaskState
+from agent.api.volunteering import Pause
+from agent.client import Home
+from gui.application import Application
+from gui.foreground import ANY_PROCESS, TOKEN, WAYLAND, TokenForeground, WindowsForeground
+from gui.model.early import EarlyPause
+from gui.model.notices import Absence, Absent
+from gui.model.tray import Act, Entry, is_paused, sentence_of
+from gui.single import FirstInstance, SilentWindowError, become_first
+from gui.startup.linux import LinuxLogin
+from gui.startup.windows import WindowsLogin, native_registry
+from tests.agent.processes import Machine
+from tests.gui.conftest import NoLogin
+from tests.gui.machines import prepared, running, submit
+from tests.style.source import REPOSITORY
+
+WITHIN_MS = 30_000
+QUARTER_S = 15 * 60
+LONG_S, SHORT_S = 600, 4
+STEP = "name: {name}\ntasks:\n  survey: {{program: import, parameters: '{seconds}'}}\n"
+
+
+@pytest.fixture
+def ended(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """The application of all tests does not really quit."""
+    told: list[bool] = []
+    monkeypatch.setattr(qapp, "quit", lambda: told.append(True))
+    return told
+
+
+@contextmanager
+def program(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> Iterator[Application]:
+    """Started, and ended if the test did not."""
+    whole = Application(qapp, machine.home, NoLogin())
+    whole.start(background=False, paths=[])
+    try:
+        yield whole
+    finally:
+        whole.quit()
+        qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
+        whole.tray.deleteLater()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """With programs, and without an agent."""
+    return prepared(tmp_path, "acor")
+
+
+def busy(qtbot: QtBot, whole: Application, machine: Machine, folder: Path, seconds: int) -> None:
+    """A task runs here for so long."""
+    qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+    thread = threading.Thread(
+        target=submit, args=(machine, folder, STEP.format(name="line", seconds=seconds))
+    )
+    thread.start()
+    qtbot.waitUntil(lambda: bool(_running(whole)), timeout=WITHIN_MS)
+    thread.join()
+
+
+def _running(whole: Application) -> list[str]:
+    node = whole.screen.node
+    return [each.name for each in node.tasks] if node is not None else []
+
+
+# -- the start ---------------------------------------------------------------------------------
+
+
+def test_a_pause_before_the_agent_is_up_is_kept_for_it(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> None:
+    with program(qtbot, qapp, ended, machine) as whole:
+        assert sentence_of(whole.screen, 0.0) == "Starting …"
+        assert whole.desk.press(Entry(Act.PAUSE, length_s=QUARTER_S))
+        assert sentence_of(whole.screen, 0.0) == "Starting …; pauses as soon as it is up"
+        assert is_paused(whole.screen)
+        qtbot.waitUntil(
+            lambda: bool(whole.screen.volunteering and whole.screen.volunteering.paused),
+            timeout=WITHIN_MS,
+        )
+        assert whole.screen.early is None
+        view = whole.screen.volunteering
+        assert view is not None
+        assert view.paused_until_ms is not None
+
+
+def test_a_pause_can_be_taken_back_before_it_was_said(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> None:
+    with program(qtbot, qapp, ended, machine) as whole:
+        whole.desk.press(Entry(Act.PAUSE_OPEN_ENDED))
+        whole.desk.press(Entry(Act.RESUME))
+        assert not is_paused(whole.screen)
+        qtbot.waitUntil(lambda: whole.screen.volunteering is not None, timeout=WITHIN_MS)
+        assert not is_paused(whole.screen)
+
+
+def test_only_what_is_left_of_an_early_pause_is_said() -> None:
+    assert EarlyPause(Pause(for_s=60.0), 100.0).due(110.0) == Pause(for_s=50.0)
+    assert EarlyPause(Pause(for_s=60.0), 100.0).due(160.0) is None
+    assert EarlyPause(Pause(until_tomorrow=True), 100.0).due(9e9) == Pause(until_tomorrow=True)
+
+
+def test_an_agent_that_starts_is_no_trouble_and_one_that_cannot_is(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], tmp_path: Path
+) -> None:
+    """A home whose data folder is a file."""
+    machine = Machine(tmp_path / "home")
+    machine.folder.mkdir()
+    (machine.folder / "data").write_text("no folder")
+    with program(qtbot, qapp, ended, machine) as whole:
+        qtbot.waitUntil(whole.window.fault.isVisible, timeout=WITHIN_MS)
+        assert "data" in whole.window.fault.sentence.text()
+        qtbot.waitUntil(whole.window.trouble.isVisible, timeout=WITHIN_MS)
+        assert whole.window.trouble.help.text() == "Start it"
+
+
+# -- the agent dies ----------------------------------------------------------------------------
+
+
+def test_the_button_starts_an_agent_that_has_died(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> None:
+    with running(machine, "--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
+        qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+        assert not whole.hosting.hosts
+        process.kill()
+        process.wait()
+        qtbot.waitUntil(whole.window.trouble.isVisible, timeout=WITHIN_MS)
+        whole.window.trouble.help.click()
+        assert not whole.window.trouble.isVisible()
+        qtbot.waitUntil(lambda: whole.screen.absence is None, timeout=WITHIN_MS)
+        assert whole.hosting.hosts
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is stopped by a signal there only")
+def test_the_button_ends_an_agent_that_hangs_and_starts_another(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> None:
+    with running(machine, "--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
+        qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+        os.kill(process.pid, signal.SIGSTOP)
+        qtbot.waitUntil(whole.window.trouble.isVisible, timeout=WITHIN_MS)
+        assert whole.window.trouble.help.text() == "Start it anew"
+        whole.window.trouble.help.click()
+        qtbot.waitUntil(lambda: process.poll() is not None, timeout=WITHIN_MS)
+        qtbot.waitUntil(lambda: whole.hosting.hosts, timeout=WITHIN_MS)
+        qtbot.waitUntil(lambda: whole.screen.absence is None, timeout=WITHIN_MS)
+
+
+# -- the end -----------------------------------------------------------------------------------
+
+
+def choose(whole: Application, name: str) -> None:
+    """One of the answers to what becomes of what runs."""
+    whole.ask_to_quit()
+    names = {each.objectName(): each for each in whole._question.buttons()}
+    assert {"quitNow", "quitAfter"} <= set(names)
+    button = names[name]
+    assert isinstance(button, QPushButton)
+    button.click()
+
+
+def test_finishing_first_ends_with_the_task_and_leaves_no_pause(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine, tmp_path: Path
+) -> None:
+    with program(qtbot, qapp, ended, machine) as whole:
+        busy(qtbot, whole, machine, tmp_path, SHORT_S)
+        choose(whole, "quitAfter")
+        assert not ended
+        qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
+        assert not whole.hosting.hosts
+    with running(machine, "--port", "0"):
+        assert not machine.answer("volunteering")["paused"]
+        (workflow,) = machine.answer("status")["workflows"]
+        assert workflow["counts"] == {TaskState.TERMINATED.value: 1}
+
+
+def test_whoever_resumes_meanwhile_stays(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine, tmp_path: Path
+) -> None:
+    with program(qtbot, qapp, ended, machine) as whole:
+        busy(qtbot, whole, machine, tmp_path, SHORT_S)
+        choose(whole, "quitAfter")
+        qtbot.waitUntil(
+            lambda: bool(whole.screen.volunteering and whole.screen.volunteering.finishing),
+            timeout=WITHIN_MS,
+        )
+        whole.desk.press(Entry(Act.RESUME))
+        qtbot.waitUntil(lambda: not whole.finishing.under_way, timeout=WITHIN_MS)
+        assert not ended
+
+
+def test_handing_back_ends_at_once(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine, tmp_path: Path
+) -> None:
+    with program(qtbot, qapp, ended, machine) as whole:
+        busy(qtbot, whole, machine, tmp_path, LONG_S)
+        choose(whole, "quitNow")
+        qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
+        assert not whole.hosting.hosts
+
+
+def test_an_agent_of_its_own_goes_on_without_the_window(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> None:
+    with running(machine, "--port", "0") as process:
+        with program(qtbot, qapp, ended, machine) as whole:
+            qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+            whole.ask_to_quit()
+            assert "goes on" in whole._question.informativeText()
+            whole._question.close()
+        assert process.poll() is None
+        assert machine.answer("status")["node"]["name"]
+
+
+# -- one program for each home -----------------------------------------------------------------
+
+
+def test_of_two_that_start_at_once_one_is_the_first(tmp_path: Path) -> None:
+    home = Home.at(tmp_path / "home")
+    lock = become_first(home, [])
+    assert lock is not None
+    assert lock.isLocked()
+    with pytest.raises(SilentWindowError) as silent:
+        become_first(home, [], within_s=0.1)
+    assert silent.value.process == os.getpid()
+    lock.unlock()
+    again = become_first(home, [])
+    assert again is not None
+    again.unlock()
+
+
+SECOND = """
+import sys
+from pathlib import Path
+from agent.client import Home
+from gui.single import become_first
+sys.exit(0 if become_first(Home.at(Path(sys.argv[1])), sys.argv[2:]) is None else 7)
+"""
+
+
+def test_a_first_that_answers_gets_what_the_second_was_given(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    home = Home.at(tmp_path)
+    lock = become_first(home, [])
+    assert lock is not None
+    first = FirstInstance(home)
+    command = [sys.executable, "-c", SECOND, str(tmp_path), "/a file"]
+    with (
+        qtbot.waitSignal(first.called, timeout=WITHIN_MS) as called,
+        subprocess.Popen(command, cwd=REPOSITORY) as second,
+    ):
+        qtbot.waitUntil(lambda: second.poll() is not None, timeout=WITHIN_MS)
+    assert second.returncode == 0
+    assert called.args == [["/a file"]]
+    first.close()
+    lock.unlock()
+
+
+def test_the_right_to_come_to_front_is_handed_on() -> None:
+    given = TokenForeground({TOKEN: "from the launcher", WAYLAND: "wayland-1"}).give()
+    taken = {WAYLAND: "wayland-1"}
+    TokenForeground(taken).take(given)
+    assert taken[TOKEN] == "from the launcher"
+    on_x11: dict[str, str] = {}
+    TokenForeground(on_x11).take(given)
+    assert on_x11 == {}
+
+
+class FakeUser:
+    """As much of Windows' user32 as is called."""
+
+    class Call:
+        def __init__(self) -> None:
+            self.told: list[int] = []
+            self.argtypes: object = None
+            self.restype: object = None
+
+        def __call__(self, process: int) -> int:
+            self.told.append(process)
+            return 1
+
+    def __init__(self) -> None:
+        self.AllowSetForegroundWindow = self.Call()
+
+
+def test_on_windows_the_second_lets_the_first_come_to_front() -> None:
+    user = FakeUser()
+    assert WindowsForeground(user).give() == ""
+    assert user.AllowSetForegroundWindow.told == [ANY_PROCESS]
+    assert user.AllowSetForegroundWindow.argtypes is not None
+
+
+# -- the login ---------------------------------------------------------------------------------
+
+
+def test_an_entry_that_the_desktop_has_hidden_is_off(tmp_path: Path) -> None:
+    login = LinuxLogin({"XDG_CONFIG_HOME": str(tmp_path)})
+    login.enable()
+    entry = tmp_path / "autostart" / "wingbeat.desktop"
+    entry.write_text(entry.read_text("utf-8") + "Hidden=true\n", "utf-8")
+    assert not login.enabled()
+    login.enable()
+    assert login.enabled()
+
+
+def test_a_command_with_a_space_is_one_word_of_the_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: "/opt/wing beat/50% off/wingbeat-tray")
+    LinuxLogin({"XDG_CONFIG_HOME": str(tmp_path)}).enable()
+    text = (tmp_path / "autostart" / "wingbeat.desktop").read_text("utf-8")
+    assert 'Exec="/opt/wing beat/50%% off/wingbeat-tray" --background\n' in text
+
+
+class Refusing:
+    """A registry that its administrator has locked."""
+
+    def read(self, key: str, name: str) -> str | None:
+        del key, name
+        return None
+
+    def write(self, key: str, name: str, text: str) -> None:
+        raise PermissionError(13, "denied", f"{key}\\{name} {text}")
+
+    def remove(self, key: str, name: str) -> None:
+        raise PermissionError(13, "denied", f"{key}\\{name}")
+
+
+def test_a_registry_that_refuses_is_an_error_of_the_system() -> None:
+    login = WindowsLogin(Refusing())
+    assert not login.enabled()
+    with pytest.raises(OSError, match="denied"):
+        login.enable()
+    with pytest.raises(OSError, match="denied"):
+        login.disable()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is one")
+def test_elsewhere_there_is_no_registry() -> None:
+    with pytest.raises(OSError, match="no registry"):
+        native_registry()
+
+
+def test_what_is_awaited_and_not_there_is_starting(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> None:
+    with program(qtbot, qapp, ended, machine) as whole:
+        seen: list[Absence] = []
+        whole.desk.changed.connect(lambda _: seen.append(_why(whole)))
+        qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+    assert Absence.NO_AGENT not in seen
+
+
+def _why(whole: Application) -> Absence:
+    absence: Absent | None = whole.screen.absence
+    return absence.why if absence is not None else Absence.STARTING
