@@ -58,7 +58,8 @@ class LinuxOwnTime:
         sessions.discard(_session(self._me))
         if not sessions:
             return []
-        everybody = [int(path.name) for path in self._processes.iterdir() if path.name.isdigit()]
+        with os.scandir(self._processes) as entries:  # of paths it would cost four times as much
+            everybody = [int(entry.name) for entry in entries if entry.name.isdigit()]
         return [each for each in everybody if each not in known and _session(each) in sessions]
 
     def _used_s(self, process: int) -> float:
