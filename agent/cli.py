@@ -17,8 +17,8 @@ from typing import TextIO
 from agent import __version__
 from agent.commands import exits
 from agent.commands.choosing import Command, choosing_parser, command_in, run_chosen
+from agent.commands.complaining import complain
 from agent.commands.parsing import PROGRAM
-from agent.commands.showing import complain
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

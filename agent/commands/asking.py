@@ -13,8 +13,9 @@ from msgspec import Struct
 from agent.api.methods import Method
 from agent.client import BlockingClient, Client, ClientError, NoAgentError, RequestError
 from agent.commands import exits
+from agent.commands.complaining import complain
 from agent.commands.parsing import PROGRAM
-from agent.commands.showing import complain, plain, show_json
+from agent.commands.showing import plain, show_json
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)

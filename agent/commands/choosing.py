@@ -10,15 +10,14 @@ import argparse
 import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agent.commands import exits
 from agent.commands.folding import HelpFormatter
 from agent.commands.parsing import CommandParser, epilog
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """What a command does in a few words, and the function that does it."""
 
     summary: str

@@ -6,8 +6,8 @@ import argparse
 from typing import Any, NoReturn
 
 from agent.commands import exits
+from agent.commands.complaining import complain
 from agent.commands.folding import HelpFormatter
-from agent.commands.showing import complain
 
 PROGRAM = "wingbeat"
 

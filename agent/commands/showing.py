@@ -6,18 +6,18 @@ before they are shown.
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TextIO
 
 import msgspec
 from msgspec import Struct
 
 from agent.api.values import WorkflowState
 from agent.commands.columns import GAP, column_widths, padded, told_by_lines
+from agent.commands.complaining import plain as plain  # noqa: PLC0414 - for all who show
+from agent.commands.complaining import window_of
 from agent.commands.folding import wrapped_lines
 
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
@@ -55,18 +55,6 @@ def show_verbatim(lines: Iterable[str]) -> None:
     """Lines that people copy, or that other programs read: as they are."""
     sys.stdout.writelines(f"{plain(line)}\n" for line in lines)
     sys.stdout.flush()
-
-
-def complain(sentence: str) -> None:
-    """On standard error."""
-    told, window = plain(sentence), window_of(sys.stderr)
-    lines = [told] if window is None else wrapped_lines([told], window)
-    sys.stderr.writelines(f"{line}\n" for line in lines)
-
-
-def window_of(stream: TextIO) -> int | None:
-    """How many columns it has; None where it is no terminal."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
@@ -107,11 +95,6 @@ def show_text(text: str) -> None:
         text = "".join(each if each in "\n\t" or each.isprintable() else "\ufffd" for each in text)
     sys.stdout.write(text)
     sys.stdout.flush()
-
-
-def plain(text: str) -> str:
-    """The text without what is not to be seen: escapes, line ends, changes of direction."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def standing(state: WorkflowState) -> str:
