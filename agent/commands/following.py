@@ -14,10 +14,11 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api.methods import Method
+from agent.api.methods import STATUS, Method
 from agent.api.session import Event
 from agent.api.values import Position
-from agent.client import Client
+from agent.api.work import Status
+from agent.client import Client, EventsLostError
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -71,6 +72,23 @@ async def _read(
         raise
     except Exception as error:  # noqa: BLE001 - whoever waits for events is told
         await arrived.put(error)
+
+
+async def lasting_bundles(
+    client: Client, after: Position | None
+) -> AsyncGenerator[list[Event] | None, None]:
+    """The same over restarts of the agent, which numbers its events anew then, and for who lags.
+
+    None: some are lost, and what is shown is to be read again; the events after that follow.
+    """
+    while True:
+        try:
+            async with aclosing(bundles(client, after)) as coming:
+                async for bundle in coming:
+                    yield bundle
+        except EventsLostError:
+            after = (await client.call(STATUS, Status(limit=1))).position
+            yield None
 
 
 async def follow_until(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import aclosing
 
 from agent.api.methods import SHOW
 from agent.api.session import Event, GateWaiting, Happening, TaskMoved
 from agent.api.values import Position, TaskState
 from agent.api.work import Show, WorkflowView
-from agent.client import Client
+from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
 from agent.commands.drawing import on_terminal, work_bar
-from agent.commands.following import bundles
+from agent.commands.following import lasting_bundles
 from agent.commands.showing import left, plain, show_json, show_lines, standing
 
 OVER = ("finished", "failed", "cancelled")
@@ -21,10 +22,12 @@ TOLD = (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
 async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
     """The exit code tells whether it finished."""
     workflow = await _read(client, name)
+    followed = Followed(client, workflow)
     if on_terminal() and not as_json:
-        workflow = await _with_bar(client, workflow, position)
-    elif workflow.state not in OVER:
-        workflow = await _with_lines(client, workflow, position, quiet=as_json)
+        await _with_bar(followed, position)
+    else:
+        await _with_lines(followed, position, quiet=as_json)
+    workflow = followed.now
     if as_json:
         show_json(workflow)
     else:
@@ -33,50 +36,64 @@ async def wait_for(client: Client, name: str, position: Position, *, as_json: bo
     return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
 
 
-async def _with_bar(client: Client, workflow: WorkflowView, position: Position) -> WorkflowView:
-    name = workflow.workflow
+class Followed:
+    """A workflow that is read again whenever something has happened.
+
+    An agent that is being started anew cannot be asked; its events tell when it is back.
+    """
+
+    def __init__(self, client: Client, workflow: WorkflowView) -> None:
+        self.client, self.now = client, workflow
+        self._stale = False
+
+    @property
+    def over(self) -> bool:
+        """Nothing of it goes on any more."""
+        return self.now.state in OVER
+
+    async def look(self, bundle: list[Event] | None) -> None:
+        """Something may have happened."""
+        if bundle == [] and not self._stale:
+            return
+        try:
+            self.now = await _read(self.client, self.now.workflow)
+            self._stale = False
+        except (NoAgentError, DisconnectedError):
+            self._stale = True
+
+
+async def _with_bar(followed: Followed, position: Position) -> None:
+    workflow = followed.now
     with work_bar() as progress:
         line = progress.add_task(workflow.name, total=1_000)
-        events = bundles(client, position)
-        try:
-            while workflow.state not in OVER:
-                bundle = await anext(events)
-                for told in filter(None, map(_worth_telling, _of(bundle, name))):
+        async with aclosing(lasting_bundles(followed.client, position)) as coming:
+            while not followed.over:
+                bundle = await anext(coming)
+                for told in filter(None, map(_worth_telling, _of(bundle, workflow.workflow))):
                     progress.console.print(plain(told))
-                if bundle:
-                    workflow = await _read(client, name)
-                waits = " waits for a person" if workflow.gates else ""
+                await followed.look(bundle)
+                waits = " waits for a person" if followed.now.gates else ""
                 progress.update(
                     line,
-                    completed=workflow.permille,
+                    completed=followed.now.permille,
                     description=f"{workflow.name}{waits}",
-                    left=left(workflow.left_ms),
+                    left=left(followed.now.left_ms),
                 )
-        finally:
-            await events.aclose()
-    return workflow
 
 
-async def _with_lines(
-    client: Client, workflow: WorkflowView, position: Position, *, quiet: bool
-) -> WorkflowView:
-    name = workflow.workflow
-    events = bundles(client, position)
-    try:
-        while workflow.state not in OVER:
-            bundle = await anext(events)
+async def _with_lines(followed: Followed, position: Position, *, quiet: bool) -> None:
+    name = followed.now.workflow
+    async with aclosing(lasting_bundles(followed.client, position)) as coming:
+        while not followed.over:
+            bundle = await anext(coming)
             if not quiet:
                 show_lines(filter(None, map(_step, _of(bundle, name))))
-            if bundle:
-                workflow = await _read(client, name)
-    finally:
-        await events.aclose()
-    return workflow
+            await followed.look(bundle)
 
 
-def _of(bundle: list[Event], name: str) -> Iterator[Happening]:
-    """What happened to this workflow."""
-    for each in bundle:
+def _of(bundle: list[Event] | None, name: str) -> Iterator[Happening]:
+    """What happened to this workflow, as far as that is known."""
+    for each in bundle or ():
         if getattr(each.happening, "workflow", "") == name:
             yield each.happening
 

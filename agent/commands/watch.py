@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import aclosing
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -21,11 +22,11 @@ from agent.api.session import (
 )
 from agent.api.values import Position
 from agent.api.work import Show, ShowReply, Status, StatusReply
-from agent.client import Client, EventsLostError
+from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
 from agent.commands.asking import ask_with
 from agent.commands.drawing import console, on_terminal, task_table, workflow_lines
-from agent.commands.following import bundles
+from agent.commands.following import lasting_bundles
 from agent.commands.parsing import client_parser
 from agent.commands.showing import counted, moment, plain, show_json, show_lines, standing
 from agent.commands.status import node_line
@@ -69,20 +70,20 @@ async def _watch(options: argparse.Namespace, client: Client) -> int:
 
 
 async def _screen(client: Client, first: StatusReply, name: str) -> int:
-    position = first.position
     view = _View(client, name)
     with Live(
-        await view.drawn(), console=console(), refresh_per_second=REDRAWN_PER_S, transient=False
+        await view.drawn_again(),
+        console=console(),
+        refresh_per_second=REDRAWN_PER_S,
+        transient=False,
     ) as live:
-        while True:
-            try:
-                async for bundle in bundles(client, position):
-                    if bundle:
-                        live.update(await view.drawn())
-                    if view.over:
-                        return view.code
-            except EventsLostError:
-                position = (await client.call(STATUS, Status(limit=1))).position
+        async with aclosing(lasting_bundles(client, first.position)) as coming:
+            async for bundle in coming:
+                if bundle is None or bundle or view.stale:
+                    live.update(await view.drawn_again())
+                if view.over:
+                    break
+    return view.code
 
 
 class _View:
@@ -91,6 +92,17 @@ class _View:
     def __init__(self, client: Client, name: str) -> None:
         self._client, self._name = client, name
         self.over, self.code = False, exits.DONE
+        self.stale = False
+        self._last: RenderableType = Text()
+
+    async def drawn_again(self) -> RenderableType:
+        """As it is now; as it was while the agent is being started anew."""
+        try:
+            self._last = await self.drawn()
+            self.stale = False
+        except (NoAgentError, DisconnectedError):
+            self.stale = True
+        return self._last
 
     async def drawn(self) -> RenderableType:
         """As it is now."""
@@ -123,18 +135,43 @@ class _View:
 
 
 async def _lines(client: Client, position: Position, name: str, *, as_json: bool) -> int:
-    async for bundle in bundles(client, position):
-        for event in bundle:
-            happening = event.happening
-            if name and getattr(happening, "workflow", "") != name:
-                continue
-            if as_json:
-                show_json(event)
-            elif told := _told(event):
-                show_lines([f"{moment(event.at_ms)}  {told}"])
-            if name and isinstance(happening, WorkflowEnded):
-                return exits.DONE if happening.state == "finished" else exits.WORK_FAILED
+    async with aclosing(lasting_bundles(client, position)) as coming:
+        async for bundle in coming:
+            if bundle is None:
+                code = await _lost(client, name, as_json=as_json)
+            else:
+                code = _tell(bundle, name, as_json=as_json)
+            if code is not None:
+                return code
     return exits.DONE
+
+
+async def _lost(client: Client, name: str, *, as_json: bool) -> int | None:
+    """Events are missing here; the exit code if the workflow has ended meanwhile."""
+    if not as_json:
+        show_lines(["(what happened until now is not told: the agent was started anew)"])
+    if not name:
+        return None
+    workflow = (await client.call(SHOW, Show(name, limit=1))).workflow
+    if workflow.state not in OVER:
+        return None
+    show_json(workflow) if as_json else show_lines([f"{name} {standing(workflow.state)}"])
+    return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
+
+
+def _tell(bundle: list[Event], name: str, *, as_json: bool) -> int | None:
+    """The exit code as soon as the workflow has ended."""
+    for event in bundle:
+        happening = event.happening
+        if name and getattr(happening, "workflow", "") != name:
+            continue
+        if as_json:
+            show_json(event)
+        elif told := _told(event):
+            show_lines([f"{moment(event.at_ms)}  {told}"])
+        if name and isinstance(happening, WorkflowEnded):
+            return exits.DONE if happening.state == "finished" else exits.WORK_FAILED
+    return None
 
 
 def _told(event: Event) -> str:
