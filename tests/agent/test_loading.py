@@ -1,0 +1,36 @@
+"""What is loaded before it is needed: everybody waits for it, and an idle agent carries it for weeks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LOADED = "import sys; sys.path.insert(0, sys.argv[1]); import {}; print(*sorted(sys.modules))"
+
+
+@pytest.mark.parametrize(
+    ("module", "needless"),
+    [
+        ("agent.cli", {"asyncio", "dataclasses", "msgspec", "rich"}),
+        ("agent.headless", {"http", "psycopg", "rich", "xml", "yaml", "zeroconf"}),
+        pytest.param(
+            "agent.execution.guardian",
+            {"asyncio", "re", "subprocess", "typing"},
+            marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows needs no guardian"),
+        ),
+    ],
+)
+def test_nothing_is_loaded_that_may_not_be_needed(module: str, needless: set[str]) -> None:
+    bare = ["-S"] if module == "agent.execution.guardian" else []
+    told = subprocess.run(
+        [sys.executable, "-I", *bare, "-c", LOADED.format(module), str(REPOSITORY)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert needless & set(told.stdout.split()) == set()
