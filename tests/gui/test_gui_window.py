@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -395,3 +396,19 @@ def test_a_narrow_table_leaves_out_what_can_be_spared(
     assert table.columnWidth(keys.index("next")) >= STRETCHED_WIDTH_MIN
     window.resize(1500, 700)
     until(qtbot, lambda: [table.columnWidth(place) for place in range(len(keys))] == widths)
+
+
+@pytest.mark.parametrize("width", [900, 1280])
+def test_all_of_a_graph_is_seen_at_first(
+    qtbot: QtBot, desk: Desk, window: Window, width: int
+) -> None:
+    window.resize(width, 700)
+    names = ["import", "georeference", "segment", "detect", "compare", "report"]
+    tasks = [waiting(names[0])]
+    tasks += [Task(name, gate=True, after=(before,)) for before, name in pairwise(names)]
+    workflow = submit(qtbot, desk, *tasks)
+    window.workflows.choose(workflow)
+    graph = window.workflows.graph
+    until(qtbot, lambda: len(graph.boxes) == len(names))
+    seen = graph.mapToScene(graph.viewport().rect()).boundingRect()
+    assert all(seen.contains(item.sceneBoundingRect()) for item in graph.boxes.values())
