@@ -133,6 +133,7 @@ def test_a_line_has_time_severity_and_text(tmp_path: Path) -> None:
 
 def test_files_take_each_others_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "FILE_BYTES_MAX", 200)
+    monkeypatch.setattr(logs, "LINES_UNMEASURED_MAX", 1)
     end = logs.begin(tmp_path)
     for number in range(100):
         logging.getLogger("agent.test").info("line %d", number)
