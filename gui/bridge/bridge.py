@@ -32,7 +32,7 @@ SWITCH_S = 0.0005
 """Between threads, which is Python's own 5 ms otherwise. Painting gives the interpreter away at every
 call of Qt, and waits for it so long each time while the bridge, or an agent in this process, computes.
 """
-LOG_PART_BYTES = 128 * 1024
+LOG_PART_BYTES = 64 * 1024
 STOP_S_MAX = 5.0
 
 P = TypeVar("P", bound=Struct)
