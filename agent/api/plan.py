@@ -40,7 +40,8 @@ class PlanReply(Struct, frozen=True):
 
     ``faults`` are what the node would refuse it for, a sentence each; without any, the ends are an
     estimate from the expected lengths, the machines that help now, and what else is to be done.
-    ``missing`` says which programs nobody has described, so that lengths and outputs are guesses.
+    ``missing`` says which programs nobody has described, so that lengths and outputs are guesses;
+    ``waits`` which machines run none of its published programs yet.
     """
 
     known: bool
@@ -49,3 +50,4 @@ class PlanReply(Struct, frozen=True):
     helping: Count
     expected_end_ms: Millis
     missing: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()

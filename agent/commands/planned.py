@@ -6,6 +6,7 @@ from agent.api.plan import PlanReply, TaskPlan
 from agent.commands.showing import clock, moment, show_lines, show_table
 
 MISFITS_SHOWN_MAX = 20
+UNACCEPTED = "does not take the published program "
 
 
 def show_plan(reply: PlanReply) -> None:
@@ -17,7 +18,7 @@ def show_plan(reply: PlanReply) -> None:
         show_lines(["a workflow of this name is known already: it would not run twice"])
     show_table(("TASK", "COULD RUN ON", "BEGINS", "ENDS"), [_row(each) for each in reply.tasks])
     show_lines(_misfits(reply))
-    show_lines(reply.missing)
+    show_lines([*reply.waits, *reply.missing])
     machines = "1 machine helps" if reply.helping == 1 else f"{reply.helping} machines help"
     nowhere = [each for each in reply.tasks if not each.fits and each.misfits]
     if nowhere:
@@ -38,6 +39,8 @@ def _misfits(reply: PlanReply) -> list[str]:
     found: dict[str, list[str]] = {}
     for plan in reply.tasks:
         for misfit in plan.misfits:
+            if reply.waits and misfit.reason.startswith(UNACCEPTED):
+                continue  # told of all of them together
             found.setdefault(f"{misfit.name} {misfit.reason}", []).append(plan.task)
     lines = [
         f"{reason} ({', '.join(tasks[:3])}{f' and {len(tasks) - 3} more' if len(tasks) > 3 else ''})"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agent.control.dry_run import Machine
+from agent.control.dry_run import Machine, to_come
 from agent.protocol.records import TaskSpec
 
 MACHINES_NAMED_MAX = PROGRAMS_NAMED_MAX = 4
@@ -22,11 +22,12 @@ def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
 
 
 def acceptances(specs: Iterable[TaskSpec], machines: Sequence[Machine]) -> list[str]:
-    """A sentence for each set of programs that the same machines do not run yet."""
+    """A sentence for each set of programs that the same machines do not run yet. This one first."""
     programs = {spec.program: spec for spec in specs if spec.published is not None}
     waiting: dict[tuple[str, ...], list[str]] = {}
     for program, spec in programs.items():
-        names = tuple(machine.name for machine in machines if unaccepted(spec, machine))
+        others = machines[1:] if to_come(spec) else machines  # its own are always taken
+        names = tuple(machine.name for machine in others if unaccepted(spec, machine))
         if names:
             waiting.setdefault(names, []).append(program)
     return [_sentence(names, found) for names, found in waiting.items()]

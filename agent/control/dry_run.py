@@ -69,6 +69,11 @@ def machines_seen(surface: Surface) -> list[Machine]:
     ]
 
 
+def to_come(spec: TaskSpec) -> bool:
+    """Whether its program is published only with the submission that is planned."""
+    return spec.published is not None and spec.published.dataset.startswith(PENDING)
+
+
 class FitTable:
     """Answers which machines fit a task; tasks of one kind are looked at once. This one first."""
 
@@ -94,8 +99,7 @@ class FitTable:
 
     def _publishes(self, spec: TaskSpec, machine: Machine) -> bool:
         """Whether the program is still to be published here, where its own are always taken."""
-        coming = spec.published is not None and spec.published.dataset.startswith(PENDING)
-        if not coming or machine is not self._machines[0]:
+        if not to_come(spec) or machine is not self._machines[0]:
             return False
         taking = msgspec.structs.replace(machine.capabilities, takes_published=True)
         return not misfit(spec, taking)

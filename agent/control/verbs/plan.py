@@ -5,6 +5,7 @@ from pathlib import Path
 
 from agent.api.methods import PLAN
 from agent.api.plan import Plan, PlanReply
+from agent.control.acceptance import acceptances
 from agent.control.call import Call, verb
 from agent.control.dry_run import machines_seen, plan_tasks
 from agent.control.naming import readable
@@ -29,10 +30,12 @@ async def serve(call: Call, params: Plan) -> PlanReply:
     if fault:
         return PlanReply(known, (fault,), (), 0, 0)
     plans, end_s = plan_tasks(surface, call.views, specs, priority)
-    helping = sum(each.helps for each in machines_seen(surface))
+    machines = machines_seen(surface)
+    helping = sum(each.helps for each in machines)
+    waits = tuple(acceptances(specs, machines))
     end_ms = call.views.now_ms() + round(end_s * 1000)
     missing = await _missing(call, {spec.program for spec in specs if spec.program})
-    return PlanReply(known, (), tuple(plans), helping, end_ms, missing)
+    return PlanReply(known, (), tuple(plans), helping, end_ms, missing, waits)
 
 
 async def _missing(call: Call, programs: set[str]) -> tuple[str, ...]:
