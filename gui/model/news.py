@@ -71,6 +71,12 @@ def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iter
             )
         case admission.JoinRequested(_, name, user, code, keeper):
             yield _asks_to_join(name, user, code, keeper)
+        case admission.AskChanged("admitted", flock):
+            yield News(
+                NewsKind.JOIN,
+                tr("{flock} lets this computer in", flock=flock),
+                tr("Open the flock, and confirm that the code is the same."),
+            )
         case session.FlockChanged(flock):
             if flock:
                 yield News(

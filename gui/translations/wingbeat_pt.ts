@@ -406,6 +406,14 @@
         <translation>Alguém</translation>
     </message>
     <message>
+        <source>{flock} lets this computer in</source>
+        <translation>{flock} admite este computador</translation>
+    </message>
+    <message>
+        <source>Open the flock, and confirm that the code is the same.</source>
+        <translation>Abra o bando e confirme que o código é o mesmo.</translation>
+    </message>
+    <message>
         <source>The flock {flock} has changed</source>
         <translation>O bando {flock} mudou</translation>
     </message>

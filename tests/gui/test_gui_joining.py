@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.admission import (
+    AskChanged,
     AskView,
     JoinRequested,
     JoinRequestView,
@@ -98,6 +99,14 @@ def test_a_request_is_told_once_and_the_tray_asks_for_its_person() -> None:
     assert CODE in news.sentence
     screen.fold([asks(admitted=True)])
     assert state_of(screen) is not TrayState.NEEDS_YOU
+
+
+def test_who_asked_is_told_that_the_code_is_to_be_confirmed() -> None:
+    screen = connected(status())
+    told = screen.fold([happened(9, AskChanged("admitted", "survey office"))])
+    (news,) = told.news
+    assert news.title == "survey office lets this computer in"
+    assert screen.fold([happened(10, AskChanged("waiting", "survey office"))]).news == []
 
 
 # -- asking --------------------------------------------------------------------------------
