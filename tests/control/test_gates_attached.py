@@ -68,6 +68,22 @@ def test_what_may_be_left_out_may_be_left_out(tmp_path: Path, count: int) -> Non
     asyncio.run(scene())
 
 
+def test_a_gate_that_is_done_says_so_and_a_task_is_no_gate(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            await waiting(client)
+            await client.result("gate", {"task": "look", "outputs": outputs(1)})
+            sentence = "look is marked done already"
+            refused = (ErrorCode.REFUSED, sentence)
+            assert await client.refusal("gate", {"task": "look"}) == refused
+            assert await client.refusal("gate", {"task": "use"}) == (
+                ErrorCode.REFUSED,
+                "use is no gate: a program does it, and says itself when it is done",
+            )
+
+    asyncio.run(scene())
+
+
 def _travels(there: Serving) -> None:
     """Another machine reads the same names off what it is sent."""
     workflow = there.node.table.workflows["reviewed"]

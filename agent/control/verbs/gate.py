@@ -9,6 +9,7 @@ from agent.control.naming import find_task
 from agent.control.refusal import RefusedError
 from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events, records
+from agent.protocol.states import TaskState
 
 
 async def serve(call: Call, params: Gate) -> Wished:
@@ -17,7 +18,12 @@ async def serve(call: Call, params: Gate) -> Wished:
     spec = find_task(table, params.task)
     task, workflow = spec.task, table.workflow_of[spec.task]
     tasks = table.workflows[workflow].spec.tasks
-    fault = attachment_fault(spec, len(params.outputs), tasks) if spec.gate else ""
+    if not spec.gate:
+        sentence = f"{spec.name} is no gate: a program does it, and says itself when it is done"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    reading = table.reading(task)
+    waits = reading is not None and reading.state is TaskState.WAITING  # else the node says why not
+    fault = attachment_fault(spec, len(params.outputs), tasks) if waits else ""
     if fault:
         raise RefusedError(ErrorCode.REFUSED, fault)
     outputs = tuple(
