@@ -117,7 +117,7 @@ def _executable(folder: Path, name: str, windows: bool) -> Path:
 
 
 def _lies_in(folder: Path, name: str) -> bool:
-    """A file right in the folder, neither a link, as nearly all are: little to look at."""
+    """A file right in the folder, neither of them a link, as nearly all are: little to look at."""
     if not folder.is_absolute() or Path(name).name != name:
         return False
     try:

@@ -200,16 +200,17 @@ class Scratch:
 
 
 _Marks = tuple[int, ...]
-"""By what a folder is known again: any change to it sets its time."""
+"""By what a folder is known again: any change to it sets its times."""
 
 
 def _marks_of(folder: Path) -> _Marks:
     found = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - once for each run
-    return found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid, found.st_ctime_ns
+    whose = found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid
+    return *whose, found.st_ctime_ns, found.st_mtime_ns
 
 
 def _is_as_made(folder: Path, marks: _Marks) -> bool:
-    """Its time alone does not tell: it stands still for some milliseconds."""
+    """Times alone do not tell: they stand still for some milliseconds."""
     try:
         return _marks_of(folder) == marks and not os.listdir(folder)  # noqa: PTH208
     except OSError:
