@@ -33,9 +33,11 @@ def speak(code: str) -> str:
     _INSTALLED.clear()
     folder = Path(str(resources.files("gui.translations")))
     own = QTranslator()
-    if own.load(f"wingbeat_{spoken}", str(folder)):
+    data = (folder / f"wingbeat_{spoken}.qm").read_bytes()
+    if own.load(data):
         application.installTranslator(own)
         _INSTALLED.append(own)
+        _READ[spoken] = data
     qt_words = QTranslator()
     if qt_words.load(
         f"qtbase_{spoken}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
@@ -48,6 +50,9 @@ def speak(code: str) -> str:
 
 
 _INSTALLED: list[QTranslator] = []
+_READ: dict[str, bytes] = {}
+"""Qt keeps no copy. From a file it would map it, and an update that writes the file anew while the
+window is open would end the window."""
 
 
 def _translate(text: str, count: int | None, note: str) -> str:

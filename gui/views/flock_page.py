@@ -138,6 +138,7 @@ class FlockPage(QWidget):
             return None
         menu = QMenu(self)
         menu.setObjectName("machineMenu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         expel = menu.addAction(icon("expel"), tr("Expel …"), self._expel)
         expel.setObjectName("expel")
         expel.setEnabled(not machine.own)

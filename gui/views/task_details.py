@@ -234,7 +234,7 @@ class TaskDetails(QScrollArea):
 
     def _waiting_gate(self) -> TaskView | None:
         """The step that waits: the chosen one, or the only one of the workflow."""
-        if self._workflow is None:
+        if self._workflow is None or not (self._tasks or self._workflow.gates):
             return None
         tasks = self._tasks or self._desk.screen.tasks_of(self._workflow.workflow)
         waiting = [task for task in tasks if task.state is TaskState.WAITING]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -36,6 +36,7 @@ def task_menu(parent: QWidget, desk: Desk, task: TaskView, acts: TaskActs, place
     """Open at this place."""
     menu = QMenu(parent)
     menu.setObjectName("taskMenu")
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     ended = task.state in ENDED
     for name, text, icon_name, able, act in (
         ("log", tr("Log"), "log", bool(not task.gate and task.attempt), desk.log_of.emit),

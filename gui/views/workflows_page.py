@@ -300,6 +300,7 @@ class WorkflowsPage(QWidget):
             return None
         menu = QMenu(self)
         menu.setObjectName("workflowMenu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         cancel = menu.addAction(icon("cancel"), tr("Cancel"), self._cancel_workflows)
         cancel.setObjectName("cancel")
         cancel.setEnabled(any(may_cancel(each) for each in chosen))

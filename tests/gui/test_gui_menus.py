@@ -173,6 +173,27 @@ def test_the_queue_has_the_same_menu_and_leads_to_the_workflow(
     assert window.stack.currentWidget() is window.workflows
 
 
+def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
+    qtbot: QtBot, desk: Desk, window: Window
+) -> None:
+    name = submit(qtbot, desk, waiting("that one there"))
+    window.go(Place.QUEUE)
+    page = window.places[Place.QUEUE]
+    assert isinstance(page, QueuePage)
+    page.filter.setText("that one there")
+    until(qtbot, lambda: len(page.rows.rows) == 1)
+    page.table.selectRow(0)
+    assert able(page.menu_at(HERE)) == {"why", "done", "cancel", "copy"}
+    choose(page.menu_at(HERE), "why")
+    details = window.workflows.details
+    until(qtbot, lambda: "waits until a person marks it done" in details.now.text())
+    window.go(Place.QUEUE)
+    choose(page.menu_at(HERE), "cancel")
+    assert window.workflows.undo.isVisible()
+    window.workflows.undo.now()
+    until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+
+
 def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
     qtbot: QtBot, desk: Desk, window: Window
 ) -> None:
