@@ -7,6 +7,7 @@ so what it does not need is imported after it is known which of the two this is.
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 APPLICATION = "wingbeat"
 SIGNALS_MS = 300
+NO_SCREEN = (
+    "wingbeat-tray: there is no desktop here (neither DISPLAY nor WAYLAND_DISPLAY is set): log in to "
+    "one and start it there, or start `wingbeat agent`, which needs none.\n"
+)
 ICON_SIZES = (16, 32, 48, 128, 256)
 ICON_COLOUR = "#0b63b0"
 
@@ -41,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _tell_silence(error.process)
     if lock is None:
         return 0
+    if not _screen_there():
+        lock.unlock()
+        sys.stderr.write(NO_SCREEN)
+        return 1
     application = make_application()
     first = FirstInstance(home)
     from gui import settings
@@ -57,6 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = application.exec()
     lock.unlock()
     return code
+
+
+def _screen_there() -> bool:
+    """Qt ends the process where there is none, without a word that helps."""
+    known = any(os.environ.get(each) for each in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    return sys.platform != "linux" or known
 
 
 def make_application() -> QApplication:

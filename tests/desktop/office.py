@@ -229,8 +229,8 @@ class Window(ReadWindow):
 
     def click_tray(self, button: int) -> None:
         """Once the icon is in the panel."""
-        self.desktop.sees(lambda: self._icon() is not None, "the icon is in the tray")
-        icon = self._icon()
+        self.desktop.sees(lambda: self.icon() is not None, "the icon is in the tray")
+        icon = self.icon()
         assert icon is not None
         self.desktop.click(icon, button)
 
@@ -242,7 +242,8 @@ class Window(ReadWindow):
             lambda: bool(set(self.desktop.windows("--class", CLASS)) - before), "the menu is open"
         )
 
-    def _icon(self) -> tuple[int, int] | None:
+    def icon(self) -> tuple[int, int] | None:
+        """Its middle, while it is in the panel."""
         for each in self.desktop.windows("--class", CLASS):
             left, top, width, height = self.desktop.extents(each)
             if 1 < width <= ICON_MAX and 1 < height <= ICON_MAX:

@@ -5,6 +5,7 @@ What comes out is asked of the agent, and read off the window as a screen reader
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import time
@@ -164,6 +165,34 @@ def test_it_starts_and_ends_while_the_agent_hangs(office: Office) -> None:
             assert window.program.wait(END_S_MAX) == 0
     finally:
         office.bring_back(signal.SIGSTOP)
+
+
+def test_it_starts_with_the_login_once_that_is_switched_on(office: Office, window: Window) -> None:
+    """What the desktop would run then has the icon in the tray, and no window."""
+    desktop = window.desktop
+    entry = Path(desktop.environment["HOME"]) / ".config" / "autostart" / "wingbeat.desktop"
+    desktop.keys("ctrl+comma")
+    window.part("atLogin").press()
+    desktop.sees(entry.exists, "the desktop is told")
+    command = shlex.split(_value(entry, "Exec"))
+    window.program.terminate()
+    assert window.program.wait(END_S_MAX) == 0
+    home = {"WINGBEAT_HOME": str(office.own.folder)}
+    with desktop.program(*command, **home) as program:
+        desktop.sees(lambda: window.icon() is not None, "the icon is in the tray")
+        assert desktop.in_front() != "Wingbeat"
+        program.terminate()
+        assert program.wait(END_S_MAX) == 0
+    with office.window() as again:
+        again.to_front()
+        desktop.keys("ctrl+comma")
+        again.part("atLogin").press()
+        desktop.sees(lambda: not entry.exists(), "the desktop is told the contrary")
+
+
+def _value(entry: Path, key: str) -> str:
+    lines = entry.read_text("utf-8").splitlines()
+    return next(line.removeprefix(f"{key}=") for line in lines if line.startswith(f"{key}="))
 
 
 def test_a_second_start_brings_the_first_window_to_front(office: Office, window: Window) -> None:

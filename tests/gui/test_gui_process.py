@@ -312,6 +312,23 @@ def test_on_windows_the_second_lets_the_first_come_to_front() -> None:
     assert user.AllowSetForegroundWindow.argtypes is not None
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="every session has a desktop there")
+def test_without_a_desktop_it_says_so(tmp_path: Path) -> None:
+    known = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {name: text for name, text in os.environ.items() if name not in known}
+    done = subprocess.run(
+        [sys.executable, "-m", "gui"],
+        cwd=REPOSITORY,
+        env={**environment, "WINGBEAT_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_MS / 1000,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "wingbeat agent" in done.stderr
+
+
 # -- the login ---------------------------------------------------------------------------------
 
 
