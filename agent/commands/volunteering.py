@@ -140,7 +140,13 @@ def _hours(text: str) -> list[Hours]:
     begins, dash, ends = span.partition("-")
     if not (equals and dash):
         raise argparse.ArgumentTypeError(f"{text!r} is not like mon-fri=18:00-07:00")
-    return [Hours(day, begins.strip(), ends.strip()) for day in _days(days.strip())]
+    return [Hours(day, _clock(begins), _clock(ends)) for day in _days(days.strip())]
+
+
+def _clock(text: str) -> str:
+    """8:00 is what people type; the contract has two digits everywhere."""
+    hours, colon, minutes = text.strip().partition(":")
+    return f"{hours.zfill(2)}{colon}{minutes}" if hours.isdecimal() else text.strip()
 
 
 def _days(text: str) -> list[Weekday]:

@@ -93,3 +93,17 @@ def test_what_is_no_program_is_told_with_its_place(capsys: pytest.CaptureFixture
     Path("tell/program.yaml").write_text("command: [/bin/true]")
     assert main(["program", "check", "tell"]) == 1
     assert "leads out of" in capsys.readouterr().err
+
+
+def test_whoever_writes_a_program_is_told_what_to_do_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WINGBEAT_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "count"
+    assert main(["program", "new", "count", "--folder", str(folder)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("  ")[2] for line in told[-3:]] == [
+        f"wingbeat program check {folder}",
+        f"wingbeat programs publish {folder}",
+        str(tmp_path / "home" / "data" / "programs"),
+    ]

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agent.client import Home
 from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.parsing import command_parser
 from agent.commands.program.faults import tell_faults
-from agent.commands.showing import show_json, show_lines
+from agent.commands.showing import show_json, show_lines, show_verbatim
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_scaffold import write_program
 
@@ -50,10 +51,11 @@ def _show(options: argparse.Namespace, folder: Path, written: tuple[Path, ...]) 
         show_json(Written(str(folder), tuple(path.name for path in written)))
         return exits.DONE
     show_lines(f"wrote {path}" for path in written)
-    show_lines(
+    show_verbatim(
         [
-            f"try it with `wingbeat program check {folder}`",
-            "to install it, put the folder among the programs of a machine",
+            f"to try it:                      wingbeat program check {folder}",
+            f"to offer it to the flock:       wingbeat programs publish {folder}",
+            f"to install it here, copy it to  {Home.of().programs}",
         ]
     )
     return exits.DONE
