@@ -32,7 +32,13 @@ from agent.api.methods import (
 )
 from agent.api.programs import Programs
 from agent.api.rpc import ErrorCode
-from agent.api.session import FlockChanged, PeerChanged, ProgramWaiting, TaskMoved
+from agent.api.session import (
+    FlockChanged,
+    PeerChanged,
+    ProgramWaiting,
+    TaskMoved,
+    VolunteeringChanged,
+)
 from agent.api.settings import Settings
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import Volunteering
@@ -87,6 +93,8 @@ class Follower:
         self._joining_news = asyncio.Event()
         self._unserved: set[str] = set()
         self._silent = False
+        self._hurry = False
+        """Something was told of which the rest, such as until when, has to be asked."""
 
     async def run(self) -> None:
         """For ever."""
@@ -186,6 +194,8 @@ class Follower:
                 match event.happening:
                     case PeerChanged() | FlockChanged() | ProgramWaiting():
                         self._flock_news.set()
+                    case VolunteeringChanged():
+                        self._hurry = True
                     case JoinRequested() | JoinRequestEnded() | AskChanged():
                         self._joining_news.set()
                     case TaskMoved(before=before, after=after):
@@ -215,8 +225,8 @@ class Follower:
 
     async def _rest(self) -> None:
         """Long while nobody looks, and over soon after somebody does."""
-        rested_s = 0.0
-        while rested_s < (PING_S if self._attention.seen else PING_UNSEEN_S):
+        rested_s, self._hurry = 0.0, False
+        while not self._hurry and rested_s < (PING_S if self._attention.seen else PING_UNSEEN_S):
             await asyncio.sleep(PING_S)
             rested_s += PING_S
 

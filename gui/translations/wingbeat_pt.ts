@@ -848,6 +848,10 @@
         <translation>Por quê, ou quanto falta</translation>
     </message>
     <message>
+        <source>held: its machine is needed</source>
+        <translation>retida: a máquina é necessária</translation>
+    </message>
+    <message>
         <source>next for a free machine</source>
         <translation>próxima para uma máquina livre</translation>
     </message>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
 from gui.model.agent_words import in_our_words
 from gui.model.flock import (
@@ -235,6 +236,8 @@ def queue_columns() -> tuple[Column, ...]:
 
 def _queue_note(row: QueueRow, now_s: float) -> str:
     task: TaskView = row.task
+    if task.state is TaskState.SUSPENDED:
+        return tr("held: its machine is needed")
     if task.expected_end_ms and task.host:
         return left(task.expected_end_ms / 1000, now_s)
     return in_our_words(task_outlook(task, now_s)) or (

@@ -237,8 +237,9 @@ class GraphView(QGraphicsView):
         return best[1] if best else None
 
     def _selection_changed(self) -> None:
-        chosen = [item.box.tasks for item in self.boxes.values() if item.isSelected()]
-        self.chosen.emit(chosen[0] if chosen else ())
+        chosen = [item for item in self.boxes.values() if item.isSelected()]
+        self.setAccessibleDescription(str(chosen[0].data(0)) if chosen else "")
+        self.chosen.emit(chosen[0].box.tasks if chosen else ())
 
     def _place_corners(self) -> None:
         left = self.width() - GRID

@@ -139,6 +139,21 @@ def test_a_row_is_chosen_alone_while_ctrl_is_held(qtbot: QtBot, desk: Desk, acti
     QTest.keyRelease(active, Qt.Key.Key_1)
 
 
+def test_the_graph_is_walked_by_arrows_and_told_to_screen_readers(
+    qtbot: QtBot, desk: Desk, active: Window
+) -> None:
+    tasks = (waiting("first"), Task("second", gate=True, after=("first",)))
+    name = submit(qtbot, desk, *tasks)
+    graph = active.workflows.graph
+    active.workflows.choose(name)
+    until(qtbot, lambda: len(graph.boxes) == len(tasks))
+    graph.setFocus()
+    for expected in ("first", "second"):
+        QTest.keyClick(graph, Qt.Key.Key_Right)
+        assert graph.accessibleDescription().startswith(expected)
+    assert active.workflows.details.name.text() == "second"
+
+
 def test_f5_leaves_the_keyboard_where_it_was(qtbot: QtBot, desk: Desk, active: Window) -> None:
     failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
     name = submit(qtbot, desk, failing)
