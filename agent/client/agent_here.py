@@ -20,9 +20,10 @@ def read_control_file(home: Home | None = None) -> ControlFile:
     except FileNotFoundError:
         raise NoAgentError(NO_AGENT) from None
     except OSError as error:
-        raise NoAgentError(
-            f"{path} cannot be read ({error.strerror}): the agent runs under another account"
-        ) from error
+        reason = "the agent runs under another account"
+        if isinstance(error, NotADirectoryError):
+            reason = "WINGBEAT_HOME has to name a folder"
+        raise NoAgentError(f"{path} cannot be read ({error.strerror}): {reason}") from error
     except msgspec.MsgspecError as error:
         raise NotUnderstoodError(
             f"{path} is not what an agent of this version writes: update Wingbeat on both sides"

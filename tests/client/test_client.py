@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
@@ -94,6 +95,13 @@ def test_a_control_file_of_another_kind_is_not_understood(home: Home, content: b
     (home.data / "control.json").write_bytes(content)
     with pytest.raises(NotUnderstoodError, match="is not what an agent of this version writes"):
         asyncio.run(Client.connect(home))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows only says that it is not there")
+def test_a_home_that_is_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("this is no folder")
+    with pytest.raises(NoAgentError, match="WINGBEAT_HOME has to name a folder"):
+        asyncio.run(Client.connect(Home.at(tmp_path / "file")))
 
 
 @pytest.mark.parametrize("said", [b"", b"220 mail\r\n", b'{"id":1,"result":{"protocol":"?"}}\n'])
