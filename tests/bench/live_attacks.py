@@ -1,4 +1,4 @@
-"""The attacks of ``live_fuzz``, each a coroutine that runs on a host outside the flock.
+"""The attacks of ``live_fuzz`` on wire and links, each a coroutine on a host outside the flock.
 
 Members are made with the flock's own authority, so that their certificates are as good as any;
 there are many, because whoever misbehaved gets no other link for five seconds.
@@ -27,19 +27,20 @@ from tests.bench.live_mutants import Breeder, Due
 from tests.hosts.host import Host
 from tests.hosts.hosts import nap
 from tests.hosts.stranger import Frame, Stranger, TurnedAwayError, context_of
-from tests.net.flocks import Node, expired_node, new_authority, new_node
+from tests.net.flocks import Node, new_node
 
 PORT = 29464
 MEMBERS = 100
 AT_ONCE = 20
 FRAMES_PER_LINK = 800
 BATCH = 100
-RAW_SHARE, GREETING_SHARE, STRANGER_SHARE, REPLAY_SHARE = 0.01, 0.003, 0.0002, 0.0002
+RAW_SHARE, GREETING_SHARE, REPLAY_SHARE = 0.01, 0.003, 0.0002
 OUT_OF_FAVOUR_S = 5.2
 CLOSED_S_MAX = 10.0
 RECORD_S = 8.0
 
 Counts = dict[str, int]
+Attack = Callable[["Target", int], Coroutine[Any, Any, Counts]]
 
 
 @dataclass
@@ -52,7 +53,8 @@ class Target:
     random: Random
     frames: list[Frame] = field(default_factory=list)
     members: list[tuple[Node, ssl.SSLContext]] = field(default_factory=list)
-    expelled: Node | None = None
+    peer: str = ""
+    """The node id of the agent's peer."""
 
     def __post_init__(self) -> None:
         membership = Membership.open(self.host.home.identity)
@@ -77,7 +79,7 @@ class Target:
 async def record(target: Target, peer: Host) -> None:
     """Listen in as a member, while the flock works: the frames that mutants are made of."""
     node, context = target.members[0]
-    stranger = await _linked(target, node, context)
+    stranger = await linked(target, node, context)
     asked = peer.ask_submit("recorded", [nap(f"recorded{n}", 0.2) for n in range(10)])
     try:
         async with asyncio.timeout(RECORD_S):
@@ -90,7 +92,8 @@ async def record(target: Target, peer: Host) -> None:
     await asyncio.to_thread(target.host.call, methods.PEERS, flock.Peers())
 
 
-async def _linked(target: Target, node: Node, context: ssl.SSLContext) -> Stranger:
+async def linked(target: Target, node: Node, context: ssl.SSLContext) -> Stranger:
+    """As a member; raises ``TurnedAwayError`` or ``OSError``."""
     stranger = await Stranger.dial(target.place, context)
     try:
         await stranger.greet(node.node_id, target.host.node, f"{target.random.random()}")
@@ -126,7 +129,7 @@ async def garbage(target: Target, frames: int) -> Counts:
         writer.transport.abort()
 
     count = max(50, int(frames * RAW_SHARE))
-    await _many(count, one)
+    await many(count, one)
     return {"connections with garbage": count}
 
 
@@ -175,7 +178,7 @@ async def mutant_greetings(target: Target, frames: int) -> Counts:
             await stranger.drain()
         stranger.close()
 
-    await _many(max(20, int(frames * GREETING_SHARE)), one)
+    await many(max(20, int(frames * GREETING_SHARE)), one)
     return found
 
 
@@ -210,7 +213,7 @@ async def mutants_on_links(target: Target, frames: int) -> Counts:
 async def _burst(
     target: Target, node: Node, context: ssl.SSLContext, breeder: Breeder, found: Counts
 ) -> None:
-    stranger = await _linked(target, node, context)
+    stranger = await linked(target, node, context)
     draining = asyncio.create_task(stranger.drain())
     try:
         for _ in range(FRAMES_PER_LINK // BATCH):
@@ -232,50 +235,6 @@ async def _burst(
         stranger.close()
 
 
-# -- certificates ---------------------------------------------------------------------------------
-
-
-async def wrong_certificates(target: Target, frames: int) -> Counts:
-    """None, foreign, expired, smuggled, expelled: nobody of them hears a greeting."""
-    strangers = {
-        "none": None,
-        "foreign": new_node(new_authority("Elsewhere"), "foreign"),
-        "expired": expired_node(target.authority, signer=target.signer),
-        "with the authority's key alone": new_node(target.authority, "smuggled"),
-        "expelled": await _expelled(target),
-    }
-    found = {"strangers let in": 0, "strangers": 0}
-    count = max(10, int(frames * STRANGER_SHARE))
-    for node in strangers.values():
-        context = context_of(node, target.folder)
-
-        async def one(
-            context: ssl.SSLContext = context, own: str = node.node_id if node else "nobody"
-        ) -> None:
-            found["strangers"] += 1
-            try:
-                stranger = await Stranger.dial(target.place, context)
-                await stranger.greet(own, target.host.node, "stranger")
-                found["strangers let in"] += 1
-            except (OSError, ssl.SSLError, TurnedAwayError):
-                return
-            stranger.close()
-
-        await _many(count, one)
-    return found
-
-
-async def _expelled(target: Target) -> Node:
-    if target.expelled is None:
-        node = new_node(target.authority, "expelled", signer=target.signer)
-        stranger = await _linked(target, node, context_of(node, target.folder))
-        params = flock.Expel(node.node_id)
-        await asyncio.to_thread(target.host.call, methods.EXPEL, params)
-        stranger.close()
-        target.expelled = node
-    return target.expelled
-
-
 # -- replays --------------------------------------------------------------------------------------
 
 
@@ -291,10 +250,10 @@ async def replays(target: Target, frames: int) -> Counts:
         writer.transport.abort()
         found["connections replayed"] += 1
 
-    await _many(max(10, int(frames * REPLAY_SHARE)), bytes_again)
+    await many(max(10, int(frames * REPLAY_SHARE)), bytes_again)
     await asyncio.sleep(OUT_OF_FAVOUR_S)
     for node, context in target.members[:10]:
-        stranger = await _linked(target, node, context)
+        stranger = await linked(target, node, context)
         draining = asyncio.create_task(stranger.drain())
         for kind, body in target.frames:
             if kind in (Kind.MESSAGE, Kind.GOSSIP, Kind.PING):
@@ -308,7 +267,7 @@ async def replays(target: Target, frames: int) -> Counts:
     return found
 
 
-async def _many(count: int, one: Callable[[], Awaitable[None]]) -> None:
+async def many(count: int, one: Callable[[], Awaitable[None]]) -> None:
     """So many of them, some at a time."""
     left = iter(range(count))
 
@@ -322,10 +281,9 @@ async def _many(count: int, one: Callable[[], Awaitable[None]]) -> None:
     await asyncio.gather(*(some() for _ in range(AT_ONCE)))
 
 
-ATTACKS: dict[str, Callable[[Target, int], Coroutine[Any, Any, Counts]]] = {
+ATTACKS: dict[str, Attack] = {
     "garbage": garbage,
     "mutant greetings": mutant_greetings,
     "mutants on links": mutants_on_links,
-    "wrong certificates": wrong_certificates,
     "replays": replays,
 }

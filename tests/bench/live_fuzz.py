@@ -2,8 +2,9 @@
 
 ``python -m tests.bench.live_fuzz [--frames 1000000] [--seed N] [--json] [--quick]``. The agent
 has a peer, finished work in its table, and must not notice: it lives, its table stays, its memory
-does not grow, it logs no fault, whoever sends what is no message loses its link, and no connection
-without a valid certificate gets as far as a greeting. Afterwards it still works.
+does not grow, it logs no fault, whoever sends what is no message loses its link, no connection without a
+valid certificate gets as far as a greeting, and nobody comes to belong or ceases to by the word of
+an expelled keeper. Afterwards it still works.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from pathlib import Path
 from random import Random, SystemRandom
 from tempfile import TemporaryDirectory
 
+from agent.api import flock, methods
+from agent.api.admission import JoinRequested
 from agent.service import PROGRAMS_EVERY_S
-from tests.bench import live_attacks
+from tests.bench import live_attacks, live_intruders
 from tests.bench.live_attacks import Target
 from tests.bench.report import Figures, Sheet, Verdict, hand_over
 from tests.hosts.host import Host
@@ -27,6 +30,7 @@ from tests.hosts.stranger import run_in
 from tests.hosts.waiting import let_pass
 
 WHAT = "one real agent against garbage, mutants, strangers and replays"
+ATTACKS = live_attacks.ATTACKS | live_intruders.ATTACKS
 FRAMES = 1_000_000
 SLICES, WARM_UP_SLICES = 10, 5
 REST_S = PROGRAMS_EVERY_S + 5.0
@@ -41,6 +45,7 @@ class Attack:
     hosts: Hosts
     target: Target
     figures: Figures = field(default_factory=dict)
+    chosen: Sequence[str] = ()
 
     @property
     def agent(self) -> Host:
@@ -68,29 +73,47 @@ class Attack:
         self.figures["MB grown in the second half"] = rested_mb[1] - rested_mb[0]
         self.figures["crashes"] = int(not self.agent.alive)
         self.figures["changes of the table"] = int(self.agent.table() != table)
+        self.figures["intruders that are members"] = self._intruders()
+        self.figures["requests told that nobody made"] = self._made_up()
         log = self.agent.log()
         self.figures["faults in the log"] = sum(log.count(words) for words in FAULT_WORDS)
 
+    def _intruders(self) -> int:
+        """Members that nobody who may has let in, and those that were pushed out."""
+        reply = self.agent.call(methods.MEMBERS, flock.Members())
+        names = {each.name for each in reply.members if not each.name.startswith("attacker")}
+        return len(names ^ {host.name for host in (self.hosts[0], self.hosts[1])})
+
+    def _made_up(self) -> int:
+        """Requests that the agent told of by the word of somebody that it never made a keeper."""
+        members = self.agent.call(methods.MEMBERS, flock.Members()).members
+        keepers = {each.name for each in members if each.keeper}
+        told = [each for _, each in self.agent.happenings(JoinRequested)]
+        return sum(each.name == "made up" and each.keeper not in keepers for each in told)
+
     def _attack(self, frames: int) -> None:
         outside = self.hosts[2].spot.namespace
-        for name, attack in live_attacks.ATTACKS.items():
+        for name in self.chosen:
+            attack = ATTACKS[name]
             sys.stderr.write(f"{name} …\n")
             found = run_in(outside, attack(self.target, frames))
             for key, value in found.items():
                 self.figures[key] = self.figures.get(key, 0) + value
 
 
-def measure(*, quick: bool, frames: int = FRAMES, seed: int = 1) -> Figures:
-    """The whole run."""
+def measure(
+    *, quick: bool, frames: int = FRAMES, seed: int = 1, only: Sequence[str] = tuple(ATTACKS)
+) -> Figures:
+    """The whole run, or only some of the attacks of it."""
     with TemporaryDirectory() as folder, Hosts(3, namespaces=True) as hosts:
         agent, peer = hosts[0], hosts[1]
         hosts.make_flock([agent, peer])
         agent.submit("before", [nap(f"before{n}", 0.2) for n in range(20)])
         hosts.wait_finished(peer, "before", 60.0)
-        target = Target(agent, hosts.lan.address(0), Path(folder), Random(seed))
+        target = Target(agent, hosts.lan.address(0), Path(folder), Random(seed), peer=peer.node)
         run_in(hosts[2].spot.namespace, live_attacks.record(target, peer))
         hosts.wait_equal([agent, peer])
-        attack = Attack(hosts, target, {"seed": seed, "load": os.getloadavg()[0]})
+        attack = Attack(hosts, target, {"seed": seed, "load": os.getloadavg()[0]}, only)
         attack.run(20_000 if quick else frames)
         peer.submit("after", [nap(f"after{n}", 0.5) for n in range(6)])
         hosts.wait_finished(agent, "after", 60.0)
@@ -103,13 +126,17 @@ def measure(*, quick: bool, frames: int = FRAMES, seed: int = 1) -> Figures:
 def judge(figures: Figures) -> list[Verdict]:
     """Nothing happens."""
     found = [
-        Verdict(name, float(figures[name]), 0)
+        Verdict(name, float(figures.get(name, 0)), 0)
         for name in (
             "crashes",
             "changes of the table",
             "faults in the log",
             "malformed frames that cost no link",
             "strangers let in",
+            "strangers given something",
+            "requests beyond the bound",
+            "requests told that nobody made",
+            "intruders that are members",
         )
     ]
     found.append(
@@ -139,11 +166,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.live_fuzz", description=__doc__)
     parser.add_argument("--frames", type=int, default=FRAMES)
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9))
+    parser.add_argument("--only", nargs="+", choices=ATTACKS, default=tuple(ATTACKS))
     parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
     parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
     chosen = parser.parse_args(argv)
     sys.stderr.write(f"seed {chosen.seed}\n")
-    figures = measure(quick=chosen.quick, frames=chosen.frames, seed=chosen.seed)
+    figures = measure(quick=chosen.quick, frames=chosen.frames, seed=chosen.seed, only=chosen.only)
     return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
 
 

@@ -52,10 +52,10 @@ class Breeder:
         draw = self.random.random()
         if draw < 0.1:
             kind = self.random.randrange(256)
-        body = self._changed(body[:BODY_BYTES_MAX])
+        body = self.changed(body[:BODY_BYTES_MAX])
         data = frame(Kind.PING, body)[: HEADER_BYTES - 1] + bytes([kind]) + body
         if draw > 0.99:
-            data = self._changed(data[:HEADER_BYTES]) + body
+            data = self.changed(data[:HEADER_BYTES]) + body
         return data, due(data)
 
     def wanted(self, wanted: Due) -> bytes:
@@ -65,7 +65,8 @@ class Breeder:
             if found is wanted:
                 return data
 
-    def _changed(self, body: bytes) -> bytes:
+    def changed(self, body: bytes) -> bytes:
+        """Some bytes other, fewer or more."""
         changed = bytearray(body)
         for _ in range(self.random.randint(1, CHANGES_MAX)):
             at = self.random.randrange(len(changed) + 1)

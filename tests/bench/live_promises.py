@@ -8,6 +8,7 @@ between a fault and ``AFTERMATH_S`` after it a node may have had a reason that n
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf
@@ -20,10 +21,13 @@ from agent.control.naming import task_id
 from agent.protocol.records import Evicted, Failed, Life, Suspended, Terminated
 from agent.storage.journal import Journal
 from agent.storage.reading import Remembered
+from tests.hosts.carrier import content
+from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import Trace
 
 AFTERMATH_S = 20.0
+COPIES = 2
 INTERACTIVE_LEFT_S = 1.5
 """So long a plan may leave interactive work to the node that it was dealt to."""
 
@@ -47,6 +51,8 @@ class Books:
     accepted: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Workflows that a node has acknowledged, with the names of their tasks."""
     needs: dict[str, list[str]] = field(default_factory=dict)
+    carried: set[str] = field(default_factory=set)
+    """Tasks that take and make datasets, and save their state."""
     interactive: set[str] = field(default_factory=set)
     faults: list[Fault] = field(default_factory=list)
     unanswered: int = 0
@@ -64,15 +70,21 @@ def check(hosts: Hosts, books: Books) -> dict[str, Found | dict[str, int]]:
         "2 an outcome changes between two successes only": list(_changed(hosts, lives)),
         "3 one start more per fault at most": list(_repeated(traces, lives, books)),
         "4 a task starts with its inputs there": list(_early(traces, books)),
+        "4 inputs and saved states are whole": list(_spoilt(traces)),
+        "1 what was made is there, as it was made": list(_unkept(hosts, lives, books)),
         "4 no low task before an interactive one": list(_overtaken(hosts, books)),
         "5 all replicas are equal": list(_unequal(journals)),
         "6 every accepted task ends": list(_unfinished(lives, books)),
     }
     starts = [trace for trace in traces if trace.word == "start"]
+    results = _results(hosts, books)
     counts = {
         "tasks": sum(map(len, books.accepted.values())),
         "starts": len(starts),
         "tasks that started more than once": len(starts) - len({each.name for each in starts}),
+        "tasks of a published program": len(_carried(books)),
+        "results on one disk only": sum(len(each) < COPIES for each in results.values()),
+        "attempts that went on from a saved state": sum(each.word == "resumed" for each in traces),
     }
     return {"broken": broken, "counts": counts}
 
@@ -153,6 +165,53 @@ def _early(traces: list[Trace], books: Books) -> Iterator[str]:
             for needed in books.needs.get(trace.name, ()):
                 if ended.get(needed, inf) > trace.at_s:
                     yield f"{trace.name} started on host{trace.host} before {needed} had ended"
+
+
+def _spoilt(traces: list[Trace]) -> Iterator[str]:
+    for trace in traces:
+        if trace.word in ("missing", "wrong"):
+            yield f"{trace.name} on host{trace.host} found something {trace.word}"
+
+
+def _carried(books: Books) -> list[str]:
+    accepted = (name for tasks in books.accepted.values() for name in tasks)
+    return sorted(name for name in accepted if name in books.carried)
+
+
+def _unkept(hosts: Hosts, lives: dict[str, Life], books: Books) -> Iterator[str]:
+    for name in _carried(books):
+        digest = hashlib.sha256(content(name)).hexdigest()
+        life = lives.get(_task(name))
+        made = {
+            each.dataset
+            for run in (life.runs if life is not None else ())
+            if isinstance(run.phase, Terminated)
+            for each in run.phase.outputs
+        }
+        if made - {f"sha256:{digest}"}:
+            yield f"{name} made {sorted(made)}, not sha256:{digest}"
+    for name, holders in _results(hosts, books).items():
+        if not holders:
+            yield f"what {name} made is on no host"
+
+
+def _results(hosts: Hosts, books: Books) -> dict[str, list[str]]:
+    """Which hosts have what was made. What another task took is no result: when the workflow is
+    done, it may go. A host that was alone when it made a result may keep it alone."""
+    taken = {needed for needs in books.needs.values() for needed in needs}
+    digests = {
+        name: hashlib.sha256(content(name)).hexdigest()
+        for name in _carried(books)
+        if name not in taken
+    }
+    return {
+        name: [host.name for host in hosts if _holds(host, digest)]
+        for name, digest in digests.items()
+    }
+
+
+def _holds(host: Host, digest: str) -> bool:
+    return (host.home.data / "datasets" / "objects" / digest[:2] / digest).exists()
 
 
 def _overtaken(hosts: Hosts, books: Books) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 ``python -m tests.bench.live_soak [--minutes 20] [--seed N] [--json]``. The seed is printed first;
 it repeats the plan of faults and submissions, not the timing of processes. Every two minutes all
-is mended, and the flock has to become whole, finish what it was given and agree. In the end the
+is mended, and the flock has to become whole, finish what it was given and agree. A third of the
+workflows are of a published program that hands datasets on and saves its state. In the end the
 six promises of DESIGN 6 are checked on what the nodes have written themselves: their journals,
 their events and the evidence of their programs (``live_promises``).
 """
@@ -19,10 +20,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random, SystemRandom
 
-from agent.api import work
+from agent.api import methods, work
+from agent.api.programs import Publish, Published
 from agent.client.errors import ClientError
 from tests.bench.live_promises import Books, Fault, check
 from tests.bench.report import Figures, Sheet, Verdict, hand_over
+from tests.hosts.carrier import write_carrier
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.waiting import let_pass, wait_for
@@ -32,6 +35,7 @@ HOSTS = 9
 ROUND_S = 120.0
 STEP_S = 0.1
 UNWELL_MAX = 4
+CARRIED_SHARE = 0.35
 WHOLE_S, DONE_S, EQUAL_S = 40.0, 240.0, 5.0
 KINDS = ("kill", "kill", "cut", "cut", "freeze", "freeze", "stop", "partition", "outage")
 DURATIONS_S = {
@@ -62,6 +66,7 @@ class Soak:
     books: Books = field(default_factory=Books)
     troubles: list[Trouble] = field(default_factory=list)
     asked: list[tuple[list[work.Task], str, Future[work.Submitted]]] = field(default_factory=list)
+    carrier: Published | None = None
     submitted: int = 0
     whole_s: list[float] = field(default_factory=list)
     equal_s: list[float] = field(default_factory=list)
@@ -158,10 +163,27 @@ class Soak:
         elif shape == "fan":
             needs[-1] = names[:-1]
         self.books.needs.update(zip(names, needs, strict=True))
+        carried = self.carrier is not None and self.random.random() < CARRIED_SHARE
+        make = self._carry if carried else nap
         return [
-            nap(each, length, inputs, expected_s=length)
+            make(each, length, inputs, expected_s=length)
             for each, length, inputs in zip(names, lengths, needs, strict=True)
         ]
+
+    def _carry(
+        self, name: str, seconds: float, inputs: Sequence[str], expected_s: float
+    ) -> work.Task:
+        """A task of the published program, half of its time on each side of its saved state."""
+        assert self.carrier is not None
+        self.books.carried.add(name)
+        return work.Task(
+            name,
+            self.carrier.program,
+            inputs=tuple(work.Input(each) for each in inputs),
+            parameters=f"{name} {seconds / 2:.2f} {len(inputs)}",
+            expected_s=expected_s,
+            published=self.carrier.dataset,
+        )
 
     def hear_answers(self, *, wait: bool = False) -> None:
         """What was accepted is promised; what was not answered may or may not be kept."""
@@ -238,8 +260,12 @@ def measure(*, minutes: float, seed: int) -> Figures:
     """The whole run."""
     before = os.getloadavg()[0]
     with Hosts(HOSTS, namespaces=True) as hosts:
+        for host in hosts:
+            host.adjust("published_programs", "always")
         hosts.make_flock()
-        soak = Soak(hosts, Random(seed))
+        program = write_carrier(hosts.folder)
+        published = hosts[0].call(methods.PUBLISH, Publish(str(program)))
+        soak = Soak(hosts, Random(seed), carrier=published)
         end_s = time.time() + 60.0 * minutes
         while time.time() < end_s:
             soak.run(min(end_s, time.time() + ROUND_S))

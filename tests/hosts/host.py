@@ -151,8 +151,12 @@ class Host:
 
     def type_addresses(self, addresses: list[str]) -> None:
         """Where others are, as a person types it in; read at the next start."""
+        self.adjust("addresses", addresses)
+
+    def adjust(self, name: str, value: object) -> None:
+        """What a person sets in its file; read at the next start."""
         with self.home.settings_file.open("a") as file:
-            file.write(f"addresses = {json.dumps(addresses)}\n")
+            file.write(f"{name} = {json.dumps(value)}\n")
 
     # -- what it is asked ------------------------------------------------------------------
 
