@@ -15,11 +15,13 @@ from agent.api.flock import Finding, FindingKind
 from agent.control.membership import HOW_TO_JOIN, sent_away
 from agent.net.link_refusals import Cause
 from agent.net.refusals import duration, moment
+from agent.protocol.records import NodeId
 from agent.service_facts import Facts, MemberFacts, RefusalFacts
 
 CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""
 SETTINGS = "`addresses` in settings.toml"
+UNHEARD_NAMED_MAX = 3
 
 _CURES: dict[str, tuple[FindingKind, str]] = {
     Cause.OTHER_FLOCK: (
@@ -102,8 +104,7 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _own_network(facts)
     if not facts.flock.member_valid_from_s <= clock_s <= facts.flock.member_valid_until_s:
         return  # it explains why nobody is linked, as far as anything can be told with this clock
-    for member in missing_members(facts):
-        yield _missing(member, facts)
+    yield from _missing(facts)
     yield from _typed_addresses(facts)
     yield from _clocks(facts)
     yield from _other_flocks(facts)
@@ -180,15 +181,35 @@ def _own_network(facts: Facts) -> Iterator[Finding]:
         yield Finding("firewall", text, facts.name)
 
 
-def _missing(member: MemberFacts, facts: Facts) -> Finding:
-    refusal = last_refusal(facts, lambda each: each.node == member.node)
-    if refusal is None:
-        text = (
-            f"nothing was heard of {member.name} since this agent started: see that it is switched "
-            f"on and runs Wingbeat on the same network, or type its address, {SETTINGS}"
-        )
-        return Finding("unreachable", text, member.name)
-    return _explained(member.name, refusal)
+def _missing(facts: Facts) -> Iterator[Finding]:
+    """Each with its reason; those without one in a single sentence when they are many."""
+    unheard = []
+    for member in missing_members(facts):
+        refusal = last_refusal(facts, partial(_of, member.node))
+        if refusal is None:
+            unheard.append(member.name)
+        else:
+            yield _explained(member.name, refusal)
+    if len(unheard) <= UNHEARD_NAMED_MAX:
+        for name in unheard:
+            yield _unheard(name, name, "it is", "its address")
+    else:
+        named = ", ".join(unheard[:UNHEARD_NAMED_MAX])
+        names = f"{named} and {len(unheard) - UNHEARD_NAMED_MAX} more"
+        yield _unheard(names, "", "they are", "their addresses")
+
+
+def _of(node: NodeId, refusal: RefusalFacts) -> bool:
+    return refusal.node == node
+
+
+def _unheard(names: str, subject: str, are: str, addresses: str) -> Finding:
+    run = "runs" if subject else "run"
+    text = (
+        f"nothing was heard of {names} since this agent started: see that {are} switched on and "
+        f"{run} Wingbeat on the same network, or type {addresses}, {SETTINGS}"
+    )
+    return Finding("unreachable", text, subject)
 
 
 def _typed_addresses(facts: Facts) -> Iterator[Finding]:

@@ -146,6 +146,14 @@ def test_a_certificate_of_the_future_is_told_where_it_is() -> None:
     assert "of this machine begins only on" in only.text
 
 
+def test_many_of_whom_nothing_was_heard_take_one_sentence() -> None:
+    away = tuple(
+        replace(MEMBERS[2], node=f"node{number}", name=f"pc{number}") for number in range(1, 30)
+    )
+    (only,) = told(replace(HEALTHY, members=(*HEALTHY.members, *away)))
+    assert "nothing was heard of pc1, pc10, pc11 and 26 more" in only.text
+
+
 def test_the_latest_refusal_counts() -> None:
     early = replace(REFUSAL, cause=str(Cause.OTHER_FLOCK), at_s=1.0)
     late: RefusalFacts = replace(REFUSAL, cause=str(Cause.OTHER_VERSION), at_s=2.0)
