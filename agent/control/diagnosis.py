@@ -63,7 +63,10 @@ _CURES: dict[str, tuple[FindingKind, str]] = {
     ),
     Cause.OTHER_NODE: (
         "unreachable",
-        "another machine than {name} answers at {address}: correct the address in " + SETTINGS,
+        (
+            "another machine than {name} answers at {address}: see where {name} is now, and correct "
+            "the address if it was typed in, " + SETTINGS
+        ),
     ),
     Cause.SLOW: (
         "unreachable",
