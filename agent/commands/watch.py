@@ -149,7 +149,9 @@ async def _lines(client: Client, position: Position, name: str, *, as_json: bool
 async def _lost(client: Client, name: str, *, as_json: bool) -> int | None:
     """Events are missing here; the exit code if the workflow has ended meanwhile."""
     if not as_json:
-        show_lines(["(what happened until now is not told: the agent was started anew)"])
+        show_lines(
+            ["(what happened meanwhile is not told: too much, or before the agent's new start)"]
+        )
     if not name:
         return None
     workflow = (await client.call(SHOW, Show(name, limit=1))).workflow
