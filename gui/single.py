@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import time
 
 from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -31,7 +30,7 @@ _HELD = QLockFile.LockError.LockFailedError
 class SilentWindowError(Exception):
     """A process is the first, and does not answer; ``process`` is its number, where it is known."""
 
-    def __init__(self, process: int) -> None:
+    def __init__(self, process: int = 0) -> None:
         super().__init__(process)
         self.process = process
 
@@ -46,10 +45,16 @@ def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> 
         home.prepare()
     lock = QLockFile(str(home.data / LOCK_FILE))
     lock.setStaleLockTime(0)
-    if lock.tryLock(0) or lock.error() is not _HELD:
-        return lock
-    if call_first(home, paths, within_s):
-        return None
+    until = QDeadlineTimer(round(within_s * 1000))
+    while not until.hasExpired():  # it may be about to listen, or about to end
+        if lock.tryLock(0) or lock.error() is not _HELD:
+            return lock
+        try:
+            if call_first(home, paths, within_s):
+                return None
+        except SilentWindowError:
+            break
+        QThread.msleep(PAUSE_MS)
     # Its number may be another program's by now. A lock that a living process holds is not removed.
     lock.removeStaleLockFile()
     if lock.tryLock(0):
@@ -64,27 +69,24 @@ def socket_name(home: Home) -> str:
     return f"wingbeat-{digest}"
 
 
-def call_first(home: Home, paths: list[str], within_s: float = 0.0) -> bool:
-    """Hand these paths to the window that runs already; false if none takes them in that time."""
-    until = QDeadlineTimer(round(within_s * 1000))
-    while True:
-        socket = QLocalSocket()
-        socket.connectToServer(socket_name(home))
-        if socket.waitForConnected(CONNECT_MS):
-            return _handed(socket, paths, max(CONNECT_MS, until.remainingTime()))
-        if until.hasExpired():
-            return False
-        QThread.msleep(PAUSE_MS)
+def call_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> bool:
+    """Hand these paths to the window that runs already; false if nobody listens.
 
-
-def _handed(socket: QLocalSocket, paths: list[str], within_ms: int) -> bool:
+    Raises ``SilentWindowError`` if it listens and does not answer in that time.
+    """
+    socket = QLocalSocket()
+    socket.connectToServer(socket_name(home))
+    if not socket.waitForConnected(CONNECT_MS):
+        return False
     message = {"paths": paths, "way": native_foreground().give()}
     socket.write(json.dumps(message).encode() + b"\n")
-    until_s = time.monotonic() + within_ms / 1000
+    until = QDeadlineTimer(round(within_s * 1000))
     while not socket.canReadLine():
-        rest_ms = round((until_s - time.monotonic()) * 1000)
-        if rest_ms <= 0 or not socket.waitForReadyRead(rest_ms):
-            return False
+        if socket.waitForReadyRead(max(1, until.remainingTime())):
+            continue
+        if socket.state() is _UNCONNECTED:
+            return False  # it ended before it could answer
+        raise SilentWindowError
     socket.disconnectFromServer()
     return True
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -257,6 +258,20 @@ from agent.client import Home
 from gui.single import become_first
 sys.exit(0 if become_first(Home.at(Path(sys.argv[1])), sys.argv[2:]) is None else 7)
 """
+
+
+def test_one_that_starts_while_the_first_ends_waits_for_its_place(tmp_path: Path) -> None:
+    home = Home.at(tmp_path / "home")
+    lock = become_first(home, [])
+    assert lock is not None
+    ending = threading.Timer(0.2, lock.unlock)
+    ending.start()
+    began_s = time.monotonic()
+    after = become_first(home, [], within_s=WITHIN_MS / 1000)
+    assert after is not None
+    assert time.monotonic() - began_s < WITHIN_MS / 2000
+    ending.join()
+    after.unlock()
 
 
 def test_a_first_that_answers_gets_what_the_second_was_given(
