@@ -20,7 +20,14 @@ from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.runs import Runs
-from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats, made_by
+from agent.protocol.seats import (
+    SHORT_TASKS_PER_SLOT,
+    SHORT_TASKS_PER_SLOT_FIRST,
+    Kind,
+    SeatPlan,
+    Seats,
+    made_by,
+)
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
@@ -28,6 +35,8 @@ SCORE = 500_000
 SCORE_AT_HOME = 1_000_000
 SETTLE_S = 0.004
 WAITING_LOOKED_AT_MAX = 100
+QUICK_ROW_S = 1.0
+"""Half a row that is done within this was of short tasks indeed."""
 
 
 class Planning(Part):
@@ -51,6 +60,8 @@ class Planning(Part):
         self._planned: dict[TaskId, tuple[NodeId, float]] = {}
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
         self._settled = False
+        self._in_a_row = SHORT_TASKS_PER_SLOT_FIRST
+        self._filled_s = -1e9
 
     def plan(self) -> None:
         """Lay the plan anew and go for what it gives this node."""
@@ -72,7 +83,17 @@ class Planning(Part):
                 planned[task] = self._since(task, taker.node)
         self._remember(planned)
         if chosen:
+            self._note_row(len(chosen))
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
+
+    def _note_row(self, filled: int) -> None:
+        """Rows grow while they are soon done: what is said to be short may not be, and what lies in
+        a row is not dealt out to others."""
+        if filled > 1:
+            quick = self.core.now_s - self._filled_s <= QUICK_ROW_S
+            longer = self._in_a_row * 2 if quick else self._in_a_row // 2
+            self._in_a_row = min(max(longer, SHORT_TASKS_PER_SLOT_FIRST), SHORT_TASKS_PER_SLOT)
+            self._filled_s = self.core.now_s
 
     def _has_nothing_to_do(self, mine: Seats) -> bool:
         """No room for low work, or work that is better dealt out in a moment.
@@ -180,7 +201,9 @@ class Planning(Part):
         busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
         active = self._runs.active() + asked
         own_only = core.presence.own_only
-        return Seats(core.me, core.capabilities, core.slots, busy, active, core.willing, own_only)
+        mine = Seats(core.me, core.capabilities, core.slots, busy, active, core.willing, own_only)
+        mine.in_a_row_max = self._in_a_row
+        return mine
 
     def _peers_seats(self) -> list[Seats]:
         core = self.core

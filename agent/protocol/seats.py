@@ -23,6 +23,8 @@ from agent.protocol.records import NodeId, Requirements, TaskId, TaskSpec
 from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT = 64
+SHORT_TASKS_PER_SLOT_FIRST = 16
+"""A row of this length is claimed until short tasks are seen to be as short as is said of them."""
 PLENTY_PER_NODE = 4
 """Of so many short tasks for each node, there is one for everybody."""
 LOOKED_AT_PER_SEAT = 2
@@ -42,6 +44,7 @@ class Seats:
     own_only: bool = False
     had: int = 0
     """Busy before anything was dealt out."""
+    in_a_row_max: int = SHORT_TASKS_PER_SLOT
 
     def __post_init__(self) -> None:
         self.had = self.busy
@@ -64,7 +67,7 @@ class Seats:
     def fills_up(self, in_a_row: int) -> bool:
         """A row of short tasks is filled up when half of it is done, so that many are claimed
         with one question instead of each with its own."""
-        row = self.slots * in_a_row
+        row = self.slots * min(in_a_row, self.in_a_row_max)
         return self.had <= row // 2 and self.busy < row
 
 
