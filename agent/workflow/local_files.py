@@ -98,12 +98,16 @@ class LocalFiles:
     def _without_strays(self, found: list[Path], below: Path, word: Word) -> tuple[Path, ...]:
         """Those that lie below a folder; links out of it are told."""
         home = _resolved(below)
-        strays = [path for path in found if not _resolved(path).is_relative_to(home)]
+        folders = {parent: _resolved(parent) for parent in {path.parent for path in found}}
+        lies = {
+            path: _resolved(path) if path.is_symlink() else folders[path.parent] for path in found
+        }
+        strays = [path for path in found if not lies[path].is_relative_to(home)]
         for path in strays[:STRAYS_TOLD_MAX]:
             name = shown(self.relative(path))
             said = f"{name} is a link that leads out of the folder, to {_resolved(path)}"
             self.faults.add(word.place, f"{said}: name it by itself, or put the file there")
-        return tuple(found) if not strays else tuple(p for p in found if p not in {*strays})
+        return tuple(path for path in found if lies[path].is_relative_to(home))
 
     def _missing(self, word: Word, inside: bool) -> None:
         path = self.folder / word
