@@ -45,6 +45,7 @@ class AskOffice:
         self._request: Request | None = None
         self._facts = AskFacts()
         self._following: asyncio.Task[None] | None = None
+        self._beginning = asyncio.Lock()
 
     # -- what is asked ---------------------------------------------------------------------
 
@@ -65,6 +66,11 @@ class AskOffice:
             raise ServiceError(
                 f"This machine {verb} the flock {name}: leave that first (`wingbeat flock leave`)."
             )
+        async with self._beginning:
+            return await self._begin(reference)
+
+    async def _begin(self, reference: str) -> AskFacts:
+        service = self._service
         await self.withdraw()
         door = await self._door(reference)
         service.check_port()
@@ -146,7 +152,7 @@ class AskOffice:
 
     async def _follow(self, request: Request) -> None:
         """Until it is over. A keeper that is not reached for a while may be again."""
-        while self._facts.state in OPEN:
+        while self._request is request and self._facts.state in OPEN:
             await asyncio.sleep(FOLLOW_EVERY_S)
             if self._service.network is not None:
                 await self.withdraw()
@@ -209,5 +215,5 @@ def _user() -> str:
     """Who runs this agent; a service may run as nobody whom the system knows."""
     try:
         return getpass.getuser()[:USER_LENGTH_MAX]
-    except (KeyError, OSError):
+    except (KeyError, OSError, ImportError):
         return ""

@@ -63,7 +63,7 @@ class Lookout:
             NearbyFacts(
                 flock,
                 known[flock].flock.name if flock in known else "",
-                len(nodes),
+                len(nodes) + (flock == own),
                 askable=flock in known,
                 own=flock == own,
             )

@@ -49,6 +49,7 @@ from agent.net.tls import JOIN, TlsObject, client_context, unverified_context
 
 PROBES_AT_ONCE = 8
 PROBE_S_MAX = 4.0
+COLLECT_AGAIN_S, COLLECT_AGAIN_MAX = 1.0, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,21 @@ class Request:
     async def collect(self, clock: Clock = time.time) -> Membership:
         """Joins, after it was let in; raises ``MembershipError`` when that does not work."""
         refuse_second_flock(self._folder, self.door.flock.flock_id, clock())
-        answer = await self._ask(Collect(self._number))
+        answer = await self._certificate()
         if not isinstance(answer, Welcome):
             raise MembershipError("the keeper's answer makes no sense: update both machines")
         membership = settle(self._folder, self._key, self.door.flock, answer, clock)
         await fetch_authority(membership, [self.door.address])
         return membership
+
+    async def _certificate(self) -> Answer:
+        """An answer that is lost on its way would leave a member that does not know of it."""
+        for _ in range(COLLECT_AGAIN_MAX):
+            try:
+                return await self._ask(Collect(self._number))
+            except NotThereError:
+                await asyncio.sleep(COLLECT_AGAIN_S)
+        return await self._ask(Collect(self._number))
 
     async def _ask(self, question: Question) -> Answer:
         return await _asked(self.door, self._context, question)
