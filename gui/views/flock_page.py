@@ -86,6 +86,7 @@ class FlockPage(QWidget):
         self._timer.start()
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self.begins_at = self.table
+        self.requests.left.connect(self.table.setFocus)
         desk.changed.connect(self.refresh)
 
     def _lay(self) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
 
 from agent.api.admission import Admit, Answered, JoinRequestView, Refuse, RequestsReply
 from agent.api.methods import ADMIT, REFUSE
@@ -23,7 +24,9 @@ CARDS_MAX = 6
 
 
 class JoinRequests(QWidget):
-    """Takes no room while nobody asks."""
+    """Takes no room while nobody asks. ``left``: the button under the keyboard is about to go."""
+
+    left = Signal()
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()
@@ -40,6 +43,9 @@ class JoinRequests(QWidget):
         if reply == self._shown:
             return
         self._shown = reply
+        focus = QApplication.focusWidget()
+        if focus is not None and self.isAncestorOf(focus):
+            self.left.emit()
         while (item := self._cards.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.setParent(None)

@@ -52,6 +52,7 @@ class LogPage(QWidget):
         super().__init__(parent)
         self._desk = desk
         self._task: Task | None = None
+        self._turn = 0
         self._lines: list[LogLine] = []
         self._unwritten: deque[LogLine] = deque()
         self._writing = QTimer(self)
@@ -150,10 +151,17 @@ class LogPage(QWidget):
             limit=LINES_FIRST,
         )
         going_on = self.follow.isChecked
-        tell = self._desk.bridge
-        self._task = tell.client_work(
+        bridge = self._desk.bridge
+        self._turn += 1
+        turn = self._turn
+
+        def took(reply: AgentLogReply) -> None:
+            if turn == self._turn:  # what was under way when another log was chosen is not of it
+                self._took(reply)
+
+        self._task = bridge.client_work(
             lambda client: follow_agent_log(
-                client, wish, going_on, lambda r: tell.tell(self._took, r)
+                client, wish, going_on, lambda reply: bridge.tell(took, reply)
             ),
             None,
             self._failed,

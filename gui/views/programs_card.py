@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QVBoxLayout, QWidget
 
 from agent.api.methods import ACCEPT_PROGRAM, REFUSE_PROGRAM
 from agent.api.programs import AcceptProgram, ProgramsReply, ProgramView, RefuseProgram
@@ -80,6 +80,9 @@ class ProgramsCard(QFrame):
         if names == self._asked:
             return
         self._asked = names
+        focus = QApplication.focusWidget()
+        if focus is not None and self.isAncestorOf(focus):
+            self.table.setFocus()
         while (item := self._waiting.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:

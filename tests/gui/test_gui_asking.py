@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.admission import Ask
@@ -85,12 +85,19 @@ def test_both_compare_the_code_and_the_machine_belongs(
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
     assert shown_code(page) == asking.asking.code.text() != ""
+    admit = page.findChild(QPushButton, "admit0")
+    assert admit is not None
+    window.activateWindow()
+    admit.setFocus()
     press(page, "admit0")
     until(qtbot, lambda: "lets this computer in" in asking.asking.state.text())
     press(asking, "askConfirm")
     until(qtbot, lambda: asking.pages.currentIndex() == 1)
     until(qtbot, lambda: "milhafre" in [each.name for each in page.rows.rows])
     until(qtbot, lambda: not page.requests.isVisible())
+    focus = QApplication.focusWidget()
+    assert focus is not None
+    assert not window.side.isAncestorOf(focus)
 
 
 def test_who_is_refused_is_told(
