@@ -35,7 +35,7 @@ from agent.net.invitation_book import (
     InvitationBook,
 )
 from agent.net.private_files import FileGuard, PrivateFolder
-from agent.net.refusals import MembershipError, Refusal
+from agent.net.refusals import MembershipError, NotKeptError, Refusal
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
 from agent.net.vouching import Signer
@@ -230,10 +230,15 @@ class Membership:
 
     async def keep_roster(self) -> None:
         """Tries again what the disk did not take of what others told."""
-        if not self._roster_kept:
+        if self._roster_kept:
+            return
+        self._roster_kept = True
+        try:
             await self._save_roster()
             await self.end_known_invitations()
-            self._roster_kept = True
+        except NotKeptError:
+            self._roster_kept = False
+            raise
 
     async def adopt_certificate(self, member: Member) -> None:
         """Takes a renewed certificate of this node into use."""
