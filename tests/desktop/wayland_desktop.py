@@ -86,13 +86,10 @@ class WaylandDesktop(Desktop):
         """The title of the window that has the keyboard; empty if none has it."""
         return next((str(each["name"]) for each in self._views() if each["focused"]), "")
 
-    def urgent(self) -> list[str]:
-        """Titles of windows that ask to be looked at."""
-        return [str(each["name"]) for each in self._views() if each["urgent"]]
-
-    def scale(self, factor: float) -> None:
-        """Of the one screen."""
-        self._asked("output", "*", "scale", str(factor))
+    def screen(self, size: tuple[int, int], factor: float) -> None:
+        """So many pixels, and so many of them for one of what programs count in."""
+        told = f"{size[0]}x{size[1]}"
+        self._asked("output", "*", "resolution", told, "scale", str(factor))
 
     def camera(self, path: Path) -> list[str]:
         """The one that goes with the compositor."""
