@@ -70,7 +70,11 @@ async def talks(asking: Service, asked: Service) -> None:
     reader, writer = await asking.member_clients.open(asked.node_id)
     try:
         writer.write(b"anybody there?\n")
-        if await ended(reader):
-            raise ServiceError(f"{asked.name} cannot be asked: it closes the connection")
+        try:
+            answer = await reader.readline()
+        except ConnectionError:
+            answer = b""
+        if answer != b"anybody there?\n":
+            raise ServiceError(f"{asked.name} cannot be asked: {answer.decode()}")
     finally:
         writer.transport.abort()
