@@ -310,3 +310,15 @@ def test_a_sentence_with_a_note_is_found(qapp: object, count: int, said: str) ->
     speak("pt")
     assert words.tr_n("%n step(s) wait for you", "gates", count) != said
     words.install(None)
+
+
+def test_sentences_stand_where_the_translators_tool_finds_them() -> None:
+    """It does not look into the braces of a formatted string."""
+    folder = Path(next(iter(gui.translations.__path__))).parent
+    hidden = [
+        f"{path.relative_to(folder)}: {line.strip()}"
+        for path in sorted(folder.rglob("*.py"))
+        for line in path.read_text("utf-8").splitlines()
+        if "{tr(" in line or "{tr_n(" in line
+    ]
+    assert hidden == []
