@@ -42,8 +42,9 @@ def find_request(requests: list[JoinRequestFacts], reference: str) -> JoinReques
     if len(found) == 1:
         return found[0]
     if not found:
-        names = ", ".join(f"{each.name} ({each.code})" for each in requests) or "nobody"
-        sentence = f"no machine that asks is called {reference}; there asks {names}"
+        names = ", ".join(f"{each.name} ({each.code})" for each in requests)
+        asking = f"these ask: {names}" if names else "none asks at present"
+        sentence = f'no machine that asks has the name or code "{reference}": {asking}'
         raise RefusedError(ErrorCode.UNKNOWN, sentence)
     codes = ", ".join(each.code for each in found)
     sentence = f"several machines that ask call themselves {reference}: give the code ({codes})"
