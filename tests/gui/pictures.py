@@ -53,11 +53,11 @@ def main(arguments: list[str]) -> int:
 def stage(machines: list[Machine], folder: Path) -> None:
     """Work in all its states."""
     first = machines[0]
+    submit(first, folder, CHECK)
     submit(first, folder, line_file("Line 08", 1.5))
     submit(first, folder, line_file("Line 23", 1.5, fails="segment"))
     submit(first, folder, line_file("Line 42 north", 1.5, gate="look at the segmented wires"))
     _until(first, ("finished", "failed"), "Waiting")
-    submit(first, folder, CHECK)
     submit(first, folder, line_file("Line 42 south", 240), "--priority", "interactive")
     submit(first, folder, line_file("Line 17", 3, tiles=240))
     submit(first, folder, line_file("Line 31 west", 45))
