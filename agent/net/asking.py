@@ -33,6 +33,7 @@ from agent.net.enrolment_messages import (
     Refused,
     RequestBegun,
     RequestIs,
+    RequestShown,
     ShowNonce,
     Welcome,
     WithdrawRequest,
@@ -90,7 +91,7 @@ class Request:
         refuse_second_flock(self._folder, self.door.flock.flock_id, clock())
         answer = await self._certificate()
         if not isinstance(answer, Welcome):
-            raise MembershipError("the keeper's answer makes no sense: update both machines")
+            raise _senseless()
         membership = settle(self._folder, self._key, self.door.flock, answer, clock)
         await fetch_authority(membership, [self.door.address])
         return membership
@@ -125,16 +126,30 @@ async def begin_request(
     await asyncio.to_thread(folder.prepare)
     key = identity.own_key(folder)
     sent, user = certificates.request_certificate(key, host_name), clean_name(user) if user else ""
-    nonce = secrets.token_bytes(NONCE_BYTES)
     context = client_context(door.flock, None, JOIN)
-    question = AskToJoin(sent, user, commitment_of(nonce), int(clock()))
-    begun = await _asked(door, context, question)
+    begun = await _asked(door, context, AskToJoin(sent, user, int(clock())))
     if not isinstance(begun, RequestBegun):
-        raise MembershipError("the keeper's answer makes no sense: update both machines")
-    _state_in(await _asked(door, context, ShowNonce(begun.number, nonce)))
+        raise _senseless()
+    nonces = await _exchanged(door, context, begun)
     keeper_key = keeper_key_of(door.certificate)
-    code = code_of(door.flock.flock_id, keeper_key, sent, user, (nonce, begun.nonce))
+    code = code_of(door.flock.flock_id, keeper_key, sent, user, nonces)
     return Request(folder, key, door, begun.number, code)
+
+
+async def _exchanged(
+    door: Door, context: ssl.SSLContext, begun: RequestBegun
+) -> tuple[bytes, bytes]:
+    """The parts of the code: this machine's, and the one that the keeper was bound to before."""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    shown = await _asked(door, context, ShowNonce(begun.number, nonce))
+    if not isinstance(shown, RequestShown):
+        raise _senseless()
+    if commitment_of(shown.nonce) != begun.commitment:
+        raise MembershipError(
+            "what answers there tries to choose the code: it is no keeper of Wingbeat; look which "
+            "machine that is, or join with an invitation"
+        )
+    return nonce, shown.nonce
 
 
 async def find_door(addresses: Iterable[Address], flock_id: str = "") -> Door:
@@ -178,11 +193,20 @@ async def _door_at(address: Address) -> Door | MembershipError:
 async def _asked(door: Door, context: ssl.SSLContext, question: Question) -> Answer:
     answer = await exchange(door.address, context, question, same_as(door.certificate))
     if isinstance(answer, Refused):
-        raise MembershipError(answer.reason)
+        raise MembershipError(_visible(answer.reason))
     return answer
+
+
+def _visible(reason: str) -> str:
+    """It is a stranger's, and goes to terminals and logs."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in reason)
 
 
 def _state_in(answer: Answer) -> RequestIs:
     if not isinstance(answer, RequestIs):
-        raise MembershipError("the keeper's answer makes no sense: update both machines")
+        raise _senseless()
     return answer
+
+
+def _senseless() -> MembershipError:
+    return MembershipError("the keeper's answer makes no sense: update both machines")

@@ -4,9 +4,10 @@ A machine that asks to join and the keeper that it asks know nothing of each oth
 them could show each a key of its own. So both work out a code from what they have seen: the key of
 the keeper, the flock's authority, and the whole request with the asking machine's key. It is short,
 because people compare it; so nobody may be able to choose keys until the codes fit. Therefore a
-number of each side goes into it that the other cannot foresee: the asking side first binds itself
-to its number by a hash, then hears the keeper's, and only then shows its own. Whoever stands
-between has one guess in a million for each request, and each is seen.
+number of each side goes into it that the other cannot foresee: the keeper first binds itself to its
+number by a hash, then hears the asking side's, and only then shows its own. It is the keeper that
+is bound, because it shows its people the request before it shows its number: whoever stands between
+learns no code of which nobody is told, and so has one guess in a million for each request seen.
 
 The code is an agreement between two programs of one version; it is never stored.
 """
@@ -26,7 +27,7 @@ _COMPARED_AS = b"wingbeat join comparison 1\0"
 
 
 def commitment_of(nonce: bytes) -> bytes:
-    """What binds the asking side to its number without telling it."""
+    """What binds the keeper to its number without telling it."""
     return hashlib.sha256(_COMMITTED_AS + nonce).digest()
 
 

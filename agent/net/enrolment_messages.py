@@ -84,17 +84,15 @@ class ShareBook(Struct, frozen=True, tag="share-book"):
 
 
 class AskToJoin(Struct, frozen=True, tag="ask-to-join"):
-    """A machine without an invitation: its key and host name, its user, and what binds it to its
-    part of the code (``comparison``)."""
+    """A machine without an invitation: its key and host name, and its user."""
 
     request: Der
     user: Name
-    commitment: Annotated[bytes, Meta(min_length=COMMITMENT_BYTES, max_length=COMMITMENT_BYTES)]
     time_s: Seconds
 
 
 class ShowNonce(Struct, frozen=True, tag="show-nonce"):
-    """Its part of the code."""
+    """Its part of the code (``comparison``), for which it gets the keeper's."""
 
     number: Number
     nonce: Nonce
@@ -176,9 +174,15 @@ class BookIs(Struct, frozen=True, tag="book-is"):
 
 
 class RequestBegun(Struct, frozen=True, tag="request-begun"):
-    """The number of a request, and the keeper's part of the code."""
+    """The number of a request, and what binds the keeper to its part of the code."""
 
     number: Number
+    commitment: Annotated[bytes, Meta(min_length=COMMITMENT_BYTES, max_length=COMMITMENT_BYTES)]
+
+
+class RequestShown(Struct, frozen=True, tag="request-shown"):
+    """The keeper's part of the code; its people see the request."""
+
     nonce: Nonce
 
 
@@ -195,7 +199,17 @@ class Refused(Struct, frozen=True, tag="refused"):
     reason: Annotated[str, Meta(max_length=REASON_LENGTH_MAX)]
 
 
-Answer = AuthorityIs | Welcome | AuthorityKey | Done | BookIs | RequestBegun | RequestIs | Refused
+Answer = (
+    AuthorityIs
+    | Welcome
+    | AuthorityKey
+    | Done
+    | BookIs
+    | RequestBegun
+    | RequestShown
+    | RequestIs
+    | Refused
+)
 
 _encoder = msgspec.msgpack.Encoder()
 _questions: msgspec.msgpack.Decoder[Question] = msgspec.msgpack.Decoder(Question)

@@ -20,6 +20,7 @@ from agent.net.enrolment_messages import (
     RequestBegun,
     Requesting,
     RequestIs,
+    RequestShown,
     ShowNonce,
     Welcome,
     WithdrawRequest,
@@ -41,12 +42,12 @@ class RequestDesk:
         """Of a stranger; raises ``MembershipError`` with why not."""
         requests = self._requests
         match question:
-            case AskToJoin(sent, user, commitment, time_s):
+            case AskToJoin(sent, user, time_s):
                 self._membership.authority("admit")
                 applicant = checked_applicant(self._membership, sent, time_s)
-                return RequestBegun(*requests.begin(sent, applicant, user, commitment, host))
+                return RequestBegun(*requests.begin(sent, applicant, user, host))
             case ShowNonce(number, nonce):
-                return self._told(requests.show(number, nonce))
+                return RequestShown(requests.show(number, nonce))
             case AskOutcome(number):
                 return self._outcome(number)
             case Collect(number):

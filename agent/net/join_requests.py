@@ -35,7 +35,7 @@ ATTEMPTS_WINDOW_S = 300.0
 VALID_S = 600.0
 NUMBER_BYTES = 16
 BEGUN_S = 15.0
-"""Who does not show its number by then is forgotten."""
+"""Who does not show its part of the code by then is forgotten."""
 OVER_REMEMBERED_MAX = 64
 
 State = Literal["begun", "waiting", "admitted", "joined", "refused", "ended"]
@@ -44,7 +44,7 @@ OPEN: tuple[State, ...] = ("waiting", "admitted")
 
 @dataclass(frozen=True, slots=True)
 class JoinRequest:
-    """One machine that asks. ``begun``: it has not shown its number yet, and nobody is told."""
+    """One machine that asks. ``begun``: there is no code yet, and nobody is told."""
 
     number: bytes
     applicant: Applicant
@@ -70,11 +70,11 @@ class JoinRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    commitment: bytes
+    """What the code is made of, until it is: request and user as they came."""
+
     nonce: bytes
     sent: bytes
     user: str
-    """Request and user as they came, for the code."""
 
 
 class JoinRequests:
@@ -116,10 +116,8 @@ class JoinRequests:
 
     # -- what the asking machine does ------------------------------------------------------
 
-    def begin(
-        self, sent: bytes, applicant: Applicant, user: str, commitment: bytes, host: str
-    ) -> tuple[bytes, bytes]:
-        """A new request: its number, and this side's part of the code."""
+    def begin(self, sent: bytes, applicant: Applicant, user: str, host: str) -> tuple[bytes, bytes]:
+        """A new request: its number, and what binds this side to its part of the code."""
         origin = origin_of(host)
         for earlier in list(self._requests.values()):
             if earlier.applicant.node_id == applicant.node_id:
@@ -127,25 +125,22 @@ class JoinRequests:
         self._check_room(origin)
         number, nonce = secrets.token_bytes(NUMBER_BYTES), secrets.token_bytes(NONCE_BYTES)
         self._attempts.append((self._now(), origin))
-        self._bound[number] = _Bound(commitment, nonce, sent, user)
+        self._bound[number] = _Bound(nonce, sent, user)
         shown, asked_s = clean_name(user) if user else "", self._clock()
         begun = JoinRequest(number, applicant, shown, host, "", asked_s, 0.0, state="begun")
         self._put(self._lasting(begun, BEGUN_S))
-        return number, nonce
+        return number, commitment_of(nonce)
 
-    def show(self, number: bytes, nonce: bytes) -> JoinRequest:
-        """It shows its number: there is a code, and people are told."""
+    def show(self, number: bytes, nonce: bytes) -> bytes:
+        """It shows its part of the code: people are told, and then it gets this side's."""
         bound, request = self._bound.pop(number, None), self._requests.get(number)
         if bound is None or request is None:
             raise MembershipError("this keeper does not know the request: ask again")
-        if commitment_of(nonce) != bound.commitment:
-            self._end(request, "ended")
-            raise MembershipError("it shows another number than it bound itself to")
         code = code_of(
             self._flock_id, self._keeper_key, bound.sent, bound.user, (nonce, bound.nonce)
         )
-        waiting = replace(request, code=code, state="waiting")
-        return self._put(self._lasting(waiting, self._valid_s))
+        self._put(self._lasting(replace(request, code=code, state="waiting"), self._valid_s))
+        return bound.nonce
 
     def outcome(self, number: bytes) -> JoinRequest | None:
         """What has become of it; None when this keeper does not know."""

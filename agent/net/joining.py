@@ -39,6 +39,7 @@ from agent.net.enrolment_messages import (
     Renew,
     RequestBegun,
     RequestIs,
+    RequestShown,
     TakeAuthority,
     Welcome,
 )
@@ -322,7 +323,7 @@ async def _take_in(membership: Membership, answer: Answer) -> None:
             await membership.merge_roster(answer.roster)
         case Refused(reason):
             raise MembershipError(reason)
-        case AuthorityIs() | BookIs() | RequestBegun() | RequestIs():
+        case AuthorityIs() | BookIs() | RequestBegun() | RequestShown() | RequestIs():
             raise MembershipError("the answer makes no sense")
 
 

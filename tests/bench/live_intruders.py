@@ -19,7 +19,6 @@ from random import Random
 from agent.api import admission, flock, methods
 from agent.net import certificates
 from agent.net.authority import EXPELLED, KEEPER
-from agent.net.comparison import commitment_of
 from agent.net.enrolment_messages import (
     Answer,
     AskAuthority,
@@ -36,6 +35,7 @@ from agent.net.enrolment_messages import (
     Renew,
     RequestBegun,
     RequestIs,
+    RequestShown,
     ShareBook,
     ShowNonce,
     TakeAuthority,
@@ -69,7 +69,7 @@ QUESTIONS_MIN, GOSSIP_MIN = 200, 20
 MUTANT_SHARE = 0.7
 APPOINTED_S_MAX = 30.0
 LENGTH_BYTES = 4
-LET_IN = (AuthorityIs, Refused, RequestBegun, RequestIs)
+LET_IN = (AuthorityIs, Refused, RequestBegun, RequestIs, RequestShown)
 """What a stranger may be answered; anything else gives it something."""
 
 
@@ -267,7 +267,6 @@ class _Asking:
     def _question(self) -> Question:
         number, now_s = self._random.choice(self._numbers), int(time.time())
         entry = Entry(self._random.randbytes(32), 200, 2**31)
-        commitment = commitment_of(self._nonce)
         return self._random.choice(
             (
                 AskAuthority(self._random.randbytes(8), self._random.randbytes(16)),
@@ -277,7 +276,7 @@ class _Asking:
                 Expel("nobody"),
                 Leave(),
                 ShareBook((entry,)),
-                AskToJoin(self._request, "asks", commitment, now_s),
+                AskToJoin(self._request, "asks", now_s),
                 ShowNonce(number, self._nonce),
                 AskOutcome(number),
                 Collect(number),

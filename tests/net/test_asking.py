@@ -19,12 +19,17 @@ from agent.net.comparison import CODE_DIGITS, code_of, commitment_of, same_code
 from agent.net.enrolment import Desk
 from agent.net.enrolment_messages import (
     QUESTION_BYTES_MAX,
+    Answer,
+    AskAuthority,
     AskToJoin,
+    AuthorityIs,
     Collect,
     DecideRequest,
     Question,
+    Refused,
     RequestBegun,
     RequestIs,
+    RequestShown,
     ShowNonce,
     Welcome,
     decode_question,
@@ -241,7 +246,9 @@ def test_a_member_that_passes_all_words_on_shows_another_code(tmp_path: Path) ->
     run(scenario)
 
 
-def test_who_binds_itself_to_one_number_cannot_show_another(tmp_path: Path) -> None:
+def test_no_code_is_known_to_anybody_before_people_are_told_of_it(tmp_path: Path) -> None:
+    """Who could see codes that nobody is told of would look at many, and show the one that fits."""
+
     async def scenario() -> None:
         async with asked_at(first(tmp_path)) as there:
             door = await there.door()
@@ -251,12 +258,62 @@ def test_who_binds_itself_to_one_number_cannot_show_another(tmp_path: Path) -> N
                 return await exchange(there.address, context, question, lambda _: None)
 
             sent = certificates.request_certificate(certificates.new_key(), "newcomer")
-            commitment = commitment_of(b"a" * 16)
-            answer = await ask(AskToJoin(sent, "ada", commitment, int(Hands()())))
-            assert isinstance(answer, RequestBegun)
-            assert "another number" in str(await ask(ShowNonce(answer.number, b"b" * 16)))
-            assert "does not know" in str(await ask(ShowNonce(answer.number, b"a" * 16)))
+            begun = await ask(AskToJoin(sent, "ada", int(Hands()())))
+            assert isinstance(begun, RequestBegun)
             assert there.requests.open() == there.told == []
+            shown = await ask(ShowNonce(begun.number, b"a" * 16))
+            assert isinstance(shown, RequestShown)
+            assert commitment_of(shown.nonce) == begun.commitment
+            assert [each.state for each in there.told] == ["waiting"]
+            seen = there.only.code
+            assert "does not know" in str(await ask(ShowNonce(begun.number, b"b" * 16)))
+            assert there.only.code == seen
+
+    run(scenario)
+
+
+def test_a_keeper_that_chooses_its_number_when_it_has_seen_the_other_is_found_out(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        false = first(tmp_path)
+
+        async def choose(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            answer: Answer
+            match decode_question(await receive(reader, QUESTION_BYTES_MAX)):
+                case AskAuthority():
+                    answer = AuthorityIs(false.flock.der, int(Hands()()))
+                case AskToJoin():
+                    answer = RequestBegun(b"n" * 16, commitment_of(b"a" * 16))
+                case _:
+                    answer = RequestShown(b"b" * 16)
+            await send(writer, encode(answer))
+
+        async with serving(choose, false.tls.server) as port:
+            found = await find_door([Address(LOOPBACK, port)])
+            with pytest.raises(MembershipError, match="tries to choose the code"):
+                await begin_request(tmp_path / "new", found, "newcomer", "ada")
+
+    run(scenario)
+
+
+def test_what_a_stranger_says_steers_no_terminal_and_forges_no_line_of_a_log(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        false = first(tmp_path)
+
+        async def steer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            question = decode_question(await receive(reader, QUESTION_BYTES_MAX))
+            known = AuthorityIs(false.flock.der, int(Hands()()))
+            told = Refused("no\x1b]0;owned\x07\r\n\u202eall is well")
+            await send(writer, encode(known if isinstance(question, AskAuthority) else told))
+
+        async with serving(steer, false.tls.server) as port:
+            found = await find_door([Address(LOOPBACK, port)])
+            with pytest.raises(MembershipError) as caught:
+                await begin_request(tmp_path / "new", found, "newcomer", "ada")
+            assert str(caught.value).isprintable()
 
     run(scenario)
 
@@ -401,7 +458,7 @@ def _ask_from(requests: JoinRequests, host: str) -> str:
     sent = certificates.request_certificate(certificates.new_key(), "newcomer")
     applicant = certificates.read_request(sent)
     try:
-        requests.begin(sent, applicant, "ada", b"c" * 32, host)
+        requests.begin(sent, applicant, "ada", host)
     except MembershipError as error:
         return str(error)
     return ""
