@@ -270,7 +270,9 @@ class FlockNetwork:
         try:
             while body != self._gossiped[peer]:
                 body = self._gossiped[peer]
-                await self.membership.merge_roster(body)
+                if await self.membership.merge_roster(body):
+                    self._book_due = True  # invitations may have ended with it
+                    self._due.set()
         except NotKeptError:
             self._due.set()  # known it is, and kept it will be; the peer is not to blame
         except MembershipError as error:

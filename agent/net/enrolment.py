@@ -133,9 +133,12 @@ class Desk:
         membership = self._membership
         if self._guesses.blocked(host, self._elapsed()):
             return Refused("too many wrong invitations came from this address: wait a minute")
-        if membership.book().find(question.secret) is None:
+        known = membership.book().find(question.secret) is not None
+        if not known:
             self._guesses.wrong(host, self._elapsed())
         applicant = checked_applicant(membership, question.request, question.time_s)
+        if known:
+            await self._share()
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
             return Refused(refused)

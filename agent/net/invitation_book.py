@@ -8,10 +8,10 @@ address (per /64 of IPv6, of which one machine has as many addresses as it likes
 
 Keepers share the book (``book_sharing``), so that any of them can let in whom another has invited.
 Books are joined: who was let in by an invitation is the union, and what one has withdrawn is
-withdrawn. A keeper that burns a use asks the others before it issues; where two have burnt the
-last use at the same time, one of the two machines is refused, the same on both. Only keepers that
-are cut off from each other cannot know: then each may let in as many as the invitation has uses,
-and no more.
+withdrawn. A keeper asks the others before it burns a use, so that what they let in counts, and again
+before it issues; where two have burnt the last use at the same time, one of the two machines is
+refused, the same on both. Only keepers that are cut off from each other cannot know: then each may
+let in as many as the invitation has uses, and no more.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class InvitationBook:
         """Ends an invitation; False when there is none of that number."""
         return self._end(lambda entry: entry.number == number)
 
-    def end_made_until(self, time_s: int) -> bool:
+    def end_made_until(self, time_s: float) -> bool:
         """Ends all invitations made until then: a keeper that knew them has gone."""
         return self._end(lambda entry: entry.made_s <= time_s)
 
@@ -125,12 +125,14 @@ class InvitationBook:
         """What other keepers are told."""
         return tuple(self._entries)
 
-    def join(self, told: Iterable[Entry]) -> bool:
+    def join(self, told: Iterable[Entry], now_s: float) -> bool:
         """Takes in what another keeper knows; whether there was news."""
         known = {entry.secret_hash: entry for entry in self._entries}
         for entry in told:
             mine = known.get(entry.secret_hash)
-            known[entry.secret_hash] = entry if mine is None else _joined(mine, entry)
+            known[entry.secret_hash] = (
+                _credible(entry, now_s) if mine is None else _joined(mine, entry)
+            )
         entries = sorted(known.values(), key=lambda entry: (entry.made_s, entry.secret_hash))
         if entries == sorted(self._entries, key=lambda entry: (entry.made_s, entry.secret_hash)):
             return False
@@ -207,6 +209,15 @@ def _joined(mine: Entry, theirs: Entry) -> Entry:
         expires_s=min(mine.expires_s, theirs.expires_s),
         used_by=tuple(used_by),
         withdrawn=mine.withdrawn or theirs.withdrawn,
+    )
+
+
+def _credible(told: Entry, now_s: float) -> Entry:
+    """Made by now and valid no longer than any, whatever another keeper says."""
+    return msgspec.structs.replace(
+        told,
+        made_s=min(told.made_s, int(now_s)),
+        expires_s=min(told.expires_s, int(now_s + VALID_S_MAX)),
     )
 
 

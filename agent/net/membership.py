@@ -11,6 +11,7 @@ Connections are not made here: ``enrolment`` answers, ``joining`` asks, both wit
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,6 +62,7 @@ class Membership:
         self.tls = TlsContexts(own.flock, identity.paths_in(folder), keeper=self.keeper)
         self._signer = Signer(own.node_id, own.key)
         self._roster_kept = True
+        self._expelled_keepers = frozenset(self._keepers_expelled())
         self._disk = asyncio.Lock()
         self.node_life_s: float = NODE_LIFE_S
 
@@ -139,7 +141,7 @@ class Membership:
     async def join_book(self, entries: Sequence[Entry]) -> bool:
         """Takes in what another keeper knows of invitations; whether there was news."""
         async with self._disk:
-            return await asyncio.to_thread(self.book().join, entries)
+            return await asyncio.to_thread(self.book().join, entries, self.clock())
 
     def proof(self, tag: bytes, challenge: bytes) -> bytes:
         """For a newcomer: that this keeper knows the invitation of this tag."""
@@ -148,16 +150,30 @@ class Membership:
         return self._book.proof(tag, challenge, self.member.certificate)
 
     async def end_known_invitations(self) -> None:
-        """What an expelled keeper knew of invitations must let nobody in."""
-        book, standing = self._book, self.roster.standing
-        expelled = [
-            each.time_s
+        """What an expelled keeper knew of invitations must let nobody in. When that is news, all
+        end, whenever they say that they were made: it may have told of some of its own, with any
+        time, also to those who did not know yet that it is expelled."""
+        book, expelled = self._book, self._keepers_expelled()
+        news = expelled.keys() - self._expelled_keepers
+        self._expelled_keepers |= news
+        if book is None or not expelled:
+            return
+        until_s = math.inf if news else max(expelled.values())
+        try:
+            async with self._disk:
+                await asyncio.to_thread(book.end_made_until, until_s)
+        except NotKeptError:
+            self._expelled_keepers -= news
+            raise
+
+    def _keepers_expelled(self) -> dict[str, int]:
+        """When each of them was, as was stated."""
+        standing = self.roster.standing
+        return {
+            each.node_id: each.time_s
             for each in self.roster.departures()
             if each.expelled and standing.was_keeper(each.node_id)
-        ]
-        if book is not None and expelled:
-            async with self._disk:
-                await asyncio.to_thread(book.end_made_until, max(expelled))
+        }
 
     async def redeem(self, secret: bytes, node_id: str) -> str | None:
         """Burns a use of an invitation; a sentence when there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.book_sharing import share_book
 from agent.net.enrolment import Desk
@@ -19,7 +21,7 @@ from agent.net.invitation_book import Entry, InvitationBook, _joined, proof_of, 
 from agent.net.joining import AddressesOf, join_flock, keep_up
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
-from tests.net.flocks import LOOPBACK, Door, at, first, invited, open_door, refusal, serving
+from tests.net.flocks import LOOPBACK, Door, Hands, at, first, invited, open_door, refusal, serving
 
 NOW_S = 1_800_000_000.0
 
@@ -166,6 +168,71 @@ def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(tmp_path:
     asyncio.run(scenario())
 
 
+def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(tmp_path: Path) -> None:
+    """It says that its invitation is made later than anybody expels it, and for ever; and it tells
+    one that does not know yet that it is expelled."""
+
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        keeper, expelled = keepers.second, keepers.first
+        async with keepers.doors() as (_, two):
+            third = await join_flock(tmp_path / "c", await invited(keeper, two), "c")
+            await keep_up(third, at((keeper, two)))
+            assert third.keeper
+            slipped = await invited(expelled, two, uses=200)
+            book = expelled.book()
+            (own,) = [each for each in book.entries if book.find(slipped.secret) == each]
+            forged = msgspec.structs.replace(own, made_s=2**40, expires_s=2**40)
+            await keeper.join_book([forged])
+            await keeper.expel(expelled.node_id)
+            await third.join_book([forged])
+            await third.merge_roster(keeper.roster.to_bytes())
+            for one in (keeper, third):
+                entry = one.book().find(slipped.secret)
+                assert entry is not None
+                assert entry.withdrawn
+            keeper.clock = third.clock = Hands(60)
+            made_since = await invited(keeper, two)
+            await third.join_book(keeper.book().entries)
+            await third.end_known_invitations()
+            since = third.book().find(made_since.secret)
+            assert since is not None
+            assert not since.withdrawn
+
+    asyncio.run(scenario())
+
+
+def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhile(
+    tmp_path: Path,
+) -> None:
+    """Of two that burnt a use at the same time the smaller id counts: who chooses its key until its
+    id is the smaller one gains nothing by that."""
+
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        async with keepers.doors() as (one, two):
+            invitation = await invited(keepers.first, one)
+            await keepers.share_first()
+            places, keepers.places = keepers.places, at()
+            used_by = await join_flock(tmp_path / "c", led_to(invitation, one), "c")
+            keepers.places = places
+            folder = _folder_of_smaller_id(tmp_path, used_by.node_id)
+            assert "used up" in await refusal(folder, led_to(invitation, two))
+
+    asyncio.run(scenario())
+
+
+def _folder_of_smaller_id(path: Path, than: str) -> Path:
+    for number in itertools.count():
+        folder = PrivateFolder(path / f"key {number}")
+        folder.prepare()
+        if certificates.node_id_of(identity.own_key(folder).public_key()) < than:
+            return folder.path
+    raise AssertionError
+
+
 def test_an_expelled_keeper_is_told_no_book(tmp_path: Path) -> None:
     async def scenario() -> None:
         keepers = Keepers(tmp_path)
@@ -189,11 +256,11 @@ def test_a_proof_holds_for_one_certificate_and_one_challenge() -> None:
 def test_two_keepers_that_burn_the_last_use_at_once_drop_the_same_one(tmp_path: Path) -> None:
     books = [_book(tmp_path / name) for name in "ab"]
     secret, _ = books[0].add(1, 60, NOW_S)
-    books[1].join(books[0].entries)
+    books[1].join(books[0].entries, NOW_S)
     for book, node in zip(books, ("ant", "bee"), strict=True):
         assert book.redeem(secret, node, NOW_S) is None
-    books[0].join(books[1].entries)
-    books[1].join(books[0].entries)
+    books[0].join(books[1].entries, NOW_S)
+    books[1].join(books[0].entries, NOW_S)
     for book in books:
         assert not book.is_one_too_many(secret, "ant")
         assert book.is_one_too_many(secret, "bee")
