@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeVar
@@ -127,23 +127,20 @@ class Link:
         await asyncio.wait({self._reading})
 
     async def close(self) -> None:
-        """End it; whoever waits for an answer is told."""
+        """End it; whoever waits for an answer is told. Nothing stays open if this is cancelled."""
+        self.ended = True
         self._reading.cancel()
-        await asyncio.gather(self._reading, return_exceptions=True)
         self._writer.close()
-        with contextlib.suppress(ConnectionError):
+        await asyncio.gather(self._reading, return_exceptions=True)
+        with contextlib.suppress(OSError):
             await self._writer.wait_closed()
 
     # -- what arrives ----------------------------------------------------------------------
 
     async def _read_all(self) -> None:
         try:
-            async for line in self._lines():
-                self._take(_incoming.decode(line))
-                while len(self._events) >= EVENTS_UNREAD_MAX:
-                    self._taken.clear()
-                    await self._taken.wait()
-        except ConnectionError as error:
+            await self._read_lines()
+        except OSError as error:
             self._reason = self._reason or error.strerror or ""
         except (msgspec.MsgspecError, UnicodeDecodeError):
             self._reason = "what it said is not understood"
@@ -155,15 +152,16 @@ class Link:
                 if not answer.done():
                     answer.set_exception(self._gone())
 
-    async def _lines(self) -> AsyncIterator[bytes]:
+    async def _read_lines(self) -> None:
+        """Not through an asynchronous generator: one that is left at a line that is not understood
+        lives on as a task of the loop, which nobody waits for."""
         held = bytearray()
         while data := await self._reader.read(READ_BYTES):
-            *whole, rest = data.split(b"\n")
-            for line in whole:
-                held += line
-                yield bytes(held)
-                held.clear()
-            held += rest
+            for line in _whole_lines(held, data):
+                self._take(_incoming.decode(line))
+                while len(self._events) >= EVENTS_UNREAD_MAX:
+                    self._taken.clear()
+                    await self._taken.wait()
             if len(held) > LINE_BYTES_MAX:
                 self._reason = "what it said is too long"
                 return
@@ -191,6 +189,16 @@ class Link:
     def _gone(self) -> DisconnectedError:
         because = f" ({self._reason})" if self._reason else ""
         return DisconnectedError(f"the agent ended the connection{because}")
+
+
+def _whole_lines(held: bytearray, data: bytes) -> Iterator[bytes]:
+    """Those that have arrived; the beginning of the next one is held."""
+    *whole, rest = data.split(b"\n")
+    for line in whole:
+        held += line
+        yield bytes(held)
+        held.clear()
+    held += rest
 
 
 def _decoded(raw: Raw, method: Method[P, R]) -> R:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import threading
@@ -125,6 +126,37 @@ def test_something_else_on_the_port_is_no_agent(
 
     with pytest.raises((NotUnderstoodError, DisconnectedError)):
         asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    "said", [b"220 mail\r\n", b'{"jsonrpc":"2.0","id":1,"result":{"protocol":"?"}}\n', b"\0\n{}\n"]
+)
+def test_who_is_not_understood_leaves_nothing_behind_however_often(home: Home, said: bytes) -> None:
+    abandoned: list[object] = []
+    tries = 20
+
+    async def stranger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(said + said)
+        await reader.read(-1)
+        writer.close()
+
+    async def scene() -> None:
+        sys.set_asyncgen_hooks(finalizer=abandoned.append)
+        await asyncio.to_thread(home.prepare)
+        async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            control = {"port": port, "token": "x" * 16, "process": 1}
+            (home.data / "control.json").write_text(json.dumps(control))
+            for _ in range(tries):
+                with pytest.raises((NotUnderstoodError, DisconnectedError)):
+                    await Client.connect(home)
+            gc.collect()
+            reading = [each for each in asyncio.all_tasks() if "_read_all" in repr(each)]
+            assert reading == []
+
+    asyncio.run(scene())
+    assert abandoned == []
 
 
 def test_questions_and_answers_are_typed(home: Home) -> None:
