@@ -5,9 +5,9 @@ workflow was given or has made stays, and so does what a finished one leaves at 
 workflow leaves the table. The rest may go, at once when room is wanted, else some days after its last
 use.
 
-The protocol sees to the copies of outputs when they are made. What a client brought, and what lost a
-copy since because a machine went away, is seen to here: of those that hold a dataset with too few
-copies, one gives it to another node.
+The protocol sees to the copies of outputs when they are made. What a client brought, what lost a
+copy since because a machine went away, and results that were made while a machine was alone are seen
+to here: of those that hold a dataset with too few copies, one gives it to another node.
 """
 
 from __future__ import annotations
@@ -140,6 +140,8 @@ class Caretaker:
         self._me, self._node, self._store, self._transfers = me, node, store, transfers
         self._copies, self._others = copies, others
         self._added: dict[DatasetId, float] = {}
+        self._elsewhere_once: set[DatasetId] = set()
+        """Results that another node was seen to have; one that is switched off still has them."""
         self._changes = -1
         self._refused: dict[tuple[NodeId, DatasetId], float] = {}
         self._soon = asyncio.Event()
@@ -195,15 +197,24 @@ class Caretaker:
         self._refused = {each: end_s for each, end_s in self._refused.items() if end_s > now_s}
         self._added = {each: end_s for each, end_s in self._added.items() if end_s > now_s}
         here = set(await asyncio.to_thread(self._store.holdings))
-        needed = self.wanted().needed
+        wanted = self.wanted()
         if self.look_elsewhere is not None:
-            await self.look_elsewhere(needed - here)
+            await self.look_elsewhere(wanted.needed - here)
             return
         if self._copies < 2 or not self._node.reachable():
             return
-        lonely = [each for each in needed if each in here and self._lonely(each)]
-        for dataset in sorted(lonely)[:SPREAD_PER_LOOK_MAX]:
+        stays = [*(wanted.needed & here), *self._never_elsewhere(wanted.results & here)]
+        for dataset in sorted(filter(self._lonely, stays))[:SPREAD_PER_LOOK_MAX]:
             await self._give(dataset)
+
+    def _never_elsewhere(self, results: frozenset[DatasetId]) -> frozenset[DatasetId]:
+        """Results made while this node was alone.
+
+        Those that had their copies are not copied anew at each evening when machines go off.
+        """
+        self._elsewhere_once &= results
+        self._elsewhere_once |= {each for each in results if self._node.holders(each)}
+        return results - self._elsewhere_once
 
     def _lonely(self, dataset: DatasetId) -> bool:
         """Too few have it, and it is this node's turn to mind."""

@@ -209,3 +209,22 @@ def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leaves(
             assert wanted.results == {end.dataset}
 
     asyncio.run(scenario())
+
+
+def test_a_result_that_was_made_while_a_machine_was_alone_gets_its_second_disk_later(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        notes = tmp_path / "notes"
+        with_shout(tmp_path, "ant")
+        async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
+            await submit(ant, "w", shout("a", notes))
+            await until(lambda: in_state([ant], "a", TaskState.TERMINATED))
+            (end,) = reading(ant, "a").outputs
+            assert wanted_of(ant.table).results == {end.dataset}
+            assert not here(bee, end.dataset)
+            await flock_of(ant, bee)
+            await until(lambda: here(bee, end.dataset))
+            assert runs(notes) == ["a"]
+
+    asyncio.run(scenario())
