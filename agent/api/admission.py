@@ -109,8 +109,8 @@ class RequestsReply(Struct, frozen=True):
 
 
 class Admit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Let a machine in that asks, by the id of its request, its name, or its code. ``code``: what
-    was compared; another one is refused."""
+    """Let a machine in that asks, by the id of its request, its code, or its name together with
+    ``code``: what was compared; another one is refused."""
 
     request: Reference
     code: Code = ""

@@ -28,6 +28,8 @@ async def decided(call: Call, reference: str, code: str, *, admit: bool) -> Answ
     """A person has answered the request that is meant."""
     required_membership(call)
     wanted = find_request(call.surface.admission.requests(), reference)
+    if admit and not code:
+        check_compared(wanted, reference)
     answered = await call.surface.admission.decide(wanted.request, code, admit=admit)
     return Answered(answered.request, answered.name, answered.code, admit)
 
@@ -49,6 +51,13 @@ def find_request(requests: list[JoinRequestFacts], reference: str) -> JoinReques
     codes = ", ".join(each.code for each in found)
     sentence = f"several machines that ask call themselves {reference}: give the code ({codes})"
     raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
+
+
+def check_compared(wanted: JoinRequestFacts, reference: str) -> None:
+    """Nobody is let in by its name alone, for that is its own word, and whoever is quicker has it."""
+    if reference != wanted.request and not same_code(wanted.code, reference):
+        sentence = f"give the code that {reference} shows, so that it is the one you mean"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
 
 
 def ask_view(facts: AskFacts) -> AskView:

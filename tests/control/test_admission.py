@@ -1,0 +1,48 @@
+"""Which request a person means: by its code or id; by a name only together with the code."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.api.rpc import ErrorCode
+from agent.control.admission import check_compared, find_request
+from agent.control.refusal import RefusedError
+from agent.service_facts import JoinRequestFacts
+
+
+def asking(name: str, code: str, request: str) -> JoinRequestFacts:
+    return JoinRequestFacts(
+        request, name, "ada", "192.0.2.7", code, "keeper", "first", 0.0, 600.0, admitted=False
+    )
+
+
+MEANT = asking("laptop", "418 230", "a" * 16)
+SAME_NAME = asking("LAPTOP", "000 111", "b" * 16)
+CALLED_AS_THE_CODE = asking("418 230", "222 333", "c" * 16)
+ALL = [SAME_NAME, MEANT, CALLED_AS_THE_CODE]
+
+
+@pytest.mark.parametrize("reference", ["418 230", "418-230", "418230", "a" * 16])
+def test_a_code_means_who_shows_it_and_not_who_calls_itself_so(reference: str) -> None:
+    assert find_request(ALL, reference) is MEANT
+    check_compared(MEANT, reference)
+
+
+def test_a_name_that_two_use_is_told_by_the_codes() -> None:
+    with pytest.raises(RefusedError) as caught:
+        find_request(ALL, "laptop")
+    assert caught.value.problem.code == ErrorCode.AMBIGUOUS
+    assert "give the code (000 111, 418 230)" in str(caught.value)
+
+
+def test_nobody_is_let_in_by_its_name_alone() -> None:
+    assert find_request([MEANT], "Laptop") is MEANT
+    with pytest.raises(RefusedError, match="give the code that Laptop shows"):
+        check_compared(MEANT, "Laptop")
+
+
+def test_who_does_not_ask_is_told_with_those_who_do() -> None:
+    with pytest.raises(RefusedError, match=r"these ask: laptop \(418 230\)"):
+        find_request([MEANT], "999 999")
+    with pytest.raises(RefusedError, match="none asks at present"):
+        find_request([], "999 999")
