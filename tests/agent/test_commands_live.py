@@ -175,6 +175,25 @@ def test_what_is_refused_is_one_sentence_and_exit_code_1(
     assert json.loads(capsys.readouterr().out)["error"].lower().startswith(sentence.lower())
 
 
+def test_an_invitation_takes_the_place_of_no_other_file(
+    here: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path, reason in (
+        (tmp_path / "thesis.txt", "it is there already, and not as *.wingbeat-invitation"),
+        (tmp_path / "nowhere" / "meadow.wingbeat-invitation", "No such file or directory"),
+    ):
+        if path.suffix == ".txt":
+            path.write_text("ten years of work")
+        assert cli.main(["flock", "invite", "--file", str(path)]) == exits.FAILED
+        assert capsys.readouterr().err == f"wingbeat: {path} cannot be written: {reason}\n"
+    earlier = tmp_path / "meadow.wingbeat-invitation"
+    earlier.write_text("of yesterday")
+    assert cli.main(["flock", "invite", "--file", str(earlier)]) == exits.DONE
+    assert "of yesterday" not in earlier.read_text()
+    assert {each.name for each in tmp_path.iterdir()} == {earlier.name, "thesis.txt"}
+    assert (tmp_path / "thesis.txt").read_text() == "ten years of work"
+
+
 def test_doctor_counts_and_its_exit_code_tells(
     here: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import tempfile
+from errno import EEXIST
 from pathlib import Path
 
 from agent.api.flock import Invitation, Invite
@@ -11,6 +13,7 @@ from agent.api.methods import INVITE
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import fail, with_client
+from agent.commands.flock.join import INVITATION_SUFFIX
 from agent.commands.parsing import command_parser
 from agent.commands.showing import moment, show_json, show_lines, show_verbatim
 
@@ -32,10 +35,11 @@ def run(arguments: list[str]) -> int:
 
 
 def _invited(options: argparse.Namespace, client: BlockingClient) -> int:
-    invitation = client.call(INVITE, Invite(options.uses, options.hours))
-    if options.file:
+    if options.file is None:
+        invitation = client.call(INVITE, Invite(options.uses, options.hours))
+    else:
         try:
-            _write_private(Path(options.file), invitation.file)
+            invitation = _into_file(options, client, Path(options.file))
         except OSError as error:
             return fail(options, f"{options.file} cannot be written: {error.strerror}")
     if options.json:
@@ -45,16 +49,24 @@ def _invited(options: argparse.Namespace, client: BlockingClient) -> int:
     return exits.DONE
 
 
+def _into_file(options: argparse.Namespace, client: BlockingClient, path: Path) -> Invitation:
+    """The place is made first: no invitation is out that nobody has."""
+    if path.exists() and path.suffix != INVITATION_SUFFIX:
+        raise FileExistsError(EEXIST, f"it is there already, and not as *{INVITATION_SUFFIX}")
+    # For its owner only from the first moment.
+    descriptor, place = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            invitation = client.call(INVITE, Invite(options.uses, options.hours))
+            file.write(invitation.file)
+        Path(place).replace(path)
+    finally:
+        Path(place).unlink(missing_ok=True)
+    return invitation
+
+
 def _show(invitation: Invitation, file: str | None) -> None:
     machines = "one machine" if invitation.uses == 1 else f"{invitation.uses} machines"
     until = moment(invitation.expires_ms)
     show_lines([f"for {machines} until {until}; on each of them:"])
     show_verbatim([f"wingbeat flock join {file or invitation.text}"])
-
-
-def _write_private(path: Path, content: str) -> None:
-    """For its owner only from the first moment, also in the place of an earlier file."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(content)
