@@ -185,7 +185,7 @@ def test_an_invitation_takes_the_place_of_no_other_file(
         if path.suffix == ".txt":
             path.write_text("ten years of work")
         assert cli.main(["flock", "invite", "--file", str(path)]) == exits.FAILED
-        assert capsys.readouterr().err == f"wingbeat: {path} cannot be written: {reason}\n"
+        assert capsys.readouterr().err == f"wingbeat: {path} cannot be written: {reason}.\n"
     earlier = tmp_path / "meadow.wingbeat-invitation"
     earlier.write_text("of yesterday")
     assert cli.main(["flock", "invite", "--file", str(earlier)]) == exits.DONE
