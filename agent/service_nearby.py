@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent.net.addresses import Address
@@ -29,7 +30,9 @@ SETTLED_S = 1.0
 """Once somebody is heard, the others are within this time."""
 DOOR_KEPT_S = 60.0
 FLOCKS_MAX = 32
-KNOCKS_AT_ONCE = 4
+KNOCKS_AT_ONCE = 16
+KNOCKING_S_MAX = 10.0
+"""As long a person waits for the names of flocks, whatever others tell the network."""
 
 
 class Lookout:
@@ -145,7 +148,9 @@ class Lookout:
                 except MembershipError:
                     return
 
-        await asyncio.gather(*map(knock, unknown))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KNOCKING_S_MAX):
+                await asyncio.gather(*map(knock, unknown))
 
     def _known_doors(self) -> list[tuple[str, Door]]:
         """A keeper that answered lately does not have to answer again."""

@@ -50,6 +50,8 @@ from agent.net.tls import JOIN, TlsObject, client_context, unverified_context
 
 PROBES_AT_ONCE = 8
 PROBE_S_MAX = 4.0
+FINDING_S_MAX = 12.0
+"""Anybody can tell of thousands of addresses where nobody answers; a person waits meanwhile."""
 COLLECT_AGAIN_S, COLLECT_AGAIN_MAX = 1.0, 4
 
 
@@ -154,10 +156,13 @@ async def _exchanged(
 
 async def find_door(addresses: Iterable[Address], flock_id: str = "") -> Door:
     """The first of these addresses where a keeper answers, of this flock if one is given."""
-    wanted = list(dict.fromkeys(addresses))
-    reports: list[str] = []
+    wanted, reports = list(dict.fromkeys(addresses)), list[str]()
+    end_s = time.monotonic() + FINDING_S_MAX
     for start in range(0, len(wanted), PROBES_AT_ONCE):
         some = wanted[start : start + PROBES_AT_ONCE]
+        if time.monotonic() > end_s:
+            reports.append(f"{len(wanted) - start} more were not tried, it would take too long")
+            break
         for address, found in zip(some, await _knock(some), strict=True):
             if isinstance(found, MembershipError):
                 reports.append(f"{address}: {found}")
