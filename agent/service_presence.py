@@ -42,7 +42,7 @@ from agent.service_settings import PAUSED, NodeSettings
 TOMORROW_HOUR = 8
 """A pause until tomorrow ends then, by the local clock."""
 TEST_FOR_S = 3.0
-"""So long all sources are looked at after somebody asked what they see."""
+"""So long all sources are watched after somebody asked what they see."""
 ANSWER_WITHIN_S = 5.0
 JOIN_S = 2.0
 
@@ -109,7 +109,8 @@ class ServicePresence:
         self._told: PresenceChanged | None = None
         self._test_until_s = float("-inf")
         self._woken = self._stopping = self._all_now = False
-        self._rounds = 0
+        self._asking: list[asyncio.Future[None]] = []
+        """Who waits for the next round that begins."""
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop
 
@@ -143,6 +144,7 @@ class ServicePresence:
             self._stopping = True
             self._changed.notify_all()
         await asyncio.to_thread(thread.join, JOIN_S)
+        _answer(self._asking)
 
     # -- what a person wants -----------------------------------------------------------------------
 
@@ -221,18 +223,21 @@ class ServicePresence:
             )
 
     async def look(self) -> PresenceState:
-        """The same after a look at every source, needed or not: to test them."""
-        with self._changed:
-            self._test_until_s = time.monotonic() + TEST_FOR_S
-            self._all_now = True
-            goal = self._rounds + 2
-            self._wake()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ANSWER_WITHIN_S):
-                while self._thread is not None and self._rounds < goal:
-                    await asyncio.sleep(0.02)
-                    with self._changed:
-                        self._wake()
+        """The same after a look at every source, needed or not: to test them.
+
+        Whoever asks on and on, as a window does, has them looked at when they are due.
+        """
+        if self._thread is not None:
+            looked = self._loop.create_future()
+            with self._changed:
+                now_s = time.monotonic()
+                self._all_now |= now_s >= self._test_until_s
+                self._test_until_s = now_s + TEST_FOR_S
+                self._asking.append(looked)
+                self._wake()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ANSWER_WITHIN_S):
+                    await looked
         return self.state()
 
     def work_began(self) -> None:
@@ -322,7 +327,7 @@ class ServicePresence:
         looker: Looker | None = None
         try:
             while not self._stopping:
-                kinds, now = self._kinds()
+                kinds, now, asking = self._begin_round()
                 if kinds and looker is None:
                     sources = self._make_sources()
                     looker = Looker(sources, time.monotonic)
@@ -330,35 +335,44 @@ class ServicePresence:
                     sources.watch(self._rules.exclusive_programs)
                     looker.look(kinds, brisk=self._running() > 0, now=now)
                     self._take(looker)
-                self._round()
+                self._end_round(asking)
         finally:
             if sources is not None:
                 sources.close()
 
-    def _kinds(self) -> tuple[frozenset[Kind], bool]:
-        """What to look at, and whether all of it now, however lately it was looked at."""
+    def _begin_round(self) -> tuple[frozenset[Kind], bool, list[asyncio.Future[None]]]:
+        """What to look at, whether all of it however lately it was looked at, and who waits."""
         with self._changed:
             self._woken = False
             now, self._all_now = self._all_now, False
+            asking, self._asking = self._asking, []
             testing = time.monotonic() < self._test_until_s
             kinds = frozenset(Kind) if testing else needed(self._rules, self._wish, _now())
-            return kinds, now
+            return kinds, now, asking
 
     def _take(self, looker: Looker) -> None:
         with self._changed:
             self._readings = looker.readings(self._running())
             self._read_s = {kind: looker.read_s(kind) for kind in Kind}
 
-    def _round(self) -> None:
+    def _end_round(self, asking: list[asyncio.Future[None]]) -> None:
         """Decide, tell, and rest until there is something to look at."""
         with self._changed:
             self._decide()
-            self._rounds += 1
-            if self._event() != self._told:
-                with suppress(RuntimeError):  # the loop has ended
+            with suppress(RuntimeError):  # the loop has ended
+                if self._event() != self._told:
                     self._loop.call_soon_threadsafe(self._tell)
+                if asking:
+                    self._loop.call_soon_threadsafe(_answer, asking)
             if not (self._woken or self._stopping):
                 self._changed.wait(self._verdict.look_again_s)
+
+
+def _answer(asking: list[asyncio.Future[None]]) -> None:
+    """Those who still wait; in the loop."""
+    for each in asking:
+        if not each.done():
+            each.set_result(None)
 
 
 def _now() -> Now:

@@ -160,6 +160,43 @@ def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Pat
     in_loop(test)
 
 
+def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_due(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        machine = Machine()
+        asked = 20
+        async with presence(tmp_path, machine, Rules()) as found:
+            for _ in range(asked):
+                await found.look()
+            [made] = machine.made
+            for cheap in made.of(Kind.INPUT):
+                assert isinstance(cheap, Told)
+                assert cheap.reads == asked, "one look for each who asks, and none besides"
+            for kind in (Kind.MAINS, Kind.PROGRAMS, Kind.MEMORY):
+                [dear] = made.of(kind)
+                assert isinstance(dear, Told)
+                assert dear.reads < asked / 2
+
+    in_loop(test)
+
+
+def test_many_who_ask_at_once_are_answered_and_nobody_waits_for_one_that_ends(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine, Rules()) as found:
+            states = await asyncio.gather(*(found.look() for _ in range(50)))
+            assert all(source.sees for state in states for source in state.sources)
+            asking = [asyncio.create_task(found.look()) for _ in range(3)]
+            await asyncio.sleep(0)
+        assert all(state.volunteering for state in await asyncio.gather(*asking))
+        assert (await found.look()).volunteering
+
+    in_loop(test)
+
+
 def test_a_source_that_breaks_counts_as_one_that_cannot_see(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -238,18 +238,26 @@ def test_what_living_grandchildren_use_is_counted_as_own() -> None:
         child.wait()
 
 
-def test_whoever_was_abandoned_by_its_parent_is_found_by_its_session() -> None:
+def test_whoever_is_abandoned_by_its_parent_is_counted_as_own_below_the_guardian() -> None:
     own = LinuxOwnTime()
     before_s = own.read()
-    burn = f"{sys.executable} -c '{BURN.format(60)}'"
+    abandoned = f"(exec setsid {sys.executable} -c '{BURN.format(60)}' &); exec sleep 60"
+    guardian = (
+        "import os, signal, subprocess, sys\n"
+        "from agent.execution.keeper import become_subreaper\n"
+        "from agent.execution.process_tree import end_tree\n"
+        "become_subreaper()\n"
+        "program = subprocess.Popen(['sh', '-c', sys.argv[1]], start_new_session=True)\n"
+        "sys.stdin.read()\n"
+        "end_tree(os.getpid())\n"
+    )
     child = subprocess.Popen(
-        ["sh", "-c", f"(exec {burn} &); exec sleep 60"], start_new_session=True
+        [sys.executable, "-c", guardian, abandoned], stdin=subprocess.PIPE, start_new_session=True
     )
     try:
         wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
     finally:
-        os.killpg(child.pid, 9)
-        child.wait()
+        child.communicate()
 
 
 def test_elsewhere_the_time_of_whoever_has_ended_stays_in_the_sum() -> None:

@@ -3,8 +3,9 @@
 The sum of its own time and that of every process below it, each with what it has inherited: a
 process that has ended has given its time to the one that waited for it, so the sum only grows, and
 nothing gets lost between two looks. The children of a process are read from the file that names
-them, so that a look costs what the node runs and not what the machine does. Whoever was abandoned
-by its parent is found by its session.
+them, so that a look costs what the node runs and not what the machine does. Nobody else has to be
+looked for: who is abandoned by its parent falls to the keeper of its program, or to the guardian
+(``agent.execution``), and so stays below this process.
 """
 
 from __future__ import annotations
@@ -32,8 +33,7 @@ class LinuxOwnTime:
 
     def read(self) -> float:
         """All of it so far, in seconds."""
-        below = self.descendants()
-        return sum(self._used_s(each) for each in [self._me, *below, *self._abandoned(below)])
+        return sum(self._used_s(each) for each in [self._me, *self.descendants()])
 
     def descendants(self) -> list[int]:
         """All below it."""
@@ -52,16 +52,6 @@ class LinuxOwnTime:
                     found += map(int, (thread / "children").read_bytes().split())
         return found
 
-    def _abandoned(self, below: list[int]) -> list[int]:
-        known = {self._me, *below}
-        sessions = {session for each in below if (session := _session(each)) in known}
-        sessions.discard(_session(self._me))
-        if not sessions:
-            return []
-        with os.scandir(self._processes) as entries:  # of paths it would cost four times as much
-            everybody = [int(entry.name) for entry in entries if entry.name.isdigit()]
-        return [each for each in everybody if each not in known and _session(each) in sessions]
-
     def _used_s(self, process: int) -> float:
         try:
             told = (self._processes / str(process) / "stat").read_bytes()
@@ -69,10 +59,3 @@ class LinuxOwnTime:
             return 0.0
         words = told.rpartition(b")")[2].split()
         return sum(map(int, words[USER : INHERITED_SYSTEM + 1])) * TICK_S
-
-
-def _session(process: int) -> int:
-    try:
-        return os.getsid(process)
-    except OSError:
-        return -1
