@@ -183,6 +183,8 @@ class Membership:
     async def admit(self, applicant: Applicant) -> Member:
         """Issues a certificate to a newcomer or a member, and makes it known."""
         authority = self.authority("admit")
+        if self.roster.known(applicant.node_id) is None:
+            await self._save_roster()  # whom this disk cannot keep is told so, and known to nobody
         member = authority.issue(applicant, self.clock(), self.node_life_s, self._signer)
         self.roster.learn(member.certificate)
         self._appoint_missing()

@@ -51,7 +51,7 @@ from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
 from agent.net.tls import JOIN, client_context
-from tests.net.flocks import LOOPBACK, Hands, first, invited, open_door, serving
+from tests.net.flocks import LOOPBACK, FullDisk, Hands, first, invited, open_door, serving
 from tests.net.test_links_nodes import eventually, run
 
 
@@ -134,6 +134,24 @@ def test_an_answer_that_was_lost_is_asked_for_again(tmp_path: Path) -> None:
             there.requests.decide(there.only.request, "", admit=True)
             lost = await request._ask(Collect(request._number))
             assert isinstance(lost, Welcome)
+            await request.collect()
+            assert len(keeper.roster.members()) == 2
+
+    run(scenario)
+
+
+def test_whom_a_full_disk_cannot_keep_is_not_let_in_and_may_come_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = first(tmp_path)
+        async with asked_at(keeper) as there:
+            request = await begun(there, tmp_path / "new")
+            there.requests.decide(there.only.request, "", admit=True)
+            disk, keeper.folder = keeper.folder, PrivateFolder(keeper.folder.path, FullDisk())
+            with pytest.raises(MembershipError, match="disk is not full"):
+                await request.collect()
+            assert len(keeper.roster.members()) == 1
+            assert Membership.open(tmp_path / "new") is None
+            keeper.folder = disk
             await request.collect()
             assert len(keeper.roster.members()) == 2
 
