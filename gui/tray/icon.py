@@ -89,7 +89,8 @@ class TrayIcon(QObject):
             return
         if not self._full_screen.now():
             self._news = news
-            self.icon.showMessage(news.title, news.sentence, self.icon.icon(), TOLD_MS)
+            said = (_unmarked(news.title), _unmarked(news.sentence))
+            self.icon.showMessage(*said, self.icon.icon(), TOLD_MS)
 
     def hide(self) -> None:
         """At the end."""
@@ -141,3 +142,8 @@ def _dark_panel() -> bool:
     """What the desktop's own windows are is the best guess of what its panel is."""
     window = QGuiApplication.palette().color(QPalette.ColorRole.Window)
     return window.lightness() < 128
+
+
+def _unmarked(text: str) -> str:
+    """Desktops read markup in messages; names are the words of strangers, who may write some."""
+    return text.replace("<", "‹").replace(">", "›")

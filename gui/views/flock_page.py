@@ -164,6 +164,7 @@ class FlockPage(QWidget):
         box = QMessageBox(self)
         box.setObjectName("expelBox")
         box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr("Expel {name} from the flock?", name=machine.name))
         box.setInformativeText(
             tr("Its certificate is void on all machines at once. To come back it has to be "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QLabel, QVBoxLayout, QWidget
 
@@ -64,6 +64,7 @@ class Outputs(QWidget):
         if dataset.size_bytes:
             text += f" · {size(dataset.size_bytes)}"
         said = QLabel(text)
+        said.setTextFormat(Qt.TextFormat.PlainText)
         said.setToolTip(dataset.dataset)
         holder = QWidget()
         lay = row(said)

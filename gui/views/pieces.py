@@ -70,6 +70,7 @@ def title(text: str) -> QLabel:
     """The name of a place."""
     made = QLabel(text)
     made.setFont(title_font())
+    made.setTextFormat(Qt.TextFormat.PlainText)
     return made
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QVBoxLayout, QWidget
 
 from agent.api.methods import ACCEPT_PROGRAM, REFUSE_PROGRAM
@@ -98,6 +99,7 @@ class ProgramsCard(QFrame):
             tr("May {program} of {publisher} run here?",
                program=name, publisher=view.publisher or tr("somebody"))
         )  # fmt: skip
+        said.setTextFormat(Qt.TextFormat.PlainText)
         said.setToolTip(view.name)
         lay = row(
             said,

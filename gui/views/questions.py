@@ -75,6 +75,7 @@ def _box(parent: QWidget | None, name: str, text: str) -> QMessageBox:
     box.setObjectName(name)
     box.setWindowTitle("Wingbeat")
     box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setText(text)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     return box

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -68,6 +69,8 @@ def test_who_asks_stands_above_the_machines_with_the_code(
     code = page.findChild(QLabel, "joinCode0")
     assert code is not None
     assert code.text() == CODE
+    plain = Qt.TextFormat.PlainText  # names are the words of strangers, and may look like markup
+    assert {each.textFormat() for each in page.requests.findChildren(QLabel)} == {plain}
     admit, refuse = (page.findChild(QPushButton, name) for name in ("admit0", "refuse0"))
     assert admit is not None
     assert refuse is not None

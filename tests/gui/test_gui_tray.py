@@ -109,6 +109,19 @@ def test_news_can_be_muted_and_is_quiet_during_films(
     assert told == ["Line 42 is done"]
 
 
+def test_markup_in_the_name_of_a_stranger_is_none(
+    tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    assert tray.icon is not None
+    monkeypatch.setattr(tray.icon, "showMessage", lambda *said: told.extend(said[:2]))
+    name = '<a href="http://192.0.2.7">laptop</a>'
+    tray.tell(News(NewsKind.JOIN, f"{name} wants to join the flock", f"{name} asks"))
+    assert len(told) == 2
+    assert not any(mark in text for text in told for mark in "<>")
+    assert all("laptop" in text for text in told)
+
+
 def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, desk: Desk) -> None:
     panels: list[str] = []
     tray = TrayIcon(desk, FilmRuns(), lambda: bool(panels))
