@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 FOLLOW_EVERY_S = 1.0
 USER_LENGTH_MAX = 64
 OPEN = ("waiting", "admitted")
+NOT_ANSWERED = "nobody there has answered in time"
+NOT_CONFIRMED = "it was let in, and nobody here has said in time that the codes are the same"
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +73,7 @@ class AskOffice:
 
     async def _begin(self, reference: str) -> AskFacts:
         service = self._service
-        await self.withdraw()
+        await self._withdraw()
         door = await self._door(reference)
         service.check_port()
         request = await begin_request(service.home.identity, door, service.name, _user())
@@ -86,7 +88,7 @@ class AskOffice:
 
     def confirm(self, code: str) -> AskFacts:
         """A person has compared the codes: join as soon as this machine is let in."""
-        if self._facts.state not in OPEN:
+        if self._facts.state not in (*OPEN, "joining"):
             raise ServiceError("This machine asks no flock at present: ask one first.")
         if not same_code(self._facts.code, code):
             raise ServiceError(
@@ -97,7 +99,11 @@ class AskOffice:
         return self._facts
 
     async def withdraw(self) -> AskFacts:
-        """Ask no more."""
+        """Ask no more, also when the asking has only begun."""
+        async with self._beginning:
+            return await self._withdraw()
+
+    async def _withdraw(self) -> AskFacts:
         if self._facts.state in OPEN:
             request = self._request
             self._end_following()
@@ -155,7 +161,7 @@ class AskOffice:
         while self._request is request and self._facts.state in OPEN:
             await asyncio.sleep(FOLLOW_EVERY_S)
             if self._service.network is not None:
-                await self.withdraw()
+                await self._withdraw()
                 return
             try:
                 outcome = await request.outcome()
@@ -170,7 +176,8 @@ class AskOffice:
             if outcome.state == "refused":
                 self._become(replace(self._facts, state="refused", reason="somebody there refused"))
             elif outcome.state in ("ended", "joined"):
-                self._over("nobody has answered in time")
+                let_in = self._facts.state == "admitted"
+                self._over(NOT_CONFIRMED if let_in else NOT_ANSWERED)
             elif outcome.state != self._facts.state:
                 self._become(replace(self._facts, state=outcome.state))
             if self._facts.state == "admitted" and self._facts.confirmed:

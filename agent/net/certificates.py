@@ -99,9 +99,13 @@ def flock_id_of(key: PublicKey) -> str:
     return _base32(key_hash(key)[:FLOCK_ID_BYTES])
 
 
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters to Unicode, and yet nothing is seen of them."""
+
+
 def clean_name(text: str) -> str:
-    """A host or flock name as a certificate holds it: printable, at most 64 bytes of UTF-8."""
-    kept = "".join(character for character in text if character.isprintable()).strip()
+    """A host or flock name as a certificate holds it: to be seen, at most 64 bytes of UTF-8."""
+    kept = "".join(each for each in text if each.isprintable() and each not in _BLANK).strip()
     short = kept.encode("utf-8")[:NAME_BYTES_MAX].decode("utf-8", "ignore")
     return short.strip() or "unnamed"
 

@@ -88,6 +88,14 @@ def test_any_host_name_fits_a_certificate(host_name: str) -> None:
     assert 1 <= len(applicant.host_name.encode()) <= certificates.NAME_BYTES_MAX
 
 
+@pytest.mark.parametrize(
+    "name", ["\u3164\u2800", "\u202e\u200b", "\x1b\r\n", "\u00a0 \u115f\u1160\uffa0"]
+)
+def test_a_name_of_which_nothing_is_seen_is_none(name: str) -> None:
+    assert certificates.clean_name(name) == "unnamed"
+    assert certificates.clean_name(f"{name}laptop{name}") == "laptop"
+
+
 NODE = new_node(AUTHORITY)
 REQUEST = request_certificate(NODE.key, "host")
 
