@@ -11,12 +11,15 @@ import re
 from collections.abc import Callable
 
 from agent.api.values import TaskState
+from gui.model.agent_sentences import CAUSES, FITTING, PRESENCE, REFUSALS, SIGHT, WORK, Table
 from gui.model.marks import state_words
 from gui.words import tr, tr_n
 
 Say = Callable[..., str]
 
-_PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
+_PATTERNS: Table = (
+    *WORK,
+    *PRESENCE,
     (r"(?:Helping: )?set to always", lambda: tr("Helps always")),
     (r"set to paused", lambda: tr("Does not help: switched off")),
     (r"set to always", lambda: tr("Helps always")),
@@ -28,6 +31,10 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
     (r"starting", lambda: tr("Starting …")),
     (r"cancelled", lambda: tr("cancelled")),
     (r"failed: (?P<why>.+)", lambda: "{why}"),
+    (
+        r"(?P<task>.+) is aborted: it (?P<why>failed \d+ times.*)",
+        lambda: "{task}: {why}",
+    ),
     (r"(?P<task>.+) is aborted: (?:it )?failed: (?P<why>.+)", lambda: tr("{task} failed: {why}")),
     (r"(?P<task>.+) is (?:aborted|cancelled): (?P<why>.+)", lambda: "{why}"),
     (r"(?P<task>.+) is cancelled", lambda: tr("{task} was cancelled")),
@@ -94,13 +101,6 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
     (r"Nobody is logged in at a screen(?:, by .+)?", lambda: tr("Nobody is logged in at a screen")),
     (r"(?P<memory>\d+) MB of memory are free", lambda: tr("{memory} MB of memory are free")),
     (r"No exclusive program runs", lambda: tr("No exclusive program runs")),
-    (
-        r"waits for (?P<task>.+), not known here yet",
-        lambda: tr("waits for {task}, not known here yet"),
-    ),
-    (r"needs (?P<task>.+), which was given up", lambda: tr("needs {task}, which was given up")),
-    (r"needs (?P<task>.+), which was cancelled", lambda: tr("needs {task}, which was cancelled")),
-    (r"waits for (?P<task>.+)", lambda: tr("waits for {task}")),
     (r"claimed by (?P<host>.+)", lambda: tr("taken by {host}")),
     (r"(?P<task>.+) runs on (?P<host>.+)", lambda: tr("{task} runs on {host}")),
     (r"(?P<task>.+) finished on (?P<host>.+)", lambda: tr("{task} finished on {host}")),
@@ -116,38 +116,30 @@ _PATTERNS: tuple[tuple[str, Callable[[], str]], ...] = (
         r"(?P<task>.+) waits until a person marks it done: (?P<asks>.+)",
         lambda: tr("{task} waits until a person marks it done: {asks}"),
     ),
+    *SIGHT,
+    *REFUSALS,
+    *FITTING,
+    # The sentence of a task behind its name, where nothing above says both.
+    (r"(?P<task>.+?) (?P<why>(?:waits for|needs) .+)", lambda: "{task} {why}"),
 )
+_STATES = {state.value: state for state in TaskState}
+NESTED = ("why", "what")
+LISTS = ("hosts", "programs", "names")
+UNACCEPTED = "does not take the published program "
+"""How the agent begins to say that a machine runs a program only when somebody there accepts it."""
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), said) for pattern, said in _PATTERNS)
 
 
 _TIMES = re.compile(r"failed (?P<times>\d+) times(?:, last: (?P<why>.+))?", re.DOTALL)
 _MOVE = re.compile(r"(?P<state>[A-Z]\w+)(?P<where> on .+?)?(?:: (?P<why>.+))?", re.DOTALL)
-_CAUSES: dict[str, Callable[[], str]] = {
-    "a machine came": lambda: tr("a machine came"),
-    "a machine went away": lambda: tr("a machine went away"),
-    "the agent started": lambda: tr("the agent started"),
-    "the inputs are there": lambda: tr("the inputs are there"),
-    "the program started": lambda: tr("the program started"),
-    "the program ended well": lambda: tr("the program ended well"),
-    "the program failed": lambda: tr("the program failed"),
-    "the program was stopped": lambda: tr("the program was stopped"),
-    "the outputs are kept safe": lambda: tr("the outputs are kept safe"),
-    "a machine began or stopped to help": lambda: tr("a machine began or stopped to help"),
-    "submitted": lambda: tr("submitted"),
-    "a person cancelled": lambda: tr("a person cancelled"),
-    "a person had it tried again": lambda: tr("a person had it tried again"),
-    "a person marked a gate done": lambda: tr("a person marked a gate done"),
-    "a person changed the priority": lambda: tr("a person changed the priority"),
-}
 
 
 def move_words(what: str) -> str:
     """One line of a task's story: the state in a word, where, and why."""
     found = _MOVE.fullmatch(what)
-    states = {state.value: state for state in TaskState}
-    if found is None or found["state"] not in states:
+    if found is None or found["state"] not in _STATES:
         return in_our_words(what)
-    said = state_words(states[found["state"]])
+    said = state_words(_STATES[found["state"]])
     where = (found["where"] or "").removeprefix(" on ")
     if where:
         said = tr("{what} on {machine}", what=said, machine=where)
@@ -161,7 +153,7 @@ def cause_words(cause: str) -> str:
     """What set a move off."""
     if cause.startswith("told by "):
         return tr("told by {machine}", machine=cause.removeprefix("told by "))
-    known = _CAUSES.get(cause)
+    known = CAUSES.get(cause)
     return known() if known is not None else cause
 
 
@@ -175,9 +167,35 @@ def in_our_words(sentence: str) -> str:
         found = pattern.fullmatch(bare)
         if found is not None:
             text = said()
-            values = {key: value or "" for key, value in found.groupdict().items()}
-            return text.format(**values) if values else text
+            values = {key: _within(key, value) for key, value in found.groupdict().items()}
+            return text.format(**values).strip() if values else text
     return sentence
+
+
+def sentence_in_our_words(sentence: str) -> str:
+    """The same where it stands by itself: it begins large, and ends without its dot."""
+    said = in_our_words(sentence).rstrip(".")
+    return said[:1].upper() + said[1:]
+
+
+def refusal_in_our_words(sentence: str) -> str:
+    """What the agent refuses comes as a whole sentence, and is known without its beginning."""
+    bare = sentence.rstrip(".")
+    for each in (bare, bare[:1].lower() + bare[1:]):
+        said = in_our_words(each)
+        if said != each:
+            return f"{said[:1].upper()}{said[1:]}."
+    return sentence
+
+
+def _within(key: str, value: str | None) -> str:
+    """Reasons within sentences are sentences of the agent too."""
+    if key == "state" and value in _STATES:
+        return state_words(_STATES[value])
+    if value and key in LISTS:
+        first, joined, last = value.rpartition(" and ")
+        return tr("{first} and {last}", first=first, last=last) if joined else value
+    return in_our_words(value) if value and key in NESTED else value or ""
 
 
 def _so_often(count: int, why: str | None) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from agent.api.plan import PlanReply
 from agent.api.values import Dataset, TaskState
 from agent.api.work import Submit, Task, TaskView
+from gui.model.agent_words import UNACCEPTED, in_our_words, sentence_in_our_words
 from gui.model.times import clock, span
 from gui.words import tr, tr_n
 
@@ -47,12 +49,23 @@ def fits_text(plan: PlanReply) -> str:
     if fitting:
         lines.append(tr("Can run on {machines}.", machines=", ".join(fitting)))
     for task in homeless[:REASONS_SHOWN_MAX]:
-        reasons = Counter(each.reason for each in task.misfits)
-        why = "; ".join(reason for reason, _ in reasons.most_common(2))
+        reasons = Counter(
+            each.reason
+            for each in task.misfits
+            if not (plan.waits and each.reason.startswith(UNACCEPTED))
+        )
+        if not reasons:
+            continue  # it is said of all of them together who has to accept its program
+        why = "; ".join(in_our_words(reason) for reason, _ in reasons.most_common(2))
         lines.append(tr("No machine fits {task}: {why}.", task=task.task, why=why.rstrip(".")))
     if plan.helping == 0:
         lines.append(tr("No machine helps at the moment; it starts as soon as one does."))
     return "\n".join(lines)
+
+
+def waits_text(waits: Iterable[str]) -> str:
+    """Who has to accept published programs, a line each."""
+    return "\n".join(f"{sentence_in_our_words(each)}." for each in waits)
 
 
 def _view(submit: Submit, task: Task) -> TaskView:

@@ -164,8 +164,32 @@
         <translation>Nenhum programa exclusivo aberto</translation>
     </message>
     <message>
+        <source>cancelled; still being stopped on {hosts}</source>
+        <translation>cancelado; ainda sendo parado em {hosts}</translation>
+    </message>
+    <message>
+        <source>{task} was cancelled, and is still being stopped on {hosts}</source>
+        <translation>{task} foi cancelada e ainda está sendo parada em {hosts}</translation>
+    </message>
+    <message>
+        <source>an agent died running it</source>
+        <translation>um agente caiu ao executá-la</translation>
+    </message>
+    <message>
+        <source>{count} agents died running it</source>
+        <translation>{count} agentes caíram ao executá-la</translation>
+    </message>
+    <message>
+        <source>needs output {place} of {task}, which delivered {count}</source>
+        <translation>precisa da saída {place} de {task}, que entregou {count}</translation>
+    </message>
+    <message>
         <source>waits for {task}, not known here yet</source>
         <translation>espera por {task}, ainda desconhecida aqui</translation>
+    </message>
+    <message>
+        <source>waits for what it needs</source>
+        <translation>espera o que precisa</translation>
     </message>
     <message>
         <source>needs {task}, which was given up</source>
@@ -178,6 +202,350 @@
     <message>
         <source>waits for {task}</source>
         <translation>espera por {task}</translation>
+    </message>
+    <message>
+        <source>{task} has all that it needs; {why}</source>
+        <translation>{task} tem tudo o que precisa; {why}</translation>
+    </message>
+    <message>
+        <source>no machine helps now (this one: {why})</source>
+        <translation>nenhuma máquina ajuda agora (esta: {why})</translation>
+    </message>
+    <message>
+        <source>machines that help now: {count} of {every}; none has taken it yet</source>
+        <translation>máquinas que ajudam agora: {count} de {every}; nenhuma a pegou ainda</translation>
+    </message>
+    <message>
+        <source>none of the machines that could run it has taken it yet</source>
+        <translation>nenhuma das máquinas que poderiam executá-la a pegou ainda</translation>
+    </message>
+    <message>
+        <source>it waits until somebody accepts its program {program} on {hosts}</source>
+        <translation>espera até que alguém aceite o programa {program} em {hosts}</translation>
+    </message>
+    <message>
+        <source>no machine that helps now can run it</source>
+        <translation>nenhuma máquina que ajuda agora pode executá-la</translation>
+    </message>
+    <message>
+        <source>Somebody on {hosts} has to allow {programs} first</source>
+        <translation>Alguém em {hosts} precisa permitir antes: {programs}</translation>
+    </message>
+    <message>
+        <source>{host} has no program {program}</source>
+        <translation>{host} não tem o programa {program}</translation>
+    </message>
+    <message>
+        <source>{host} does not take the published program {program} until it is allowed there</source>
+        <translation>{host} não aceita o programa publicado {program} até que seja permitido lá</translation>
+    </message>
+    <message>
+        <source>{host} runs {given}, needed is {needed}</source>
+        <translation>{host} usa {given}; é preciso {needed}</translation>
+    </message>
+    <message>
+        <source>{host} is {given}, needed is {needed}</source>
+        <translation>{host} é {given}; é preciso {needed}</translation>
+    </message>
+    <message>
+        <source>{host} has {given} MB of memory, needed are {needed}</source>
+        <translation>{host} tem {given} MB de memória; são precisos {needed}</translation>
+    </message>
+    <message>
+        <source>{host} has {given} MB of disk, needed are {needed}</source>
+        <translation>{host} tem {given} MB de disco; são precisos {needed}</translation>
+    </message>
+    <message>
+        <source>{host} has {given} cores, needed are {needed}</source>
+        <translation>{host} tem {given} núcleos; são precisos {needed}</translation>
+    </message>
+    <message>
+        <source>{host} has no tag {tag}</source>
+        <translation>{host} não tem a etiqueta {tag}</translation>
+    </message>
+    <message>
+        <source>{host} could run it and does not help: {why}</source>
+        <translation>{host} poderia executá-la e não ajuda: {why}</translation>
+    </message>
+    <message>
+        <source>it says no reason</source>
+        <translation>não diz o motivo</translation>
+    </message>
+    <message>
+        <source>{host} could run it, and failed at it before</source>
+        <translation>{host} poderia executá-la, mas já falhou nela</translation>
+    </message>
+    <message>
+        <source>{host} could run it, and is busy</source>
+        <translation>{host} poderia executá-la e está ocupada</translation>
+    </message>
+    <message>
+        <source>{host} could run it, and is busy with {slots} tasks</source>
+        <translation>{host} poderia executá-la e está ocupada com {slots} tarefas</translation>
+    </message>
+    <message>
+        <source>{host} could run it</source>
+        <translation>{host} poderia executá-la</translation>
+    </message>
+    <message>
+        <source>Finishes this task, then pauses</source>
+        <translation>Termina esta tarefa e depois pausa</translation>
+    </message>
+    <message>
+        <source>Finishes {count} tasks, then pauses</source>
+        <translation>Termina {count} tarefas e depois pausa</translation>
+    </message>
+    <message>
+        <source>Paused: you used the keyboard or mouse {ago} ago</source>
+        <translation>Pausado: você usou o teclado ou o mouse há {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: somebody typed in {where} {ago} ago</source>
+        <translation>Pausado: alguém digitou em {where} há {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: somebody touched the locked screen {ago} ago</source>
+        <translation>Pausado: alguém tocou na tela bloqueada há {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: {names} uses this computer</source>
+        <translation>Pausado: {names} usa este computador</translation>
+    </message>
+    <message>
+        <source>Paused: this computer runs on battery</source>
+        <translation>Pausado: este computador usa a bateria</translation>
+    </message>
+    <message>
+        <source>Paused: an exclusive program has ended only {ago} ago</source>
+        <translation>Pausado: um programa exclusivo terminou há só {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: this computer was plugged in only {ago} ago</source>
+        <translation>Pausado: este computador foi ligado à tomada há só {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: a program filled the screen until {ago} ago</source>
+        <translation>Pausado: um programa ocupava a tela até há {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: memory came free only {ago} ago</source>
+        <translation>Pausado: a memória ficou livre há só {ago}</translation>
+    </message>
+    <message>
+        <source>Paused: only {free} MB of memory are free, {kept} MB are kept for you</source>
+        <translation>Pausado: só {free} MB de memória estão livres; {kept} MB ficam para você</translation>
+    </message>
+    <message>
+        <source>Paused: a program fills the screen</source>
+        <translation>Pausado: um programa ocupa a tela</translation>
+    </message>
+    <message>
+        <source>Paused: {name} fills the screen</source>
+        <translation>Pausado: {name} ocupa a tela</translation>
+    </message>
+    <message>
+        <source>Paused: what was last asked for, in {file}, cannot be read; resume to go on</source>
+        <translation>Pausado: o último pedido, em {file}, não pode ser lido; retome para continuar</translation>
+    </message>
+    <message>
+        <source>{name} fills the screen</source>
+        <translation>{name} ocupa a tela</translation>
+    </message>
+    <message>
+        <source>Helps: the rules allow it</source>
+        <translation>Ajuda: as regras permitem</translation>
+    </message>
+    <message>
+        <source>its owner uses it</source>
+        <translation>o dono a usa</translation>
+    </message>
+    <message>
+        <source>it cannot be seen whether somebody uses it</source>
+        <translation>não se vê se alguém a usa</translation>
+    </message>
+    <message>
+        <source>other programs are busy on it</source>
+        <translation>outros programas a ocupam</translation>
+    </message>
+    <message>
+        <source>it runs on battery</source>
+        <translation>usa a bateria</translation>
+    </message>
+    <message>
+        <source>it is short of memory</source>
+        <translation>está com pouca memória</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>pausada</translation>
+    </message>
+    <message>
+        <source>keyboard and mouse</source>
+        <translation>o teclado e o mouse</translation>
+    </message>
+    <message>
+        <source>which programs run</source>
+        <translation>os programas que rodam</translation>
+    </message>
+    <message>
+        <source>whether this computer is on mains</source>
+        <translation>se este computador está na tomada</translation>
+    </message>
+    <message>
+        <source>whether a program fills the screen</source>
+        <translation>se um programa ocupa a tela</translation>
+    </message>
+    <message>
+        <source>how much memory is free</source>
+        <translation>quanta memória está livre</translation>
+    </message>
+    <message>
+        <source>how busy the processor is</source>
+        <translation>o uso do processador</translation>
+    </message>
+    <message>
+        <source>the agent was not started in a graphical session; start it from the desktop, or let it help always</source>
+        <translation>o agente não foi iniciado em uma sessão gráfica; inicie-o pela área de trabalho ou deixe-o ajudar sempre</translation>
+    </message>
+    <message>
+        <source>the agent was not started in a graphical session</source>
+        <translation>o agente não foi iniciado em uma sessão gráfica</translation>
+    </message>
+    <message>
+        <source>it has not been looked at yet</source>
+        <translation>ainda não se olhou</translation>
+    </message>
+    <message>
+        <source>it has to be measured for a few seconds</source>
+        <translation>é preciso medir por alguns segundos</translation>
+    </message>
+    <message>
+        <source>nothing on this system shows it</source>
+        <translation>nada neste sistema o mostra</translation>
+    </message>
+    <message>
+        <source>X11 sees only part of what happens in a Wayland session</source>
+        <translation>o X11 vê só parte do que acontece em uma sessão Wayland</translation>
+    </message>
+    <message>
+        <source>the X server has gone</source>
+        <translation>o servidor X se foi</translation>
+    </message>
+    <message>
+        <source>display {display} cannot be reached ({why})</source>
+        <translation>a tela {display} não é alcançada ({why})</translation>
+    </message>
+    <message>
+        <source>there is no {name} bus</source>
+        <translation>não há barramento {name}</translation>
+    </message>
+    <message>
+        <source>the compositor has gone</source>
+        <translation>o compositor se foi</translation>
+    </message>
+    <message>
+        <source>Windows does not tell ({why})</source>
+        <translation>o Windows não diz ({why})</translation>
+    </message>
+    <message>
+        <source>Windows does not know it either</source>
+        <translation>o Windows também não sabe</translation>
+    </message>
+    <message>
+        <source>{host} is stopping; ask another machine</source>
+        <translation>{host} está parando; peça a outra máquina</translation>
+    </message>
+    <message>
+        <source>{host} has a full disk; ask another machine</source>
+        <translation>{host} está com o disco cheio; peça a outra máquina</translation>
+    </message>
+    <message>
+        <source>{workflow} is finished and was cleaned up</source>
+        <translation>{workflow} terminou e foi removido</translation>
+    </message>
+    <message>
+        <source>No workflow {workflow} is known on {host}</source>
+        <translation>Nenhum fluxo {workflow} é conhecido em {host}</translation>
+    </message>
+    <message>
+        <source>{workflow} has no task {task}</source>
+        <translation>{workflow} não tem a tarefa {task}</translation>
+    </message>
+    <message>
+        <source>Nothing to cancel in {workflow}: all of it has ended</source>
+        <translation>Nada a cancelar em {workflow}: tudo já terminou</translation>
+    </message>
+    <message>
+        <source>Nothing to retry in {workflow}: no task of it failed or was cancelled</source>
+        <translation>Nada a repetir em {workflow}: nenhuma tarefa falhou ou foi cancelada</translation>
+    </message>
+    <message>
+        <source>{workflow} has ended; its priority moves nothing</source>
+        <translation>{workflow} terminou; a prioridade não muda nada</translation>
+    </message>
+    <message>
+        <source>{task} is no manual step known on {host}</source>
+        <translation>{task} não é um passo manual conhecido em {host}</translation>
+    </message>
+    <message>
+        <source>{task} is marked done already</source>
+        <translation>{task} já está marcado como feito</translation>
+    </message>
+    <message>
+        <source>{task} cannot be marked done yet: it is {state}</source>
+        <translation>{task} ainda não pode ser marcado como feito: está {state}</translation>
+    </message>
+    <message>
+        <source>another machine told it</source>
+        <translation>outra máquina avisou</translation>
+    </message>
+    <message>
+        <source>a message was lost on its way</source>
+        <translation>uma mensagem se perdeu no caminho</translation>
+    </message>
+    <message>
+        <source>it was time</source>
+        <translation>chegou a hora</translation>
+    </message>
+    <message>
+        <source>the disk does not take data</source>
+        <translation>o disco não aceita dados</translation>
+    </message>
+    <message>
+        <source>the disk takes data again</source>
+        <translation>o disco aceita dados de novo</translation>
+    </message>
+    <message>
+        <source>the programs of a machine changed</source>
+        <translation>os programas de uma máquina mudaram</translation>
+    </message>
+    <message>
+        <source>the members of the flock changed</source>
+        <translation>os membros do bando mudaram</translation>
+    </message>
+    <message>
+        <source>an input could not be fetched</source>
+        <translation>uma entrada não pôde ser buscada</translation>
+    </message>
+    <message>
+        <source>the program could not be started</source>
+        <translation>o programa não pôde ser iniciado</translation>
+    </message>
+    <message>
+        <source>the program told how far it is</source>
+        <translation>o programa disse até onde chegou</translation>
+    </message>
+    <message>
+        <source>the program saved its state</source>
+        <translation>o programa salvou seu estado</translation>
+    </message>
+    <message>
+        <source>datasets came or went</source>
+        <translation>dados chegaram ou saíram</translation>
+    </message>
+    <message>
+        <source>an agent was stopped</source>
+        <translation>um agente foi parado</translation>
     </message>
     <message>
         <source>taken by {host}</source>
@@ -270,6 +638,10 @@
     <message>
         <source>told by {machine}</source>
         <translation>dito por {machine}</translation>
+    </message>
+    <message>
+        <source>{first} and {last}</source>
+        <translation>{first} e {last}</translation>
     </message>
     <message numerus="yes">
         <source>failed %n time(s)</source>
@@ -1737,6 +2109,10 @@
     <message>
         <source>No editor opens {name} here.</source>
         <translation>Nenhum editor abre {name} aqui.</translation>
+    </message>
+    <message>
+        <source>Look at line {line} of {name}.</source>
+        <translation>Veja a linha {line} de {name}.</translation>
     </message>
     <message>
         <source>{name} is known already and not run twice.</source>

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QProcess, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QComboBox,
@@ -28,10 +28,12 @@ from PySide6.QtWidgets import (
 from agent.api.work import Submitted
 from agent.workflow.model import Workflow
 from agent.workflow.variables import Variable
+from gui.bridge.editing import editor_command
 from gui.bridge.submitting import Checked, checked, sent
+from gui.editing import native_associations
 from gui.icons.drawing import mark_icon
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, summary_text
+from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.theme.look import GRID
 from gui.views.desk import Desk
 from gui.views.graph_view import GraphView
@@ -40,6 +42,8 @@ from gui.words import tr, tr_n
 
 TYPING_PAUSE_MS = 350
 FAULTS_SHOWN_MAX = 50
+LINE = int(Qt.ItemDataRole.UserRole)
+"""In which line a fault is."""
 
 
 @dataclass(slots=True)
@@ -62,7 +66,7 @@ class SubmitSheet(QDialog):
         self._desk = desk
         self._files = [_File(path) for path in paths]
         self._shown: tuple[str, ...] | None = None
-        self._told_known = False
+        self._told_more = False
         self.setObjectName("submitSheet")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Submit a workflow"))
@@ -201,7 +205,9 @@ class SubmitSheet(QDialog):
             return
         self.summary.setText(summary_text(workflow.submit, found.plan, time.time()))
         self.graph.tell(planned_tasks(workflow.submit))
-        self.machines.setText(fits_text(found.plan) if found.plan is not None else found.note)
+        plan = found.plan
+        said = [fits_text(plan), waits_text(plan.waits)] if plan is not None else [found.note]
+        self.machines.setText("\n".join(filter(None, said)))
 
     def _show_form(self, file: _File, found: Checked) -> None:
         """Fields are made anew only for another file, or other variables."""
@@ -249,14 +255,31 @@ class SubmitSheet(QDialog):
         lines += _refusals(found)
         for text in lines:
             self.faults.addItem(QListWidgetItem(mark_icon(Mark.FAILED), text))
+        for place, each in enumerate(found.faults[:FAULTS_SHOWN_MAX]):
+            self.faults.item(place).setData(LINE, each.line)
         self.faults.setVisible(bool(lines))
 
     # -- acts --------------------------------------------------------------------------------
 
     def _edit(self) -> None:
-        path = self._current().path
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+        """At the line of the chosen fault, else of the first, where the editor takes one."""
+        path, line = self._current().path, self._line_meant()
+        self._desk.bridge.work(
+            lambda: editor_command(native_associations(), path, line),
+            lambda command: self._open(path, line, command),
+        )
+
+    def _line_meant(self) -> int:
+        chosen = max(0, self.faults.currentRow())
+        return int(self.faults.item(chosen).data(LINE) or 0) if self.faults.count() else 0
+
+    def _open(self, path: Path, line: int, command: list[str]) -> None:
+        if command and QProcess.startDetached(command[0], command[1:])[0]:
+            self.note.setText("")
+        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
             self.note.setText(tr("No editor opens {name} here.", name=path.name))
+        elif line:
+            self.note.setText(tr("Look at line {line} of {name}.", line=line, name=path.name))
 
     def _submit(self) -> None:
         for file in self._ready():
@@ -273,10 +296,11 @@ class SubmitSheet(QDialog):
             self.submitted.emit(reply.workflow)
             self._desk.bridge.want(reply.workflow)
             if reply.known:
-                self._told_known = True
-                self.note.setText(
+                self._tell_more(
                     tr("{name} is known already and not run twice.", name=reply.workflow)
                 )
+            elif _news_of_waits(file, reply):
+                self._tell_more(waits_text(reply.waits))
             self._finished(file, Mark.DONE)
 
         def failed(sentence: str) -> None:
@@ -293,10 +317,15 @@ class SubmitSheet(QDialog):
             failed,
         )  # fmt: skip
 
+    def _tell_more(self, sentence: str) -> None:
+        """After the submission; the sheet stays so that it can be read."""
+        self._told_more = True
+        self.note.setText(sentence)
+
     def _finished(self, file: _File, mark: Mark) -> None:
         self.files.item(self._files.index(file)).setIcon(mark_icon(mark))
         self._tell_submit()
-        if all(each.sending for each in self._files) and not self._told_known:
+        if all(each.sending for each in self._files) and not self._told_more:
             self.accept()
 
     def _failed(self, sentence: str) -> None:
@@ -305,3 +334,9 @@ class SubmitSheet(QDialog):
 
 def _refusals(found: Checked) -> list[str]:
     return list(found.plan.faults) if found.plan is not None else []
+
+
+def _news_of_waits(file: _File, reply: Submitted) -> bool:
+    """Who has to accept programs, and was not told before the submission."""
+    plan = file.checked.plan if file.checked is not None else None
+    return bool(reply.waits) and (plan is None or reply.waits != plan.waits)

@@ -45,6 +45,7 @@ from gui.views.task_menu import add_priorities
 from gui.words import tr
 
 MOVES_SHOWN_MAX = 30
+MACHINES_SHOWN_MAX = 8
 WHY_PAUSE_MS = 400
 
 
@@ -255,7 +256,8 @@ class TaskDetails(QScrollArea):
     def _told_why(self, story: Story) -> None:
         if len(self._tasks) != 1 or story.task.task != self._tasks[0].task:
             return
-        self.now.setText(_upper(in_our_words(story.now)))
+        machines = [f"– {in_our_words(each)}" for each in story.machines[:MACHINES_SHOWN_MAX]]
+        self.now.setText("\n".join([_upper(in_our_words(story.now)), *machines]))
         now_s = time.time()
         lines = [
             f"{moment(move.at_ms / 1000, now_s)}  {move_words(move.what)}"

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 
 from agent.api.work import TaskView
 from gui.bridge.submitting import workflow_files
+from gui.model.agent_words import refusal_in_our_words
 from gui.model.flock import up_count
 from gui.model.screen import Changes
 from gui.model.tray import (
@@ -109,7 +110,7 @@ class Window(QWidget):
 
     def _listen(self) -> None:
         self._desk.changed.connect(self.refresh)
-        self._desk.failed.connect(self.fault.say)
+        self._desk.failed.connect(lambda said: self.fault.say(refusal_in_our_words(said)))
         self._desk.said.connect(self._say)
         self._desk.go_to.connect(self.show_there)
         self._desk.submit.connect(self.submit)

@@ -20,7 +20,7 @@ from gui.model.agent_words import in_our_words
 from gui.model.filtering import matching
 from gui.model.graph import BOX_HEIGHT, draw, label_of
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, summary_text
+from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.model.timeline import timeline_of
 from gui.model.times import ago, countdown, left, size, span, tomorrow_s
 from gui.model.week import cells_of, painted, ranges_of
@@ -225,6 +225,14 @@ def test_a_plan_that_fits_nowhere_says_why() -> None:
         "No machine fits a: needs 64 GB of memory, has 16.\n"
         "No machine helps at the moment; it starts as soon as one does."
     )
+
+
+def test_who_has_to_accept_programs_is_said_once() -> None:
+    misfits = (Misfit("n", "acor", "does not take the published program a@1"),)
+    waits = ("acor runs a only when somebody there accepts it: `wingbeat programs accept a`",)
+    plan = PlanReply(False, (), (TaskPlan("a", (), misfits, 0, 0),), 1, 0, waits=waits)
+    assert fits_text(plan) == ""
+    assert waits_text(plan.waits) == "Somebody on acor has to allow a first."
 
 
 # -- words and colours ---------------------------------------------------------------------

@@ -1,0 +1,63 @@
+"""How editors are told a line: the few ways that there are, by the names of the programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+Words = Callable[[str, int], list[str]]
+
+
+def _at_colon(path: str, line: int) -> list[str]:
+    return [f"{path}:{line}"]
+
+
+def _goto(path: str, line: int) -> list[str]:
+    return ["--goto", f"{path}:{line}"]
+
+
+def _plus(path: str, line: int) -> list[str]:
+    return [f"+{line}", path]
+
+
+def _letter(path: str, line: int) -> list[str]:
+    return ["-l", str(line), path]
+
+
+def _number(path: str, line: int) -> list[str]:
+    return [f"-n{line}", path]
+
+
+def _named(path: str, line: int) -> list[str]:
+    return ["--line", str(line), path]
+
+
+_WAYS: dict[Words, str] = {
+    _goto: "code code-insiders codium vscodium cursor com.visualstudio.code com.vscodium.codium",
+    _plus: "gedit gnome-text-editor org.gnome.TextEditor org.gnome.gedit xed pluma gvim emacs",
+    _letter: "kate kwrite org.kde.kate org.kde.kwrite geany org.geany.Geany mousepad",
+    _number: "notepad++",
+    _named: "pycharm pycharm64 pycharm-community pycharm-professional idea idea64 webstorm clion",
+    _at_colon: "subl sublime_text zed",
+}
+_BY_NAME = {name.casefold(): way for way, names in _WAYS.items() for name in names.split()}
+FORWARDED = ("@@", "@@u")
+"""Flatpak's marks around files."""
+
+
+def at_line(command: Sequence[str], path: Path, line: int) -> list[str]:
+    """The command that opens the file at the line; empty where this editor is not known to do so.
+
+    The editor may stand behind what starts it, such as ``env`` or ``flatpak run``.
+    """
+    bare = [word for word in command if word not in FORWARDED]
+    way = next((found for word in bare if (found := _BY_NAME.get(_name(word)))), None)
+    return [*bare, *way(str(path), line)] if way is not None and line > 0 else []
+
+
+def _name(word: str) -> str:
+    """Of a program, without folder and ending; ids of Flatpak have dots and are no files."""
+    name = (PureWindowsPath(word) if "\\" in word else PurePosixPath(word)).name.casefold()
+    for ending in (".exe", ".cmd", ".sh"):
+        name = name.removesuffix(ending)
+    return name

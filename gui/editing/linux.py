@@ -1,0 +1,81 @@
+"""What opens a file on Linux: as ``xdg-mime`` says, out of the desktop entry that it names."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+ASK_S_MAX = 5.0
+PLAIN_TEXT = "text/plain"
+ENTRY = "Desktop Entry"
+
+Ask = Callable[[list[str]], str]
+"""What a command says; empty where it fails."""
+
+
+class LinuxAssociations:
+    """Satisfies ``Associations``."""
+
+    def __init__(self, ask: Ask, environment: Mapping[str, str] = os.environ) -> None:
+        self._ask, self._environment = ask, environment
+
+    def command_for(self, path: Path) -> tuple[str, ...]:
+        """Editors often claim plain text only, and get YAML because it is some."""
+        kind = self._ask(["xdg-mime", "query", "filetype", str(path)])
+        for each in dict.fromkeys((kind, PLAIN_TEXT)):
+            entry = self._ask(["xdg-mime", "query", "default", each]) if each else ""
+            if entry:
+                return self._command(entry)
+        return ()
+
+    def _command(self, entry: str) -> tuple[str, ...]:
+        for folder in self._folders():
+            # An entry "kde-kate.desktop" may lie in a folder "kde".
+            for name in (entry, entry.replace("-", "/", 1)):
+                if (folder / name).is_file():
+                    return command_of((folder / name).read_text("utf-8", "replace"))
+        return ()
+
+    def _folders(self) -> Iterator[Path]:
+        told = self._environment.get
+        own = told("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+        shared = told("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
+        for each in (own, *shared.split(":")):
+            if each:
+                yield Path(each) / "applications"
+
+
+def command_of(entry: str) -> tuple[str, ...]:
+    """The command of a desktop entry without its places for files; none for one in a terminal,
+    because no terminal is opened for it here."""
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(entry)
+        section = parser[ENTRY]
+        words = shlex.split(section.get("Exec", ""))
+    except (configparser.Error, KeyError, ValueError):
+        return ()
+    if section.get("Terminal", "").casefold() == "true":
+        return ()
+    return tuple(
+        word.replace("%%", "%") for word in words if not (len(word) == 2 and _is_place(word))
+    )
+
+
+def _is_place(word: str) -> bool:
+    return word[0] == "%" and word[1] != "%"
+
+
+def asked(command: list[str]) -> str:
+    """What a command of the system says, in one line."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=ASK_S_MAX, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
