@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from gui import settings
 from gui.icons.wing import FILL_STEPS, wing_icon
-from gui.model.news import News
+from gui.model.news import News, NewsKind
 from gui.model.screen import Changes
 from gui.model.tray import Act, Entry, Tray, TrayState, tray_of
 from gui.tray.full_screen import FullScreen, native_full_screen
@@ -23,6 +24,8 @@ TICK_MS = 1000
 LOOK_FOR_TRAY_MS = 2_000
 TOLD_MS = 10_000
 NEWS_AT_ONCE_MAX = 3
+JOIN_AGAIN_S = 60.0
+"""Any stranger can ask to join: messages of it come this far apart; the icon tells of all."""
 TOOLTIP_MAX = 120
 
 
@@ -49,6 +52,7 @@ class TrayIcon(QObject):
         self.shown: Tray | None = None
         self._drawn: tuple[TrayState, int, bool] | None = None
         self._news: News | None = None
+        self._join_told_s = -math.inf
         self._picture = QIcon()
         desk.changed.connect(self._changed)
         self._timer = QTimer(self)
@@ -87,10 +91,20 @@ class TrayIcon(QObject):
         """Unless it is muted, or somebody watches a film."""
         if self.icon is None or not settings.news_wanted(news.kind):
             return
-        if not self._full_screen.now():
+        if not self._full_screen.now() and not self._again(news):
             self._news = news
             said = (_unmarked(news.title), _unmarked(news.sentence))
             self.icon.showMessage(*said, self.icon.icon(), TOLD_MS)
+
+    def _again(self, news: News) -> bool:
+        """Whether it is of a kind that was told a moment ago, and that strangers can cause."""
+        now_s = time.monotonic()
+        if news.kind is not NewsKind.JOIN:
+            return False
+        if now_s - self._join_told_s < JOIN_AGAIN_S:
+            return True
+        self._join_told_s = now_s
+        return False
 
     def hide(self) -> None:
         """At the end."""

@@ -122,6 +122,18 @@ def test_markup_in_the_name_of_a_stranger_is_none(
     assert all("laptop" in text for text in told)
 
 
+def test_strangers_cannot_cover_a_desktop_with_messages(
+    tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    assert tray.icon is not None
+    monkeypatch.setattr(tray.icon, "showMessage", lambda title, *_: told.append(title))
+    for number in range(30):
+        tray.tell(News(NewsKind.JOIN, f"laptop {number} wants to join the flock", ""))
+    tray.tell(News(NewsKind.ENDED, "Line 42 is done", "", "line-42"))
+    assert told == ["laptop 0 wants to join the flock", "Line 42 is done"]
+
+
 def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, desk: Desk) -> None:
     panels: list[str] = []
     tray = TrayIcon(desk, FilmRuns(), lambda: bool(panels))
