@@ -43,6 +43,8 @@ TOMORROW_HOUR = 8
 """A pause until tomorrow ends then, by the local clock."""
 TEST_FOR_S = 3.0
 """So long all sources are watched after somebody asked what they see."""
+LOOK_ANEW_AFTER_S = 1.0
+"""Whoever asks sooner is told what was seen then."""
 ANSWER_WITHIN_S = 5.0
 JOIN_S = 2.0
 
@@ -107,7 +109,7 @@ class ServicePresence:
         self._verdict = verdict(rules, self._wish, self._readings, self._memory, now)
         self._memory = self._verdict.memory
         self._told: PresenceChanged | None = None
-        self._test_until_s = float("-inf")
+        self._test_until_s = self._tested_s = float("-inf")
         self._woken = self._stopping = self._all_now = False
         self._asking: list[asyncio.Future[None]] = []
         """Who waits for the next round that begins."""
@@ -173,7 +175,7 @@ class ServicePresence:
         if keep:
             write_settings(self._settings_file, rules, rules.mode.value)
         with self._changed:
-            self._rules = rules
+            self._rules, self._all_now = rules, True  # what was seen answered other questions
         self._decide_now()
 
     def own_only(self, only: bool) -> None:
@@ -228,13 +230,8 @@ class ServicePresence:
         Whoever asks on and on, as a window does, has them looked at when they are due.
         """
         if self._thread is not None:
-            looked = self._loop.create_future()
             with self._changed:
-                now_s = time.monotonic()
-                self._all_now |= now_s >= self._test_until_s
-                self._test_until_s = now_s + TEST_FOR_S
-                self._asking.append(looked)
-                self._wake()
+                looked = self._have_looked()
             with suppress(TimeoutError):
                 async with asyncio.timeout(ANSWER_WITHIN_S):
                     await looked
@@ -270,6 +267,20 @@ class ServicePresence:
     def _wake(self) -> None:
         self._woken = True
         self._changed.notify_all()
+
+    def _have_looked(self) -> asyncio.Future[None]:
+        """Done when all sources have been looked at that are due; the lock is held."""
+        looked = self._loop.create_future()
+        now_s = time.monotonic()
+        testing = now_s < self._test_until_s
+        self._test_until_s = now_s + TEST_FOR_S
+        if testing and now_s - self._tested_s < LOOK_ANEW_AFTER_S:
+            looked.set_result(None)
+        else:
+            self._all_now |= not testing
+            self._asking.append(looked)
+            self._wake()
+        return looked
 
     def _judged(self, now: Now) -> Verdict:
         readings = replace(self._readings, running=self._running())
@@ -334,7 +345,7 @@ class ServicePresence:
                 if looker is not None and sources is not None:
                     sources.watch(self._rules.exclusive_programs)
                     looker.look(kinds, brisk=self._running() > 0, now=now)
-                    self._take(looker)
+                    self._take(looker, kinds)
                 self._end_round(asking)
         finally:
             if sources is not None:
@@ -350,8 +361,10 @@ class ServicePresence:
             kinds = frozenset(Kind) if testing else needed(self._rules, self._wish, _now())
             return kinds, now, asking
 
-    def _take(self, looker: Looker) -> None:
+    def _take(self, looker: Looker, kinds: frozenset[Kind]) -> None:
         with self._changed:
+            if len(kinds) == len(Kind):
+                self._tested_s = time.monotonic()
             self._readings = looker.readings(self._running())
             self._read_s = {kind: looker.read_s(kind) for kind in Kind}
 

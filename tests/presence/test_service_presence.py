@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import pytest
 
+from agent import service_presence
 from agent.presence.judgement import Cause
-from agent.presence.looking import Sources
+from agent.presence.looking import CALM_S, Sources
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.protocol.events import PresenceChanged
@@ -24,6 +25,7 @@ from agent.service_settings import read_settings
 from tests.presence.eventually import eventually
 
 T = TypeVar("T")
+ASKED = 20
 WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
 
 
@@ -160,23 +162,45 @@ def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Pat
     in_loop(test)
 
 
+def all_told(machine: Machine, *kinds: Kind) -> list[Told[Any]]:
+    """The sources of these kinds, or of all."""
+    [made] = machine.made
+    found = [source for kind in kinds or Kind for source in made.of(kind)]
+    assert all(isinstance(each, Told) for each in found)
+    return cast("list[Told[Any]]", found)
+
+
 def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_due(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(service_presence, "LOOK_ANEW_AFTER_S", 0.0)
+
     async def test() -> None:
         machine = Machine()
-        asked = 20
         async with presence(tmp_path, machine, Rules()) as found:
-            for _ in range(asked):
+            for _ in range(ASKED):
                 await found.look()
-            [made] = machine.made
-            for cheap in made.of(Kind.INPUT):
-                assert isinstance(cheap, Told)
-                assert cheap.reads == asked, "one look for each who asks, and none besides"
-            for kind in (Kind.MAINS, Kind.PROGRAMS, Kind.MEMORY):
-                [dear] = made.of(kind)
-                assert isinstance(dear, Told)
-                assert dear.reads < asked / 2
+            cheap = all_told(machine, Kind.INPUT)
+            assert {each.reads for each in cheap} == {ASKED}, "one for each who asks, none besides"
+            dear = all_told(machine, Kind.MAINS, Kind.PROGRAMS, Kind.MEMORY)
+            assert max(each.reads for each in dear) < ASKED / 2
+
+    in_loop(test)
+
+
+def test_what_was_seen_a_moment_ago_is_told_without_another_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_presence, "LOOK_ANEW_AFTER_S", 600.0)
+    monkeypatch.setattr(service_presence, "TEST_FOR_S", 600.0)
+
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine, Rules()) as found:
+            for _ in range(ASKED):
+                state = await found.look()
+                assert all(source.sees for source in state.sources)
+            assert {each.reads for each in all_told(machine)} == {1}
 
     in_loop(test)
 
@@ -339,6 +363,20 @@ def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
             found.own_only(only=True)
             assert machine.handed[-1].own_only
             assert read_settings(tmp_path / "settings.toml").rules == replace(rules, own_only=True)
+
+    in_loop(test)
+
+
+def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine, replace(WATCHFUL, exclusive_programs=("a",))) as it:
+            await eventually(lambda: bool(machine.made) and machine.helps)
+            [programs] = all_told(machine, Kind.PROGRAMS)
+            programs.value = lambda: Seen(("b",))
+            it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
+            async with asyncio.timeout(CALM_S[Kind.PROGRAMS] / 2):
+                await eventually(lambda: it.state().cause is Cause.PROGRAM)
 
     in_loop(test)
 

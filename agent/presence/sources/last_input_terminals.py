@@ -7,6 +7,7 @@ seen at once. Writing to a terminal is another time, so that a long build is not
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -38,21 +39,25 @@ class TerminalLastInput:
         newest_s, where = 0.0, ""
         for path in self._terminals():
             with suppress(OSError):
-                at_s = path.stat().st_atime
+                at_s = os.stat(path).st_atime  # noqa: PTH116 - as below
                 if at_s > newest_s:
-                    newest_s, where = at_s, str(path.relative_to(self._devices))
+                    newest_s, where = at_s, path
         if not where:
             return Seen(LastInput(float("-inf")), NAME)
         ago_s = max(0.0, self._wall() - newest_s)
-        return Seen(LastInput(self._clock() - ago_s, None, where), NAME)
+        name = str(Path(where).relative_to(self._devices))
+        return Seen(LastInput(self._clock() - ago_s, None, name), NAME)
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _terminals(self) -> Iterator[Path]:
+    def _terminals(self) -> Iterator[str]:
+        """As texts: this is looked at four times a second, and paths would cost the most of it."""
         with suppress(OSError):
-            yield from (path for path in self._pseudo.iterdir() if path.name.isdigit())
+            for number in os.listdir(self._pseudo):  # noqa: PTH208
+                if number.isdigit():
+                    yield f"{self._pseudo}/{number}"
         with suppress(OSError):
             name = self._console.read_text().strip()
             if name.startswith("tty") and name[3:].isdigit():
-                yield self._devices / name
+                yield f"{self._devices}/{name}"

@@ -6,17 +6,26 @@ seconds.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 PROCESSES = Path("/proc")
+NAME_BYTES_MAX = 64
 
 
 def linux_names(processes: Path = PROCESSES) -> Iterator[tuple[int, str]]:
     """Number and name of each; raises ``OSError`` where there is no such file system."""
-    for folder in processes.iterdir():
-        if folder.name.isdigit():
+    for number in os.listdir(processes):  # noqa: PTH208 - paths would cost more than the reading
+        if number.isdigit():
             with suppress(OSError):
-                name = (folder / "comm").read_bytes()
-                yield int(folder.name), name.decode("utf-8", "replace").strip()
+                yield int(number), _name(f"{processes}/{number}/comm")
+
+
+def _name(path: str) -> str:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, NAME_BYTES_MAX).decode("utf-8", "replace").strip()
+    finally:
+        os.close(file)
