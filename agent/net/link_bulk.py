@@ -28,7 +28,8 @@ from agent.protocol.records import NodeId
 BULK_PER_PEER_MAX = 8
 BULK_SERVED_MAX = 32
 """Threads that serve transfers which peers have opened; whoever comes then tries again later."""
-OTHERS_MAX = 64
+OTHERS_MAX, OTHERS_PER_HOST_MAX = 64, 32
+"""One machine that says nothing on its connections must not keep newcomers and members out."""
 LEAVING_LOOKS_MAX, LEAVING_POLL_S = 500, 0.01
 
 _Served = Coroutine[Any, Any, None]
@@ -45,7 +46,8 @@ class Transfers:
 
     def __init__(self, serve: BulkAcceptor) -> None:
         self._serve = serve
-        self._connections: dict[NodeId, dict[TlsConnection, None]] = {}
+        self._connections: dict[NodeId, dict[TlsConnection, str]] = {}
+        """And the host at its other end."""
         self._pipes: dict[NodeId, dict[Pipe, None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(BULK_SERVED_MAX, "transfer")
@@ -63,7 +65,9 @@ class Transfers:
 
     def other(self, greeting: Greeting, serve: StreamAcceptor) -> None:
         """Somebody, not verified yet, has come for another protocol."""
-        if len(self._connections.get("", ())) >= OTHERS_MAX:
+        hosts = list(self._connections.get("", {}).values())
+        from_there = hosts.count(greeting.address.host)
+        if len(hosts) >= OTHERS_MAX or from_there >= OTHERS_PER_HOST_MAX:
             greeting.refuse(Cause.BUSY, "Too many connections at once.")
             return
         greeting.succeed()
@@ -107,7 +111,7 @@ class Transfers:
 
     def _streams(self, greeting: Greeting) -> Streams:
         peer, connection = greeting.peer, greeting.connection
-        self._connections.setdefault(peer, {})[connection] = None
+        self._connections.setdefault(peer, {})[connection] = greeting.address.host
 
         def ended() -> None:
             kept = self._connections.get(peer, {})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -13,6 +15,7 @@ from agent.protocol.messages import AskStatus
 from tests.net.test_links_nodes import Node, contexts, eventually, linked, nodes, run, scenario
 
 MEGABYTE = 1024 * 1024
+OTHER_HOST = "127.0.0.2"
 Serve = Callable[[str, Pipe], None]
 
 
@@ -186,3 +189,45 @@ async def test_other_protocols_get_the_connection_as_it_comes() -> None:
         await writer.wait_closed()
     finally:
         await bee.links.stop()
+
+
+def test_one_machine_that_keeps_its_connections_open_keeps_nobody_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(link_bulk, "OTHERS_PER_HOST_MAX", 2)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readline())
+
+    async def scenario() -> None:
+        bee = Node("bee")
+        await bee.start(others={"other/1": serve})
+        own = contexts("stranger", "flock").link
+        own.set_alpn_protocols(["other/1"])
+        writers: list[asyncio.StreamWriter] = []
+
+        async def said_from(host: str, word: bytes) -> bytes:
+            reader, writer = await asyncio.open_connection(
+                *bee.address, ssl=own, server_hostname="", local_addr=(host, 0)
+            )
+            writers.append(writer)
+            writer.write(word)
+            return await reader.read() if word else b""
+
+        try:
+            for _ in range(2):
+                await said_from(OTHER_HOST, b"")
+            await eventually(lambda: len(bee.links._transfers._connections.get("", ())) == 2)
+            with suppress(ConnectionError):  # as the system tells that it is cut
+                assert await said_from(OTHER_HOST, b"hello\n") == b""
+            assert await said_from("127.0.0.1", b"hello\n") == b"hello\n"
+        finally:
+            for writer in writers:
+                writer.close()
+            await bee.links.stop()
+
+    try:
+        socket.create_server((OTHER_HOST, 0)).close()
+    except OSError:
+        pytest.skip(f"this system has no address {OTHER_HOST}")
+    run(scenario)
