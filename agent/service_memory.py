@@ -19,7 +19,7 @@ import gc
 import mmap
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +30,9 @@ DONT_NEED = 4
 WORTH_BYTES = 8 * 1024 * 1024
 """When so much more of files has come into memory, a good deal has happened: circles that nobody
 refers to will be there too."""
+
+Piece = tuple[int, int]
+"""Where it begins and ends."""
 
 
 def search_rarely() -> None:
@@ -44,39 +47,52 @@ class Hoard:
 
     def __init__(self) -> None:
         self._mapped_bytes = 0
+        self._pieces = _pieces()
 
     def give_back(self) -> None:
-        """Takes a millisecond where little has happened since the last time, else ten."""
+        """Takes a millisecond where little has happened since the last time, else ten.
+
+        A library that a thread is just loading looks untouched before its addresses are filled in;
+        so only pieces that were there the last time go.
+        """
         if _mapped_bytes() - self._mapped_bytes >= WORTH_BYTES:
             gc.collect()
-            let_go_of_files()
+            pieces = _pieces()
+            let_go_of_files(pieces & self._pieces)
+            self._pieces = pieces
             self._mapped_bytes = _mapped_bytes()
         trim = _call("malloc_trim", ctypes.c_size_t)
         if trim is not None:
             trim(0)
 
 
-def let_go_of_files() -> None:
+def let_go_of_files(pieces: Iterable[Piece]) -> None:
     """Return what is as it is in its file."""
     advise = _call("madvise", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     if advise is not None:
-        for begin, end in as_in_file(_read("smaps")):
+        for begin, end in pieces:
             advise(begin, end - begin, DONT_NEED)
 
 
-def as_in_file(described: bytes) -> Iterator[tuple[int, int]]:
+def as_in_file(described: bytes) -> Iterator[Piece]:
     """The addresses of pieces of files that cannot be written to and were not, of one's own map.
 
-    What was written before it was closed to writing (the loader does so) is not in the file.
+    What was written before it was closed to writing (the loader does so) is not in the file; the
+    system may have put it into the swap meanwhile, and then counts it nowhere else.
     """
     for found in _PIECE.finditer(described):
-        if found["changed"] == b"0":
+        if found["changed"] == found["swapped"] == b"0":
             yield int(found["begin"], 16), int(found["end"], 16)
+
+
+def _pieces() -> frozenset[Piece]:
+    return frozenset(as_in_file(_read("smaps")))
 
 
 _PIECE = re.compile(
     rb"^(?P<begin>[0-9a-f]+)-(?P<end>[0-9a-f]+) r-[-x]p [0-9a-f]+ \S+ \d+ +/.*\n"
-    rb"(?:[A-Z].*\n)*?Anonymous: +(?P<changed>\d+)",
+    rb"(?:[A-Z].*\n)*?Anonymous: +(?P<changed>\d+) kB\n"
+    rb"(?:[A-Z].*\n)*?Swap: +(?P<swapped>\d+) kB",
     re.MULTILINE,
 )
 

@@ -8,28 +8,40 @@ from pathlib import Path
 
 import pytest
 
+from agent import service_memory
 from agent.service_memory import Hoard, as_in_file, let_go_of_files
 
 ANONYMOUS = b"""
 5000-6000 r-xp 00000000 00:00 0                          [vdso]
 Anonymous:             0 kB
+Swap:                  0 kB
 6000-7000 r--p 00000000 00:00 0
 Anonymous:             0 kB
+Swap:                  0 kB
 """
 OF_FILES = b"""
 1000-2000 r--p 00000000 fe:00 11                         /usr/lib/libone.so (deleted)
 Rss:                   4 kB
 Anonymous:             0 kB
+Swap:                  0 kB
 2000-4000 r-xp 00001000 fe:00 11                         /usr/lib/with a space/libone.so
 Anonymous:             0 kB
+Swap:                  0 kB
 """
 CHANGED = b"""
 7000-8000 r--p 00003000 fe:00 11                         /usr/lib/libone.so
 Anonymous:             4 kB
+Swap:                  0 kB
 8000-9000 rw-p 00003000 fe:00 11                         /usr/lib/libone.so
 Anonymous:             0 kB
+Swap:                  0 kB
+8800-8900 r--p 00003000 fe:00 11                         /usr/lib/libtwo.so
+Anonymous:             0 kB
+LazyFree:              0 kB
+Swap:                  4 kB
 9000-a000 r--s 00000000 fe:00 12                         /var/shared
 Anonymous:             0 kB
+Swap:                  0 kB
 """
 
 
@@ -44,10 +56,26 @@ def test_the_interpreter_itself_is_among_it() -> None:
     assert list(as_in_file(Path("/proc/self/smaps").read_bytes()))
 
 
+def test_what_has_just_come_stays_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old, new = (0x1000, 0x2000), (0x2000, 0x4000)
+    seen = iter([frozenset({old}), frozenset({old, new})])
+    gone: list[tuple[int, int]] = []
+    monkeypatch.setattr(service_memory, "_pieces", lambda: next(seen))
+    monkeypatch.setattr(service_memory, "_mapped_bytes", lambda: service_memory.WORTH_BYTES)
+    monkeypatch.setattr(service_memory, "let_go_of_files", gone.extend)
+
+    Hoard().give_back()
+
+    assert gone == [old]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux describes a process in this way")
 def test_everything_works_on() -> None:
     expected = hashlib.sha256(bytes(1_000)).hexdigest()
 
     Hoard().give_back()
-    let_go_of_files()
+    let_go_of_files(as_in_file(Path("/proc/self/smaps").read_bytes()))
 
     assert hashlib.sha256(bytes(1_000)).hexdigest() == expected
