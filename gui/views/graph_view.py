@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 from agent.api.work import TaskView
 from gui.icons.drawing import word_colour
 from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Picture, label_of, shape_of
+from gui.model.marks import URGENCY
 from gui.theme.look import GRID, look, strong_font
 from gui.views.graph_building import GraphBuilding
 from gui.views.graph_items import FAR_TEXT_ROOM, LETTERS_MAX, BoxItem
@@ -36,8 +37,10 @@ from gui.words import tr
 
 ZOOM_STEP, ZOOM_MIN, ZOOM_MAX = 1.2, 0.05, 3.0
 FIT_ZOOM_MAX = 1.0
-MAP_TASKS_MIN = 50
-MAP_WIDTH, MAP_HEIGHT = 20 * GRID, 12 * GRID
+READABLE_ZOOM_MIN, READABLE_BOXES_MAX = 0.65, 24
+"""So few boxes are not made smaller than can be read: what runs is shown, and the map tells the rest."""
+MAP_TASKS_MIN, MAP_BOXES_MIN = 50, 12
+MAP_WIDTH, MAP_HEIGHT, MAP_HEIGHT_MIN = 20 * GRID, 12 * GRID, 4 * GRID
 MARGIN = 2.0 * GRID
 
 
@@ -106,17 +109,45 @@ class GraphView(QGraphicsView):
 
     def fit(self) -> None:
         """All of it, never larger than life. Where it gets small, boxes say less in larger letters."""
+        self._fit(ZOOM_MIN)
+
+    def settle(self) -> None:
+        """All of it if that can be read; else as much as can be, around what is most urgent."""
+        few = len(self.boxes) <= READABLE_BOXES_MAX
+        if self._fit(READABLE_ZOOM_MIN if few else ZOOM_MIN):
+            return
+        meant = self.boxes.get(self.picture.box_of.get(self._meant, ""))
+        urgent = min(
+            self.boxes.values(),
+            key=lambda item: (URGENCY.index(item.mark), item.box.x),
+            default=None,
+        )
+        item = meant or urgent
+        if item is not None:
+            self.centerOn(item)
+
+    def _fit(self, zoom_min: float) -> bool:
+        """Whether all of it is seen."""
         self._zoomed_by_hand = False
         rect = self._bounds.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
         self.setSceneRect(rect)
         if self._bounds.isEmpty() or not self.viewport().width():
-            return
+            return True
         room = self.viewport().rect()
-        scale = min(room.width() / rect.width(), room.height() / rect.height())
+        fitting = min(room.width() / rect.width(), room.height() / rect.height())
         self.resetTransform()
-        scale = max(ZOOM_MIN, min(FIT_ZOOM_MAX, scale))
+        scale = max(zoom_min, min(FIT_ZOOM_MAX, fitting))
         self.scale(scale, scale)
         self.centerOn(rect.center())
+        self._tell_map()
+        return scale <= fitting
+
+    def _tell_map(self) -> None:
+        """It is there where it tells more than the view does."""
+        seen = self.mapToScene(self.viewport().rect()).boundingRect()
+        hidden = not seen.adjusted(-1, -1, 1, 1).contains(self._bounds)
+        many = len(self._tasks) >= MAP_TASKS_MIN and len(self.boxes) >= MAP_BOXES_MIN
+        self.map.setVisible(len(self.boxes) > 1 and (hidden or many))
         self.map.update()
 
     # -- Qt ----------------------------------------------------------------------------------
@@ -158,13 +189,13 @@ class GraphView(QGraphicsView):
         super().resizeEvent(event)
         self._place_corners()
         if not self._zoomed_by_hand:
-            self.fit()
+            self.settle()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Only now the size is right."""
         super().showEvent(event)
         if not self._zoomed_by_hand:
-            self.fit()
+            self.settle()
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """The map shows where one is."""
@@ -189,10 +220,9 @@ class GraphView(QGraphicsView):
         self._size_letters()
         self._retell()
         self.map.dots_changed()
-        self.map.setVisible(len(self._tasks) >= MAP_TASKS_MIN and len(self.boxes) > 1)
         self._place_corners()
         self.viewport().setUpdatesEnabled(True)
-        self.fit()
+        self.settle()
         if self._meant:
             self.choose(self._meant)
 
@@ -209,7 +239,7 @@ class GraphView(QGraphicsView):
         if ZOOM_MIN <= scale <= ZOOM_MAX:
             self._zoomed_by_hand = True
             self.scale(factor, factor)
-            self.map.update()
+            self._tell_map()
 
     def _walk(self, key: Qt.Key) -> None:
         """To the nearest box in that direction."""
@@ -248,12 +278,10 @@ class GraphView(QGraphicsView):
             left -= each.width()
             each.move(left, GRID)
             left -= 2
-        self.map.setGeometry(
-            self.width() - MAP_WIDTH - GRID,
-            self.height() - MAP_HEIGHT - GRID,
-            MAP_WIDTH,
-            MAP_HEIGHT,
-        )
+        shape = self._bounds.height() / max(1.0, self._bounds.width())
+        high = round(min(MAP_HEIGHT, max(MAP_HEIGHT_MIN, MAP_WIDTH * shape + 2 * GRID)))
+        left, top = self.width() - MAP_WIDTH - GRID, self.height() - high - GRID
+        self.map.setGeometry(left, top, MAP_WIDTH, high)
 
     def _colours(self) -> None:
         self.setBackgroundBrush(QColor(look().colours.surface))
