@@ -51,7 +51,8 @@ class RequestDesk:
             case AskOutcome(number):
                 return self._outcome(number)
             case Collect(number):
-                return await self._admit(requests.collect(number))
+                with requests.collected(number) as request:
+                    return await self._admit(request.applicant)
             case WithdrawRequest(number):
                 requests.withdraw(number)
                 return self._outcome(number)
@@ -69,11 +70,10 @@ class RequestDesk:
             return Refused("the keeper was started anew and forgot the request: ask again")
         return self._told(request)
 
-    async def _admit(self, request: JoinRequest) -> Answer:
+    async def _admit(self, applicant: Applicant) -> Answer:
         membership = self._membership
-        check_departure(membership, request.applicant)
-        admitted = await membership.admit(request.applicant)
-        self._requests.joined(request.number)
+        check_departure(membership, applicant)
+        admitted = await membership.admit(applicant)
         return Welcome(admitted.certificate, membership.roster.to_bytes())
 
     def _told(self, request: JoinRequest) -> RequestIs:

@@ -17,7 +17,8 @@ import hashlib
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -95,6 +96,8 @@ class JoinRequests:
         self._timers: dict[bytes, asyncio.TimerHandle] = {}
         self._attempts: deque[tuple[float, str]] = deque(maxlen=ATTEMPTS_MAX)
         self._over: dict[bytes, JoinRequest] = {}
+        self._coming: set[bytes] = set()
+        """Their certificates are being made, which cannot be taken back."""
 
     # -- what people do --------------------------------------------------------------------
 
@@ -109,6 +112,8 @@ class JoinRequests:
                 continue
             if code and not same_code(each.code, code):
                 raise MembershipError(f"{each.name} shows another code: look at it again")
+            if each.number in self._coming:
+                raise MembershipError(f"{each.name} is joining at this moment: expel it if need be")
             if not admit:
                 return self._end(each, "refused")
             return self._put(self._lasting(replace(each, state="admitted"), self._valid_s))
@@ -146,20 +151,27 @@ class JoinRequests:
         """What has become of it; None when this keeper does not know."""
         return self._requests.get(number) or self._over.get(number)
 
-    def collect(self, number: bytes) -> JoinRequest:
-        """It comes for its certificate; raises ``MembershipError`` unless it was let in."""
+    @contextmanager
+    def collected(self, number: bytes) -> Iterator[JoinRequest]:
+        """It comes for its certificate; raises ``MembershipError`` unless it was let in. It has
+        joined when this ends well; if it does not hear that, it may come again."""
+        request = self._let_in(number)
+        self._coming.add(number)
+        try:
+            yield request
+        finally:
+            self._coming.discard(number)
+        now = self.outcome(number) or request
+        if now.state != "joined":
+            self._end(now, "joined")
+
+    def _let_in(self, number: bytes) -> JoinRequest:
         request = self.outcome(number)
         if request is None or request.state not in ("admitted", "joined"):
             raise MembershipError("nobody has let this machine in: ask again")
         if not self.left_s(request):
             raise MembershipError("this machine was let in and came too late: ask again")
         return request
-
-    def joined(self, number: bytes) -> None:
-        """It is told its certificate; if it does not hear that, it may come again."""
-        request = self._requests.get(number)
-        if request is not None:
-            self._end(request, "joined")
 
     def withdraw(self, number: bytes) -> None:
         """It does not want to join any more."""
