@@ -87,10 +87,10 @@ class JoinRequests:
         keeper_key: bytes,
         changed: Callable[[JoinRequest], None] = lambda _: None,
         clock: Callable[[], float] = time.time,
-        valid_s: float = VALID_S,
     ) -> None:
         self._flock_id, self._keeper_key = flock_id, keeper_key
-        self._changed, self._clock, self._valid_s = changed, clock, valid_s
+        self._changed, self._clock = changed, clock
+        self._valid_s = VALID_S
         self._requests: dict[bytes, JoinRequest] = {}
         self._bound: dict[bytes, _Bound] = {}
         self._timers: dict[bytes, asyncio.TimerHandle] = {}
@@ -124,9 +124,7 @@ class JoinRequests:
     def begin(self, sent: bytes, applicant: Applicant, user: str, host: str) -> tuple[bytes, bytes]:
         """A new request: its number, and what binds this side to its part of the code."""
         origin = origin_of(host)
-        for earlier in list(self._requests.values()):
-            if earlier.applicant.node_id == applicant.node_id:
-                self._end(earlier, "ended")
+        self._end_earlier(applicant.node_id, origin)
         self._check_room(origin)
         number, nonce = secrets.token_bytes(NUMBER_BYTES), secrets.token_bytes(NONCE_BYTES)
         self._attempts.append((self._now(), origin))
@@ -190,6 +188,14 @@ class JoinRequests:
         return max(0.0, request.ends_s - self._now())
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _end_earlier(self, node_id: str, origin: str) -> None:
+        """A machine asks once at a time. Not when it asks from elsewhere: whoever it has asked has
+        its signed request, and could end what it asks others by sending them that."""
+        for earlier in list(self._requests.values()):
+            same_origin = origin_of(earlier.address) == origin
+            if earlier.applicant.node_id == node_id and same_origin:
+                self._end(earlier, "ended")
 
     def _check_room(self, origin: str) -> None:
         recent = [each for at_s, each in self._attempts if self._now() - at_s < ATTEMPTS_WINDOW_S]

@@ -258,6 +258,20 @@ def test_a_machine_asks_once_at_a_time_and_an_address_a_few_times(tmp_path: Path
     run(scenario)
 
 
+def test_who_has_a_machines_signed_request_cannot_end_what_it_asks_others(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        requests = requests_of(first(tmp_path))
+        sent = certificates.request_certificate(certificates.new_key(), "newcomer")
+        applicant = certificates.read_request(sent)
+        number, _ = requests.begin(sent, applicant, "ada", "192.0.2.7")
+        requests.show(number, b"a" * 16)
+        requests.begin(sent, applicant, "eve", "192.0.2.66")
+        assert [each.number for each in requests.open()] == [number]
+        requests.close()
+
+    run(scenario)
+
+
 def test_there_are_few_requests_from_many_addresses(tmp_path: Path) -> None:
     async def scenario() -> None:
         keeper = first(tmp_path)
