@@ -65,6 +65,7 @@ from agent.service_facts import (
 )
 from agent.service_flock import INVITATION_VALID_S, FlockOffice
 from agent.service_history import TaskHistory
+from agent.service_load import watch_load
 from agent.service_memory import Hoard, search_rarely
 from agent.service_network import FlockNetwork
 from agent.service_node import LiveNode, open_datasets, open_journal
@@ -440,6 +441,8 @@ class Service(DataSurface):
         self.presence.start()
         search_rarely()
         self._in_background(self._look_now_and_then())
+        steady = lambda: None if self._reason or self._operation else self._live  # noqa: E731
+        self._in_background(watch_load(steady, self._stopped))
 
     def _begin_logs(self) -> None:
         """Not before this home is ours: the log is part of it."""

@@ -298,3 +298,4 @@ class Facts:
     capabilities: Capabilities = UNKNOWN
     master: NodeId = ""
     """Who hands the table to newcomers; empty when none is known."""
+    load_percent: int = 0

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -133,6 +134,7 @@ class LiveNode:
         )
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
+        self._load_percent = 0
         self.work_began: Callable[[], object] = int  # nobody wants to know
         self.node: Node
         self.driver: Driver
@@ -171,10 +173,16 @@ class LiveNode:
 
     def set_presence(self, presence: PresenceChanged) -> None:
         """Whether this machine works for others now."""
-        self.presence = presence
+        self.presence = replace(presence, load_percent=self._load_percent)
         if presence.volunteering:
             self.children.prepare()
-        self.hand(presence)
+        self.hand(self.presence)
+
+    def set_load(self, percent: int) -> None:
+        """How busy this machine is; nothing else has changed."""
+        self._load_percent = percent
+        self.presence = replace(self.presence, load_percent=percent)
+        self.hand(self.presence)
 
     def look_for_programs(self) -> tuple[str, ...]:
         """What is installed now; the flock is told when it changed."""

@@ -47,6 +47,7 @@ def facts_of(service: Service) -> Facts:
         slots=service.settings.slots,
         capabilities=live.capabilities,
         master=live.node.master,
+        load_percent=live.presence.load_percent,
     )
 
 

@@ -169,6 +169,7 @@ class NodeView(Struct, frozen=True):
     running: Count = 0
     tasks: tuple[CurrentTask, ...] = ()
     capabilities: Capabilities = Capabilities()
+    load_percent: Count = 0
 
 
 class WorkflowView(Struct, frozen=True, gc=False):

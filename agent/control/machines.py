@@ -31,6 +31,7 @@ def node_view(surface: Surface, views: Views) -> work.NodeView:
         _running(tasks),
         tasks,
         capabilities_view(facts.capabilities, facts.programs),
+        facts.load_percent,
     )
 
 

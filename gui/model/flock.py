@@ -117,6 +117,11 @@ def clock_text(machine: Machine) -> str:
     )
 
 
+def load_text(machine: Machine) -> str:
+    """How busy it is with everything; nothing is known of who cannot be reached."""
+    return f"{machine.load_percent} %" if machine.state is not MachineState.AWAY else ""
+
+
 def round_trip_text(machine: Machine) -> str:
     """Milliseconds, with as many digits as mean something."""
     trip = machine.round_trip_ms
@@ -146,7 +151,7 @@ def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
     state = _state(_runs(node.tasks), said.volunteering, said.owner_present)
     return Machine(
         node.node, node.name, True, state, said.reason, node.tasks, node.running, node.slots,
-        0, node.version, "", None, None, False, keeper, node.capabilities,
+        node.load_percent, node.version, "", None, None, False, keeper, node.capabilities,
     )  # fmt: skip
 
 

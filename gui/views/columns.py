@@ -8,6 +8,7 @@ from gui.model.agent_words import in_our_words
 from gui.model.flock import (
     Machine,
     clock_text,
+    load_text,
     mark_of_machine,
     round_trip_text,
     state_text,
@@ -277,7 +278,7 @@ def machine_columns() -> tuple[Column, ...]:
         Column(
             "load",
             tr("Load"),
-            lambda each, now_s: f"{each.load_percent} %" if not each.own else "",
+            lambda each, now_s: load_text(each),
             64,
             sort=lambda each: each.load_percent,
             right=True,
