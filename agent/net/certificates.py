@@ -153,6 +153,15 @@ def read_certificate(der: bytes) -> x509.Certificate:
         raise MembershipError("its certificate cannot be read") from error
 
 
+def key_hash_of(der: bytes) -> bytes:
+    """The hash of a certificate's key; of strangers, before anything of it is verified, too."""
+    certificate = read_certificate(der)
+    try:
+        return key_hash(_checked(certificate.public_key()))
+    except UNREADABLE as error:
+        raise MembershipError("the key in its certificate cannot be read") from error
+
+
 def member_of(der: bytes) -> Member:
     """The node that a certificate names. Whether the flock accepts it is the roster's to say."""
     certificate = read_certificate(der)

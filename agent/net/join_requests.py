@@ -248,7 +248,4 @@ class JoinRequests:
 
 def keeper_key_of(certificate: bytes) -> bytes:
     """What stands for a keeper in the code: its key, which a renewed certificate keeps."""
-    key = certificates.read_certificate(certificate).public_key()
-    if not isinstance(key, certificates.PublicKey):
-        raise MembershipError("its key is of another kind than the flock's")
-    return certificates.key_hash(key)
+    return certificates.key_hash_of(certificate)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import warnings
+from random import Random
 
 import msgspec
 import pytest
@@ -17,6 +19,7 @@ from tests.net.flocks import DAY_S, new_authority, new_node
 
 AUTHORITY = new_authority()
 OTHER = new_authority()
+DAMAGED = 2_000
 
 
 def test_a_flock_is_named_by_its_authoritys_key() -> None:
@@ -94,6 +97,20 @@ def test_any_host_name_fits_a_certificate(host_name: str) -> None:
 def test_a_name_of_which_nothing_is_seen_is_none(name: str) -> None:
     assert certificates.clean_name(name) == "unnamed"
     assert certificates.clean_name(f"{name}laptop{name}") == "laptop"
+
+
+def test_of_a_strangers_certificate_that_is_damaged_nothing_but_a_sentence_comes() -> None:
+    whole, random = bytearray(NODE.member.certificate), Random(7)
+    told = set[str]()
+    for _ in range(DAMAGED):
+        damaged = whole.copy()
+        damaged[random.randrange(len(damaged))] = random.randrange(256)
+        try:
+            with warnings.catch_warnings(action="ignore"):  # of serial numbers, for developers
+                certificates.key_hash_of(bytes(damaged))
+        except MembershipError as error:
+            told.add(str(error))
+    assert "the key in its certificate cannot be read" in told
 
 
 NODE = new_node(AUTHORITY)
