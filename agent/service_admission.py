@@ -95,9 +95,9 @@ class Admissions:
         open_ones = {key: each for key, each in still.items() if each.state in OPEN}
         if open_ones:
             self._heard[peer] = _Heard(open_ones, asyncio.get_running_loop().time())
-        name = self._membership.roster.member(peer)
+        keeper = self._membership.roster.member(peer)
         for word in words:
-            self._announce(word, name.host_name if name else peer)
+            self._announce(word, keeper.host_name if keeper else peer)
 
     def lost(self, peer: NodeId) -> None:
         """It is not linked any more: what it was asked cannot be answered from here."""

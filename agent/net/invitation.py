@@ -7,9 +7,9 @@ certificate to one who cannot know yet, and must not be the one that hears the s
 
 The text is ``wingbeat-`` and base32 without regard to case, so that it survives mail programs,
 phones and being read aloud; spaces and line breaks inside do no harm. Its last four bytes are a
-checksum, so that a typing error is found before anything is asked, and its end within a message. With one address it has 93
-characters; addresses are taken in the order given for as long as the text stays within 150. A
-file holds the same text.
+checksum, so that a typing error is found before anything is asked, and its end within a message.
+With one address it has 93 characters; addresses are taken in the order given for as long as the
+text stays within 150. A file holds the same text.
 
 =========  ======  ===============================================================
 field      bytes   meaning
