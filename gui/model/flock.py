@@ -16,6 +16,8 @@ from gui.model.times import left
 from gui.words import tr, tr_n
 
 CLOCK_WORTH_SAYING_MS = 500
+PAUSED_BY_HAND = ("paused by its owner", "Paused until ")
+"""How a machine says that a person wants it so; that nobody may use it then is not known."""
 
 
 class MachineState(Enum):
@@ -148,7 +150,8 @@ def up_count(screen: Screen) -> int:
 def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
     # Why this machine helps or not is asked for every second; the rest of it only at times.
     said = now or node
-    state = _state(_runs(node.tasks), said.volunteering, said.owner_present)
+    present = said.owner_present and not said.reason.startswith(PAUSED_BY_HAND)
+    state = _state(_runs(node.tasks), said.volunteering, present)
     return Machine(
         node.node, node.name, True, state, said.reason, node.tasks, node.running, node.slots,
         node.load_percent, node.version, "", None, None, False, keeper, node.capabilities,
@@ -157,7 +160,9 @@ def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
 
 def _other(peer: PeerView, keeper: bool) -> Machine:
     state = _state(
-        _runs(peer.tasks) or peer.running > len(peer.tasks), peer.volunteering, peer.owner_present
+        _runs(peer.tasks) or peer.running > len(peer.tasks),
+        peer.volunteering,
+        peer.owner_present and not peer.reason.startswith(PAUSED_BY_HAND),
     )
     if peer.state == "away":
         state = MachineState.AWAY

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
-from gui.model.agent_words import in_our_words
 from gui.model.flock import (
     Machine,
     clock_text,
@@ -147,7 +146,7 @@ def _task_state_columns() -> tuple[Column, ...]:
             "state",
             tr("State"),
             lambda task, now_s: task_words(task),
-            105,
+            130,
             sort=lambda task: URGENCY.index(mark_of_task(task)),
         ),
         Column("host", tr("Machine"), lambda task, now_s: str(task.host), 90),
@@ -161,7 +160,7 @@ def task_columns() -> tuple[Column, ...]:
         Column(
             "outlook",
             tr("Note"),
-            lambda task, now_s: in_our_words(task_outlook(task, now_s)),
+            lambda task, now_s: task_outlook(task, now_s),
             170,
             stretch=True,
         ),
@@ -211,7 +210,7 @@ def _queue_state_columns() -> tuple[Column, ...]:
             "state",
             tr("State"),
             lambda row, now_s: task_words(row.task),
-            110,
+            136,
             sort=lambda row: URGENCY.index(mark_of_task(row.task)),
         ),
     )
@@ -241,7 +240,7 @@ def _queue_note(row: QueueRow, now_s: float) -> str:
         return tr("held: its machine is needed")
     if task.expected_end_ms and task.host:
         return left(task.expected_end_ms / 1000, now_s)
-    return in_our_words(task_outlook(task, now_s)) or (
+    return task_outlook(task, now_s) or (
         tr("next for a free machine") if mark_of_task(task) is Mark.READY else ""
     )
 

@@ -349,7 +349,7 @@ def _state_text(task: TaskView, now_s: float) -> str:
     said = "" if task.gate else task_outlook(task, now_s)
     if task.state is TaskState.TERMINATED:
         return said or task_words(task)
-    return " · ".join(filter(None, (task_words(task), in_our_words(said))))
+    return " · ".join(filter(None, (task_words(task), said)))
 
 
 def _upper(text: str) -> str:
