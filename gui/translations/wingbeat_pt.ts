@@ -2482,5 +2482,81 @@
         <source>The agent does not start: {why}</source>
         <translation>O agente não inicia: {why}</translation>
     </message>
+    <message>
+        <source>no machine has the program {name}</source>
+        <translation>nenhuma máquina tem o programa {name}</translation>
+    </message>
+    <message>
+        <source>there is no task {name}</source>
+        <translation>não há a tarefa {name}</translation>
+    </message>
+    <message>
+        <source>there is no variable {name}</source>
+        <translation>não há a variável {name}</translation>
+    </message>
+    <message>
+        <source>a workflow has no {name}</source>
+        <translation>um fluxo não tem {name}</translation>
+    </message>
+    <message>
+        <source>there is nothing under {name}: remove it</source>
+        <translation>não há nada em {name}: remova</translation>
+    </message>
+    <message>
+        <source>a workflow needs tasks: there are none</source>
+        <translation>um fluxo precisa de tarefas: não há nenhuma</translation>
+    </message>
+    <message>
+        <source>two tasks are called {name}</source>
+        <translation>duas tarefas se chamam {name}</translation>
+    </message>
+    <message>
+        <source>{task} needs itself</source>
+        <translation>{task} precisa de si mesma</translation>
+    </message>
+    <message>
+        <source>tasks need each other in a circle: {way}</source>
+        <translation>as tarefas precisam umas das outras em círculo: {way}</translation>
+    </message>
+    <message>
+        <source>the variable {name} is never used: write {how} or remove it</source>
+        <translation>a variável {name} nunca é usada: escreva {how} ou remova-a</translation>
+    </message>
+    <message>
+        <source>{task} has no output {name}</source>
+        <translation>{task} não tem a saída {name}</translation>
+    </message>
+    <message>
+        <source>there is nothing in this file</source>
+        <translation>não há nada neste arquivo</translation>
+    </message>
+    <message>
+        <source>cannot be read: it is not there</source>
+        <translation>não pode ser lido: não está lá</translation>
+    </message>
+    <message>
+        <source>cannot be read: {why}</source>
+        <translation>não pode ser lido: {why}</translation>
+    </message>
+    <message>
+        <source>is not UTF-8 text from here on: save it as UTF-8</source>
+        <translation>não é texto UTF-8 a partir daqui: salve como UTF-8</translation>
+    </message>
+    <message>
+        <source>{name} is given twice</source>
+        <translation>{name} aparece duas vezes</translation>
+    </message>
+    <message>
+        <source>{name} must be true or false, not {given}</source>
+        <translation>{name} deve ser true ou false, não {given}</translation>
+    </message>
+    <message>
+        <source>{first} or {last}</source>
+        <translation>{first} ou {last}</translation>
+    </message>
+    <message>
+        <source>did you mean {names}?</source>
+        <translation>você quis dizer {names}?</translation>
+    </message>
 </context>
 </TS>

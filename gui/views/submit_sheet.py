@@ -32,6 +32,7 @@ from gui.bridge.editing import editor_command
 from gui.bridge.submitting import Checked, checked, sent
 from gui.editing import native_associations
 from gui.icons.drawing import mark_icon
+from gui.model.fault_words import fault_in_our_words
 from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.theme.look import GRID
@@ -249,8 +250,9 @@ class SubmitSheet(QDialog):
     def _show_faults(self, found: Checked) -> None:
         self.faults.clear()
         lines = [
-            tr("Line {line}: {text}", line=each.line, text=each.text) if each.line else each.text
+            tr("Line {line}: {text}", line=line, text=text) if line else text
             for each in found.faults[:FAULTS_SHOWN_MAX]
+            for line, text in [(each.line, fault_in_our_words(each.text))]
         ]
         lines += _refusals(found)
         for text in lines:

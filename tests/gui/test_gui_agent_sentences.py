@@ -12,9 +12,13 @@ from PySide6.QtWidgets import QApplication
 import agent
 from agent.control.acceptance import _sentence
 from agent.control.causes import WORDS
+from agent.workflow.faults import FaultsError
+from agent.workflow.model import KnownProgram
+from agent.workflow.reading import read_workflow
 from gui import words
 from gui.languages import speak
 from gui.model.agent_words import cause_words, in_our_words, refusal_in_our_words
+from gui.model.fault_words import fault_in_our_words
 
 ROOT = Path(next(iter(agent.__path__)))
 VALUE = "7"
@@ -143,3 +147,21 @@ def test_who_has_to_accept_programs_is_said_in_our_words(hosts: str) -> None:
 
 def test_causes_are_said_in_our_words() -> None:
     assert [text for text in WORDS.values() if cause_words(text) == text] == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("tasks:\n  a: {program: importt}\n", 'nenhuma máquina tem o programa "importt"; '),
+        ("tasks:\n  a: {program: import, inputs: b}\n", 'não há a tarefa "b"'),
+        ("tasks:\n  a: {program: import, after: a}\n", "a precisa de si mesma"),
+        ("tusks: {}\n", "um fluxo não tem "),
+    ],
+)
+def test_faults_of_files_are_said_in_our_words(tmp_path: Path, wrong: str, said: str) -> None:
+    file = tmp_path / "a.wingbeat.yaml"
+    file.write_text(f"name: A\n{wrong}")
+    with pytest.raises(FaultsError) as told:
+        read_workflow(file, programs={"import": KnownProgram(), "report": KnownProgram()})
+    faults = [fault_in_our_words(each.text) for each in told.value.faults]
+    assert any(each.startswith(said) for each in faults), faults
