@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PySide6.QtCore import QProcess, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QEvent, QProcess, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -55,6 +55,7 @@ class _File:
     values: dict[str, str] = field(default_factory=dict)
     checked: Checked | None = None
     sending: bool = False
+    in_editor: bool = False
 
 
 class SubmitSheet(QDialog):
@@ -67,7 +68,7 @@ class SubmitSheet(QDialog):
         self._desk = desk
         self._files = [_File(path) for path in paths]
         self._shown: tuple[str, ...] | None = None
-        self._told_more = False
+        self._told_more = self._keyboard_given = False
         self.setObjectName("submitSheet")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Submit a workflow"))
@@ -142,6 +143,25 @@ class SubmitSheet(QDialog):
         lay.addWidget(split, 1)
         lay.addLayout(bottom)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter submits, but not where another button has the keyboard: that one is meant."""
+        focused = self.focusWidget()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and focused in (
+            self.edit,
+            self.away,
+        ):
+            focused.click()
+            return
+        super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Whoever comes back from the editor sees what is still to be mended."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            for each in self._files:
+                if each.in_editor and not each.sending:
+                    self._check(each)
+
     # -- checking ----------------------------------------------------------------------------
 
     def _current(self) -> _File:
@@ -197,6 +217,7 @@ class SubmitSheet(QDialog):
         self.name.setText(workflow.submit.name if workflow is not None else file.path.name)
         self._show_form(file, found)
         self._show_faults(found)
+        self._give_keyboard(found)
         self.graph.setVisible(workflow is not None)
         self.machines.setVisible(workflow is not None)
         if workflow is None:
@@ -209,6 +230,21 @@ class SubmitSheet(QDialog):
         plan = found.plan
         said = [fits_text(plan), waits_text(plan.waits)] if plan is not None else [found.note]
         self.machines.setText("\n".join(filter(None, said)))
+
+    def _give_keyboard(self, found: Checked) -> None:
+        """Once, to what comes next: a value to fill in, a fault to mend, or the submission."""
+        if self._keyboard_given:
+            return
+        self._keyboard_given = True
+        item = self.form.itemAt(0, QFormLayout.ItemRole.FieldRole) if found.variables else None
+        field = item.widget() if item is not None else None
+        if field is not None:
+            QTimer.singleShot(0, field, field.setFocus)  # it is shown in the next turn only
+        elif self.faults.count():
+            self.faults.setCurrentRow(0)
+            self.faults.setFocus()
+        else:
+            self.submit.setFocus()
 
     def _show_form(self, file: _File, found: Checked) -> None:
         """Fields are made anew only for another file, or other variables."""
@@ -266,6 +302,7 @@ class SubmitSheet(QDialog):
     def _edit(self) -> None:
         """At the line of the chosen fault, else of the first, where the editor takes one."""
         path, line = self._current().path, self._line_meant()
+        self._current().in_editor = True
         self._desk.bridge.work(
             lambda: editor_command(native_associations(), path, line),
             lambda command: self._open(path, line, command),

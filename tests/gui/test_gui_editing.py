@@ -6,8 +6,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QEvent, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.editing import Associations
@@ -126,15 +128,25 @@ def _sheet(
     return sheet
 
 
-def test_a_fault_leads_to_its_line(
+def _said(sheet: SubmitSheet) -> str:
+    return " ".join(sheet.faults.item(place).text() for place in range(sheet.faults.count()))
+
+
+def test_a_fault_leads_to_its_line_and_is_gone_when_it_was_mended(
     desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, editor = tmp_path / "told", tmp_path / "kate"
     editor.write_text(f'#!/bin/sh\necho "$@" > {told}.new && mv {told}.new {told}\n')
     editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
     sheet = _sheet(qtbot, desk, tmp_path, Chosen(str(editor)), monkeypatch)
-    sheet.faults.itemActivated.emit(sheet.faults.item(0))
+    QTest.keyClick(sheet.faults, Qt.Key.Key_Return)
     until(qtbot, told.exists)
+    file = tmp_path / "line-78.wingbeat.yaml"
+    file.write_text(BROKEN.replace("segment, inputs: imprt", "segment"))
+    sheet.activateWindow()
+    qtbot.waitActive(sheet)
+    QApplication.sendEvent(sheet, QEvent(QEvent.Type.ActivationChange))
+    until(qtbot, lambda: "imprt" not in _said(sheet))
     assert told.read_text().split() == ["-l", "3", str(tmp_path / "line-78.wingbeat.yaml")]
     sheet.close()
 
@@ -156,3 +168,19 @@ def test_without_such_an_editor_the_line_is_said(
     assert sheet.note.text() == "Look at line 3 of line-78.wingbeat.yaml."
     assert sheet.faults.item(0).data(Qt.ItemDataRole.UserRole) == 3
     sheet.close()
+
+
+def test_enter_on_close_does_not_submit(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    file = tmp_path / "line-79.wingbeat.yaml"
+    file.write_text("name: Line 79\ntasks: {a: {program: import}}\n")
+    sheet = SubmitSheet(desk, [file])
+    submitted: list[str] = []
+    sheet.submitted.connect(submitted.append)
+    sheet.show()
+    until(qtbot, sheet.submit.isEnabled)
+    sheet.away.setFocus()
+    ended: list[int] = []
+    sheet.finished.connect(ended.append)
+    QTest.keyClick(sheet.away, Qt.Key.Key_Return)
+    until(qtbot, lambda: bool(ended) or not sheet.isVisible())
+    assert submitted == []
