@@ -64,36 +64,36 @@ WORK: Table = (
 
 FITTING: Table = (
     (
-        r"(?:(?P<host>\S+) )?has no program (?P<program>.+)",
+        r"(?:(?P<host>.+?) )?has no program (?P<program>.+)",
         lambda: tr("{host} has no program {program}"),
     ),
     (
-        r"(?:(?P<host>\S+) )?does not take the published program (?P<program>[^:]+)(?:: `.+` there lets it)?",
+        r"(?:(?P<host>.+?) )?does not take the published program (?P<program>[^:]+)(?:: `.+` there lets it)?",
         lambda: tr(
             "{host} does not take the published program {program} until it is allowed there"
         ),
     ),
     (
-        r"(?:(?P<host>\S+) )?runs (?P<given>.+), needed is (?P<needed>.+)",
+        r"(?:(?P<host>.+?) )?runs (?P<given>.+), needed is (?P<needed>.+)",
         lambda: tr("{host} runs {given}, needed is {needed}"),
     ),
     (
-        r"(?:(?P<host>\S+) )?is (?P<given>.+), needed is (?P<needed>.+)",
+        r"(?:(?P<host>.+?) )?is (?P<given>.+), needed is (?P<needed>.+)",
         lambda: tr("{host} is {given}, needed is {needed}"),
     ),
     (
-        r"(?:(?P<host>\S+) )?has (?P<given>\d+) MB of memory, needed are (?P<needed>\d+)",
+        r"(?:(?P<host>.+?) )?has (?P<given>\d+) MB of memory, needed are (?P<needed>\d+)",
         lambda: tr("{host} has {given} MB of memory, needed are {needed}"),
     ),
     (
-        r"(?:(?P<host>\S+) )?has (?P<given>\d+) MB of disk, needed are (?P<needed>\d+)",
+        r"(?:(?P<host>.+?) )?has (?P<given>\d+) MB of disk, needed are (?P<needed>\d+)",
         lambda: tr("{host} has {given} MB of disk, needed are {needed}"),
     ),
     (
-        r"(?:(?P<host>\S+) )?has (?P<given>\d+) cores, needed are (?P<needed>\d+)",
+        r"(?:(?P<host>.+?) )?has (?P<given>\d+) cores, needed are (?P<needed>\d+)",
         lambda: tr("{host} has {given} cores, needed are {needed}"),
     ),
-    (r"(?:(?P<host>\S+) )?has no tag (?P<tag>.+)", lambda: tr("{host} has no tag {tag}")),
+    (r"(?:(?P<host>.+?) )?has no tag (?P<tag>.+)", lambda: tr("{host} has no tag {tag}")),
     (
         r"(?P<host>.+) could run it and does not help: (?P<why>.+)",
         lambda: tr("{host} could run it and does not help: {why}"),
@@ -166,7 +166,23 @@ PRESENCE: Table = (
         r"Paused: what was last asked for, in (?P<file>.+), cannot be read; resume to go on",
         lambda: tr("Paused: what was last asked for, in {file}, cannot be read; resume to go on"),
     ),
-    (r"(?P<name>.+) fills the screen(?:, by .+)?", lambda: tr("{name} fills the screen")),
+    (r"[Aa] program fills the screen(?:, by .+)?", lambda: tr("A program fills the screen")),
+    (
+        r"(?!Nothing )(?P<name>.+) fills the screen(?:, by .+)?",
+        lambda: tr("{name} fills the screen"),
+    ),
+    (
+        r"Last input seen (?P<ago>\d+ \w+) ago in (?P<where>[^,]+)(?:, by .+)?",
+        lambda: tr("Last input seen {ago} ago in {where}"),
+    ),
+    (
+        r"The screen is locked; (?P<names>.+?) uses another(?:, by .+)?",
+        lambda: tr("The screen is locked; {names} uses another"),
+    ),
+    (
+        r"The screen is not locked; (?P<names>.+?) uses another(?:, by .+)?",
+        lambda: tr("The screen is not locked; {names} uses another"),
+    ),
     (r"Helping: the rules allow it(?P<more>.*)", lambda: tr("Helps: the rules allow it")),
     (r"its owner uses it", lambda: tr("its owner uses it")),
     (

@@ -119,6 +119,7 @@ _PATTERNS: Table = (
     *SIGHT,
     *REFUSALS,
     *FITTING,
+    (r"(?P<names>.+) runs", lambda: tr("{names} runs")),
     # The sentence of a task behind its name, where nothing above says both.
     (r"(?P<task>.+?) (?P<why>(?:waits for|needs) .+)", lambda: "{task} {why}"),
 )

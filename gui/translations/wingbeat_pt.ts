@@ -164,6 +164,10 @@
         <translation>Nenhum programa exclusivo aberto</translation>
     </message>
     <message>
+        <source>{names} runs</source>
+        <translation>{names} está aberto</translation>
+    </message>
+    <message>
         <source>cancelled; still being stopped on {hosts}</source>
         <translation>cancelado; ainda sendo parado em {hosts}</translation>
     </message>
@@ -348,8 +352,24 @@
         <translation>Pausado: o último pedido, em {file}, não pode ser lido; retome para continuar</translation>
     </message>
     <message>
+        <source>A program fills the screen</source>
+        <translation>Um programa ocupa a tela</translation>
+    </message>
+    <message>
         <source>{name} fills the screen</source>
         <translation>{name} ocupa a tela</translation>
+    </message>
+    <message>
+        <source>Last input seen {ago} ago in {where}</source>
+        <translation>Última entrada vista há {ago} em {where}</translation>
+    </message>
+    <message>
+        <source>The screen is locked; {names} uses another</source>
+        <translation>A tela está bloqueada; {names} usa outra</translation>
+    </message>
+    <message>
+        <source>The screen is not locked; {names} uses another</source>
+        <translation>A tela não está bloqueada; {names} usa outra</translation>
     </message>
     <message>
         <source>Helps: the rules allow it</source>

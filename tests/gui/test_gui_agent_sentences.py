@@ -112,11 +112,31 @@ def test_refusals_are_said_in_our_words() -> None:
         f"Last input: cannot be seen, because {NO_SCREEN}",
         "acor has a full disk; submit on another machine",
         "acor is stopping; ask another machine",
+        "Nothing fills the screen, by X11",
+        "A program fills the screen, by X11",
+        "Last input seen 12 s ago in pts/3, by terminals",
+        "The screen is not locked; bia and caio uses another, by logind",
+        "This machine runs on battery, by sysfs",
+        "blender and zoom runs",
+        "my old machine has 512 MB of memory, needed are 1024",
     ],
 )
 def test_whole_sentences_leave_no_english_behind(sentence: str) -> None:
     said = in_our_words(sentence)
-    foreign = {"the", "is", "it", "its", "which", "because", "ago", "now", "paused", "owner"}
+    foreign = {
+        "the",
+        "is",
+        "it",
+        "its",
+        "which",
+        "because",
+        "ago",
+        "now",
+        "paused",
+        "owner",
+        "nothing",
+        "and",
+    }
     assert said != sentence
     assert foreign.isdisjoint(said.casefold().replace(",", " ").replace(";", " ").split()), said
 
