@@ -301,7 +301,7 @@ class SubmitSheet(QDialog):
 
     def _edit(self) -> None:
         """At the line of the chosen fault, else of the first, where the editor takes one."""
-        path, line = self._current().path, self._line_meant()
+        path, line = self._current().path.absolute(), self._line_meant()
         self._current().in_editor = True
         self._desk.bridge.work(
             lambda: editor_command(native_associations(), path, line),
