@@ -257,7 +257,7 @@ class TaskDetails(QScrollArea):
         if len(self._tasks) != 1 or story.task.task != self._tasks[0].task:
             return
         machines = [f"– {in_our_words(each)}" for each in story.machines[:MACHINES_SHOWN_MAX]]
-        self.now.setText("\n".join([_upper(in_our_words(story.now)), *machines]))
+        self.now.setText("\n".join([_upper(in_our_words(story.now), story.task.name), *machines]))
         now_s = time.time()
         lines = [
             f"{moment(move.at_ms / 1000, now_s)}  {move_words(move.what)}"
@@ -352,8 +352,9 @@ def _state_text(task: TaskView, now_s: float) -> str:
     return " · ".join(filter(None, (task_words(task), said)))
 
 
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _upper(text: str, name: str) -> str:
+    """As a sentence begins, but for a name, which is as it was given."""
+    return text if text.startswith(name) else text[:1].upper() + text[1:]
 
 
 def _label_at(grid: QGridLayout, place: int, across: int) -> QLabel:
