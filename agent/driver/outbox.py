@@ -3,7 +3,8 @@
 Each event leads to one list of effects, a batch. What stands behind the ``Persist`` of a batch
 waits until that is on disk, and so does every later batch: what a later event tells of may be
 what an earlier one wrote. Several commits may be under way, which lets the journal flush them
-together. A batch whose ``Persist`` is refused ends there; those behind it go on.
+together. A batch whose ``Persist`` is refused ends there; those behind it go on, but for words that
+vouch for what was refused: the node said them before it knew.
 
 What suspends or stops a program stands in front of the ``Persist`` and is done at once, whatever
 the disk does, because the owner of the machine is waiting. Only when something about the same run
@@ -22,16 +23,20 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from agent.protocol.effects import (
+    Answer,
     Effect,
     Fetch,
     Persist,
     ResumeChild,
+    Send,
     StartChild,
     StopChild,
     SuspendChild,
+    Verdict,
 )
+from agent.protocol.messages import Stored
 from agent.protocol.overtaking import Overtaking
-from agent.protocol.records import RunName, TaskId
+from agent.protocol.records import RunName, TaskId, WorkflowId
 
 Urgent = SuspendChild | StopChild
 AboutRun = Fetch | StartChild | SuspendChild | ResumeChild | StopChild
@@ -113,7 +118,18 @@ class Outbox:
             batch.effects.clear()
             for effect in dropped:
                 self._overtaking.free(effect)
-            self._refused(persist, dropped, error)
+            self._refused(persist, dropped + self._take_vouching(persist), error)
+
+    def _take_vouching(self, refused: Persist) -> tuple[Effect, ...]:
+        workflows = {each.spec.workflow for each in refused.workflows}
+        taken: list[Effect] = []
+        for batch in self._waiting if workflows else ():
+            vouching = [each for each in batch.effects if _vouches(each, workflows)]
+            for effect in vouching:
+                batch.effects.remove(effect)
+                self._overtaking.free(effect)
+            taken += vouching
+        return tuple(taken)
 
     def _goes_ahead(self, effect: Effect) -> bool:
         if isinstance(effect, Urgent):
@@ -123,6 +139,15 @@ class Outbox:
     def _is_awaited(self, effect: Urgent) -> bool:
         run = (effect.task, effect.run)
         return any(_about(other) == run for each in self._waiting for other in each.effects)
+
+
+def _vouches(effect: Effect, workflows: set[WorkflowId]) -> bool:
+    """It says that one of them is on this disk; an answer may say it of any."""
+    if isinstance(effect, Answer):
+        return effect.verdict is Verdict.ALREADY_KNOWN
+    if isinstance(effect, Send) and isinstance(effect.message, Stored):
+        return not workflows.isdisjoint(effect.message.workflows)
+    return False
 
 
 def _about(effect: Effect) -> tuple[TaskId, RunName] | None:

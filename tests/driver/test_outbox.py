@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
+import msgspec
+
 from agent.driver.outbox import Outbox
-from agent.protocol.effects import Effect, Persist, ResumeChild, Send, StopChild, SuspendChild
+from agent.protocol.effects import (
+    Answer,
+    Effect,
+    Persist,
+    ResumeChild,
+    Send,
+    StopChild,
+    SuspendChild,
+    Verdict,
+)
 from agent.protocol.messages import (
     ClaimAnswers,
     ClaimName,
@@ -17,7 +28,7 @@ from agent.protocol.messages import (
     Stored,
     TryDequeue,
 )
-from agent.protocol.records import NO_LIFE, Claim, Life
+from agent.protocol.records import NO_LIFE, Claim, Life, PriorityWish, Workflow, WorkflowSpec
 from agent.storage.errors import JournalFull
 from tests.driver.worlds import RUN, answer, persist, start_child
 
@@ -195,3 +206,19 @@ def test_what_was_refused_stands_in_no_way_any_more() -> None:
     desk.put(persist())
     desk.put(release)
     assert desk.done == [release]
+
+
+def test_what_was_refused_is_vouched_for_by_nothing_said_meanwhile() -> None:
+    desk = Desk()
+    spec = WorkflowSpec("w", "w", (1, 0), "ant", "ana", ())
+    stored, other = Send(("ant",), Stored(("w",))), Send(("ant",), Stored(("v",)))
+    known = Answer("again", Verdict.ALREADY_KNOWN)
+    wanted = msgspec.structs.replace(
+        persist(1), workflows=(Workflow(spec, PriorityWish(1, "ant", 50)),)
+    )
+    desk.put(wanted, ONE)
+    desk.put(persist(2), stored, other, known, TWO)
+    desk.commits[0].set_exception(JournalFull("full"))
+    desk.commit(1)
+    assert desk.refused == [(wanted, (ONE, stored, known))]
+    assert desk.done == [other, TWO]
