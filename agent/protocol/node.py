@@ -32,6 +32,7 @@ from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
 from agent.protocol.records import DatasetId, NodeId, TaskId
 from agent.protocol.requests import Requests
+from agent.protocol.rows import Rows
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
 from agent.protocol.timers import TimerKind
@@ -56,8 +57,9 @@ class Node:
         self.claims = Claims(core, self._obstacle, self._runs.begin)
         self.promises = Promises(core, self._can.taken, self.claims.own_claim, self.claims.yield_to)
         self._queue = Queue(core, policies[setup.policy], self._can.taken, self._claimed)
+        self._rows = Rows(core, self._runs)
         self._planning = Planning(
-            core, self.claims, self.promises, self._queue, self._obstacle, self._runs
+            core, self.claims, self.promises, self._queue, self._obstacle, self._runs, self._rows
         )
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
@@ -81,6 +83,7 @@ class Node:
             self._datasets,
             self._lost,
             self._runs,
+            self._rows,
             self._queue,
             self._planning,
             self.promises,

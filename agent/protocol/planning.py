@@ -19,15 +19,9 @@ from agent.protocol.core import Core, Part
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.records import NodeId, TaskId, TaskSpec
+from agent.protocol.rows import Rows
 from agent.protocol.runs import Runs
-from agent.protocol.seats import (
-    SHORT_TASKS_PER_SLOT,
-    SHORT_TASKS_PER_SLOT_FIRST,
-    Kind,
-    SeatPlan,
-    Seats,
-    made_by,
-)
+from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats, made_by
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
@@ -35,8 +29,8 @@ SCORE = 500_000
 SCORE_AT_HOME = 1_000_000
 SETTLE_S = 0.004
 WAITING_LOOKED_AT_MAX = 100
-QUICK_ROW_S = 1.0
-"""Half a row that is done within this was of short tasks indeed."""
+LOT_S = 3.0
+"""A short task that is for a node with work of its own is left to it for so long: several rows."""
 
 
 class Planning(Part):
@@ -50,18 +44,19 @@ class Planning(Part):
         queue: Queue,
         obstacle: Callable[[TaskId], str],
         runs: Runs,
+        rows: Rows,
     ) -> None:
         super().__init__(core)
         self._claims = claims
         self._promises = promises
         self._queue = queue
         self._obstacle = obstacle
-        self._runs = runs
+        self._runs, self._rows = runs, rows
         self._planned: dict[TaskId, tuple[NodeId, float]] = {}
+        self._drawn: dict[TaskId, tuple[NodeId, float]] = {}
+        """Short tasks that are for others who are at work, and since when that is seen."""
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
         self._settled = False
-        self._in_a_row = SHORT_TASKS_PER_SLOT_FIRST
-        self._filled_s = -1e9
 
     def plan(self) -> None:
         """Lay the plan anew and go for what it gives this node."""
@@ -83,17 +78,8 @@ class Planning(Part):
                 planned[task] = self._since(task, taker.node)
         self._remember(planned)
         if chosen:
-            self._note_row(len(chosen))
+            self._rows.filled(len(chosen))
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
-
-    def _note_row(self, filled: int) -> None:
-        """Rows grow while they are soon done: what is said to be short may not be, and what lies in
-        a row is not dealt out to others."""
-        if filled > 1:
-            quick = self.core.now_s - self._filled_s <= QUICK_ROW_S
-            longer = self._in_a_row * 2 if quick else self._in_a_row // 2
-            self._in_a_row = min(max(longer, SHORT_TASKS_PER_SLOT_FIRST), SHORT_TASKS_PER_SLOT)
-            self._filled_s = self.core.now_s
 
     def _has_nothing_to_do(self, mine: Seats) -> bool:
         """No room for low work, or work that is better dealt out in a moment.
@@ -202,7 +188,7 @@ class Planning(Part):
         active = self._runs.active() + asked
         own_only = core.presence.own_only
         mine = Seats(core.me, core.capabilities, core.slots, busy, active, core.willing, own_only)
-        mine.in_a_row_max = self._in_a_row
+        mine.in_a_row_max, mine.for_rows = self._rows.in_a_row_max, self._rows.slots()
         return mine
 
     def _peers_seats(self) -> list[Seats]:
@@ -243,7 +229,11 @@ class Planning(Part):
         """The same of a short task of which there are plenty. Who works at a row is not seen to
         have room, and takes it nevertheless when it has."""
         drawn = plan.drawn(spec)
-        if drawn is None or not (drawn.open or drawn is plan.mine):
+        if drawn is None:
+            return None
+        if not (drawn.open or drawn is plan.mine):
+            if self._drawn.get(spec.task, ("", 0.0))[0] != drawn.node:
+                self._drawn[spec.task] = (drawn.node, self.core.now_s)
             return None
         return self._if_possible(drawn, spec) if plan.has_room(drawn, spec) else None
 
@@ -293,25 +283,27 @@ class Planning(Part):
     def _remember(self, planned: dict[TaskId, tuple[NodeId, float]]) -> None:
         self._planned = planned
         core = self.core
-        if planned and not core.timers.armed(TimerKind.OVERDUE):
+        if (planned or self._drawn) and not core.timers.armed(TimerKind.OVERDUE):
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
     def look_for_overdue(self) -> None:
         """Deal out without a node what it left lying although it was planned to take it."""
         core = self.core
-        late_s = core.now_s - core.settings.overdue_s
-        for task, (node, since_s) in self._planned.items():
-            if since_s <= late_s:
-                self._passed_over.setdefault(task, {})[node] = None
-                core.wake = True
-        if self._planned:
+        for left, wait_s in ((self._planned, core.settings.overdue_s), (self._drawn, LOT_S)):
+            for task, (node, since_s) in left.items():
+                if since_s <= core.now_s - wait_s:
+                    self._passed_over.setdefault(task, {})[node] = None
+                    core.wake = True
+        if self._planned or self._drawn:
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
     def on_news(self, news: News) -> None:
         for task, _, now in news.moved:
             if now.owner is not None or now.outcome is not None:
-                self._passed_over.pop(task, None)
-                self._planned.pop(task, None)
+                self._forget(task)
         for task in news.forgotten_tasks:
-            self._passed_over.pop(task, None)
-            self._planned.pop(task, None)
+            self._forget(task)
+
+    def _forget(self, task: TaskId) -> None:
+        for each in (self._passed_over, self._planned, self._drawn):
+            each.pop(task, None)

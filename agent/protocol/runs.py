@@ -23,7 +23,7 @@ for others, a free slot starts what is queued.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from zlib import crc32
 
 import msgspec
@@ -444,6 +444,11 @@ class Runs(Part):
         if not isinstance(phase, Running | Terminated) or core.table.dependants(own.task):
             return False
         return any(other.stage is Stage.QUEUED for other in self.mine.values())
+
+    def give_back(self, tasks: Iterable[TaskId], why: str) -> None:
+        """They wait here for nothing that comes soon."""
+        for task in tasks:
+            self._stop(self.mine[task], Evicted(why))
 
     def withdraw(self, task: TaskId, run: RunName) -> None:
         """The disk refused the record of a run that was about to begin: it does not begin."""

@@ -46,9 +46,12 @@ class Seats:
     had: int = 0
     """Busy before anything was dealt out."""
     in_a_row_max: int = SHORT_TASKS_PER_SLOT
+    for_rows: int = 0
+    """Slots that rows may wait for; of others it is not known that long tasks keep some."""
 
     def __post_init__(self) -> None:
         self.had = self.busy
+        self.for_rows = self.slots
 
     @property
     def level(self) -> tuple[int, int]:
@@ -68,7 +71,7 @@ class Seats:
     def fills_up(self, in_a_row: int) -> bool:
         """A row of short tasks is filled up when half of it is done, so that many are claimed
         with one question instead of each with its own."""
-        row = self.slots * min(in_a_row, self.in_a_row_max)
+        row = self.for_rows * min(in_a_row, self.in_a_row_max)
         return self.had <= row // 2 and self.busy < row
 
 

@@ -1,0 +1,75 @@
+"""Scenes about short tasks that are claimed in a row: nothing waits long behind what takes long.
+
+They are played without transcripts, for dozens of tasks tell nothing that can be read.
+"""
+
+from __future__ import annotations
+
+from agent.protocol import effects as fx
+from agent.protocol.settings import Settings
+from agent.protocol.states import TaskState
+from tests.protocol.stage import Stage, task
+from tests.protocol.stage_machines import Course
+
+LONG_S = 600.0
+QUICK = Settings(tell_within_s=0.01)
+
+
+def flock_with_long_task() -> Stage:
+    """acor is at something that takes long."""
+    stage = Stage("acor", "pato", settings=QUICK)
+    stage.flock()
+    stage.courses["long"] = Course(length_s=LONG_S)
+    stage.submit("pato", "long", task("long", expected_ms=int(LONG_S * 1_000)))
+    stage.play(1)
+    assert stage.starters("long") == ["acor"]
+    return stage
+
+
+def submit_short(stage: Stage, count: int, length_s: float = 0.05, priority: int = 50) -> list[str]:
+    names = [f"short {priority} {number}" for number in range(count)]
+    for name in names:
+        stage.courses[name] = Course(length_s=length_s)
+    tasks = [task(name, expected_ms=50) for name in names]
+    stage.submit("pato", f"short {priority}", *tasks, priority=priority)
+    return names
+
+
+def ended(stage: Stage, names: list[str]) -> int:
+    return sum(stage.state(name) is TaskState.TERMINATED for name in names)
+
+
+def test_no_short_task_waits_behind_a_long_one() -> None:
+    for count in (2, 4, 40):
+        stage = flock_with_long_task()
+        names = submit_short(stage, count)
+        stage.play(2 + count * 0.1)
+        assert ended(stage, names) == count
+        assert all(stage.starters(name) == ["pato"] for name in names)
+
+
+def test_a_row_that_stands_still_is_given_back() -> None:
+    stage = Stage("acor", "pato", settings=QUICK)
+    stage.flock()
+    names = submit_short(stage, 24)
+    for name in names[::2]:
+        stage.courses[name] = Course(length_s=LONG_S)
+    stage.owner("pato", here=True)
+    stage.play(10)
+    assert ended(stage, names) < 12, "acor is stuck, and alone"
+    stage.owner("pato", here=False)
+    stage.play(30)
+    begun = [start.task for start in stage.effects(fx.StartChild)]
+    assert len(set(begun)) == len(begun), "what is given back was not begun"
+    assert all(len(stage.starters(name)) <= 1 for name in names)
+    waiting = [name for name in names if stage.state(name) is TaskState.SCHEDULED]
+    assert waiting == [], "whoever comes free first takes the next one"
+
+
+def test_what_is_urgent_is_left_to_a_node_at_work_for_moments_only() -> None:
+    stage = flock_with_long_task()
+    submit_short(stage, 400)
+    stage.play(2)
+    urgent = submit_short(stage, 10, priority=90)
+    stage.play(8)
+    assert ended(stage, urgent) == len(urgent)
