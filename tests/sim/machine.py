@@ -38,6 +38,7 @@ from agent.protocol.effects import (
 from agent.protocol.events import (
     Due,
     Event,
+    PeerLinked,
     PersistFailed,
     PresenceChanged,
     Received,
@@ -48,6 +49,7 @@ from agent.protocol.messages import Capabilities, Message
 from agent.protocol.node import Node, NodeSetup
 from tests.sim.children import Children
 from tests.sim.disk import Disk
+from tests.sim.slow_disk import SlowDisk, has_slow_disk
 from tests.sim.transfers import Transfers
 from tests.sim.versions import as_newer_version
 
@@ -56,11 +58,11 @@ if TYPE_CHECKING:
 
 WALL_MS = 1_750_000_000_000
 TIMER_SLACK_S = 1e-5
+"""A timer never fires before its time, whatever the rounding of a drifting clock."""
 TURN_S = 0.0005
 """Messages that come within this are handled together, as a loop with many sockets does;"""
 SEEDS_PER_TURNS = 4
 """in the runs of every fourth seed, that is. In the others each is handled alone."""
-"""A timer never fires before its time, whatever the rounding of a drifting clock."""
 
 DUE = Due()
 EVENT_NUMBERS = {kind: number for number, kind in enumerate(Event.__args__)}
@@ -108,6 +110,7 @@ class Machine:
         "plan",
         "sent",
         "simulation",
+        "slow_disk",
         "stalled",
         "stopping_since",
         "timer_for",
@@ -136,6 +139,7 @@ class Machine:
         self.inbox: deque[Event] = deque()
         self.turn_s = TURN_S if simulation.plan.seed % SEEDS_PER_TURNS == 0 else 0.0
         self.turn_planned = False
+        self.slow_disk: SlowDisk | None = None
         self.stalled = 0
         self.late_due = False
         self.timer_for = inf
@@ -182,6 +186,7 @@ class Machine:
         self.stopping_since = inf
         self.inbox.clear()
         self.turn_planned = False
+        self.slow_disk = SlowDisk(self) if has_slow_disk(simulation.plan.seed) else None
         self._say("boots")
         simulation.ledger.booted(self)
         self.hand(Started())
@@ -269,6 +274,8 @@ class Machine:
         """Give the node an event, now or when it goes on."""
         if self.node is None:
             return
+        if self.slow_disk is not None and isinstance(event, PeerLinked):
+            self.slow_disk.linked(event.peer)
         if self.stalled:
             self.inbox.append(event)
         elif self.turn_s and isinstance(event, Received):
@@ -311,23 +318,28 @@ class Machine:
             self._arm(deadline)
 
     def _carry_out(self, node: Node, effects: list[Effect]) -> None:
+        if self.slow_disk is not None:
+            self.slow_disk.carry_out(effects)
+            return
         for place, effect in enumerate(effects):
-            if self.world.tell is not None:
-                self._tell_effect(effect)
-            if self.doom >= 0 and self._doomed():
+            if not self.carry_out_one(node, effect):
+                if isinstance(effect, Persist) and self.node is node:
+                    self.refuse(effect, tuple(effects[place + 1 :]))
                 return
-            if self.trap is not None:
-                self.simulation.traps.before(self, effect)
-                if self.node is not node:
-                    return
-            if not ACTS[type(effect)](self, effect):
-                if isinstance(effect, Persist):
-                    self._refuse(effect, tuple(effects[place + 1 :]))
-                return
-            if self.trap is not None:
-                self.simulation.traps.behind(self, effect)
-            if self.node is not node:
-                return
+
+    def carry_out_one(self, node: Node, effect: Effect) -> bool:
+        """Whether it was done, and the node is still there to do more."""
+        if self.world.tell is not None:
+            self._tell_effect(effect)
+        if self.doom >= 0 and self._doomed():
+            return False
+        if self.trap is not None:
+            self.simulation.traps.before(self, effect)
+        if self.node is not node or not ACTS[type(effect)](self, effect):
+            return False
+        if self.trap is not None:
+            self.simulation.traps.behind(self, effect)
+        return self.node is node
 
     def _doomed(self) -> bool:
         self.doom -= 1
@@ -343,14 +355,16 @@ class Machine:
         self.disk.write(effect)
         return True
 
-    def _refuse(self, effect: Persist, dropped: tuple[Effect, ...]) -> None:
+    def refuse(self, effect: Persist, dropped: tuple[Effect, ...]) -> None:
+        """The disk took nothing of it."""
         self._say("refuses to write")
         refusal = PersistFailed(effect, dropped)
-        self.world.after(0.0, self._hand_to, self.boots, refusal)
+        self.world.after(0.0, self.hand_to, self.boots, refusal)
         self.simulation.ledger.fault_now(self, "disk")
         self.simulation.ledger.disks_refused[self.node_id] = None
 
-    def _hand_to(self, boots: int, event: Event) -> None:
+    def hand_to(self, boots: int, event: Event) -> None:
+        """The same, of something that concerns one start of the agent."""
         if boots == self.boots:
             self.hand(event)
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent.protocol import overtaking
 from agent.protocol.core import Core
 from agent.protocol.effects import Answer, Effect, Send, Verdict
 from agent.protocol.election import Election
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
 from agent.protocol.lost import LostRuns
+from agent.protocol.messages import Message
 from agent.protocol.own_run import OwnRun
 from agent.protocol.records import NodeId, WorkflowId
 from agent.protocol.requests import Requests
@@ -25,6 +27,11 @@ from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, never, nothing
 def sends_first(right: Wrong, core: Core) -> list[Effect]:
     """Peers are told before it is on disk."""
     return sorted(right(core), key=lambda effect: not isinstance(effect, Send))
+
+
+def overtakes_with_lives(_right: Wrong, _message: Message) -> bool:
+    """A claim goes ahead of a slow disk, with records that are not on it yet."""
+    return True
 
 
 def answers_first(right: Wrong, core: Core) -> list[Effect]:
@@ -73,6 +80,15 @@ ORDER = (
         ("refused",),
         ("on disk when said", "one writer"),
         80,
+    ),
+    Variant(
+        "words about claims overtake with records",
+        "what a word about claims says of a life is on disk before it is said",
+        "3, Effects",
+        (Rewrite(overtaking._tells_no_life, overtakes_with_lives),),
+        ("crashes",),
+        ("one writer",),
+        120,
     ),
     Variant(
         "answered before persisted",

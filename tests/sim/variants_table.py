@@ -276,7 +276,7 @@ READING = (
         "3.1, What people see",
         (Rewrite(reading._given_up, deaths_do_not_count),),
         ("poison",),
-        ("all run", "everything ends"),
+        ("all run", "replicas are equal", "everything ends"),
         6,
     ),
 )
@@ -307,7 +307,7 @@ REPAIR = (
         (Rewrite(Healing._heard, only_equality_is_heard),),
         ("refused",),
         ("replicas are equal",),
-        240,
+        800,
     ),
     Variant(
         "a workflow is told without its lives",
