@@ -2069,8 +2069,8 @@
         <translation>Tarefas feitas pelo bando</translation>
     </message>
     <message>
-        <source>hours given this week</source>
-        <translation>horas dadas nesta semana</translation>
+        <source>given this week</source>
+        <translation>de ajuda nesta semana</translation>
     </message>
     <message>
         <source>tasks done here</source>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
@@ -31,13 +32,13 @@ class Statistics(QWidget):
         self._numbers: dict[str, QLabel] = {}
         self.note = quiet(wrap=True)
         self.note.hide()
-        self.hours = WeekBars(tr("Hours given by this computer"))
-        self.done = WeekBars(tr("Tasks done by the flock"))
+        self.hours = WeekBars(tr("Hours given by this computer"), _hours)
+        self.done = WeekBars(tr("Tasks done by the flock"), _number)
         grid = QGridLayout()
         grid.setHorizontalSpacing(5 * GRID)
         grid.setVerticalSpacing(2)
         facts = (
-            ("hours", tr("hours given this week")),
+            ("hours", tr("given this week")),
             ("here", tr("tasks done here")),
             ("done", tr("tasks done by the flock")),
             ("failed", tr("failed")),
@@ -73,7 +74,7 @@ class Statistics(QWidget):
             return
         week = reply.weeks[0]
         values = {
-            "hours": _number(week.hours_given),
+            "hours": _hours(week.hours_given),
             "here": str(week.done_here),
             "done": str(week.done),
             "failed": str(week.failed),
@@ -94,8 +95,9 @@ class Statistics(QWidget):
 class WeekBars(QWidget):
     """A bar for each week, the last one strong, with its number above."""
 
-    def __init__(self, heading: str) -> None:
+    def __init__(self, heading: str, said: Callable[[float], str]) -> None:
         super().__init__()
+        self._said = said
         self._bars: list[tuple[str, float]] = []
         self.setMinimumHeight(CHART_HEIGHT + 4 * GRID)
         self._heading = strong(heading)
@@ -107,7 +109,9 @@ class WeekBars(QWidget):
     def tell(self, bars: list[tuple[str, float]]) -> None:
         """These bars from now on."""
         self._bars = bars
-        self.setAccessibleDescription("; ".join(f"{name}: {value:g}" for name, value in bars))
+        self.setAccessibleDescription(
+            "; ".join(f"{name}: {self._said(value)}" for name, value in bars)
+        )
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -131,7 +135,7 @@ class WeekBars(QWidget):
             painter.drawRoundedRect(bar, 3, 3)
             painter.setPen(QColor(colours.text))
             above = QRectF(left, bar.y() - 20, pitch, 18)
-            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, _number(value))
+            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, self._said(value))
             painter.setPen(QColor(colours.quiet))
             below = QRectF(left, bottom + 4, pitch, 20)
             painter.drawText(below, Qt.AlignmentFlag.AlignCenter, name)
@@ -141,6 +145,13 @@ class WeekBars(QWidget):
 
 def _week(week: WeekView) -> str:
     return time.strftime("%d.%m.", time.localtime(week.begins_ms / 1000))
+
+
+def _hours(value: float) -> str:
+    """Less than one would be a nought with a comma."""
+    if value >= 1 or not value:
+        return tr("{hours} h", hours=_number(value))
+    return span(value * 3600)
 
 
 def _number(value: float) -> str:

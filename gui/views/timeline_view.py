@@ -173,12 +173,25 @@ class TimelineView(QAbstractScrollArea):
             draw_mark(painter, bar.mark, plate.adjusted(2, 2, -2, -2))
             inner.adjust(16, 0, 0, 0)
         if inner.width() > 24:
-            painter.setPen(QColor(text_on(hue.name())))
-            painter.setFont(small_font())
-            text = painter.fontMetrics().elidedText(
-                bar.name, Qt.TextElideMode.ElideRight, round(inner.width())
-            )
-            painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
+            self._paint_name(painter, bar, inner, QColor(text_on(hue.name())))
+
+    def _paint_name(self, painter: QPainter, bar: Bar, inner: QRectF, ink: QColor) -> None:
+        """Where the bar is hatched, on a plate of its own."""
+        painter.setFont(small_font())
+        metrics = painter.fontMetrics()
+        text = metrics.elidedText(bar.name, Qt.TextElideMode.ElideRight, round(inner.width()))
+        plate = QRectF(inner.x() - 3, inner.y() + 3, metrics.horizontalAdvance(text) + 6, 0)
+        plate.setHeight(inner.height() - 6)
+        if any(
+            self._x(begin_s) < plate.right() and self._x(end_s) > plate.left()
+            for begin_s, end_s in bar.suspended
+        ):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(look().colours.surface))
+            painter.drawRoundedRect(plate, 3, 3)
+            ink = QColor(look().colours.text)
+        painter.setPen(ink)
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _rect(self, bar: Bar) -> QRectF:
         top = self._tops.get(bar.host, 0) - self.verticalScrollBar().value()
