@@ -50,7 +50,8 @@ def settle(simulation: Simulation) -> float:
 
 def unsettled(simulation: Simulation) -> str:
     """Why the flock is not done yet: check, task, reason. Empty when it is."""
-    for question in (_not_up, _not_equal, _not_one_master, _not_ended, _not_quiet):
+    questions = (_not_up, _not_equal, _not_one_master, _not_ended, _not_quiet, _not_written)
+    for question in questions:
         why = question(simulation)
         if why:
             return why
@@ -72,6 +73,14 @@ def _not_equal(simulation: Simulation) -> str:
     hashes = {m.node_id: m.node.table.hash for m in simulation.machines if m.node is not None}
     if len(set(hashes.values())) > 1:
         return f"replicas are equal: : hashes {hashes}; {_first_difference(simulation)}"
+    return ""
+
+
+def _not_written(simulation: Simulation) -> str:
+    """Slow disks have caught up."""
+    for machine in simulation.running():
+        if machine.slow_disk is not None and machine.slow_disk.at_work:
+            return f"disks catch up: : that of {machine} does not"
     return ""
 
 

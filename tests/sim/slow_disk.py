@@ -50,6 +50,11 @@ class SlowDisk:
         """Now, or when what they tell of is on disk."""
         self._outbox.put(effects, self._links_made)
 
+    @property
+    def at_work(self) -> bool:
+        """Something is not on it yet."""
+        return bool(self._waiting)
+
     def _node(self) -> Node | None:
         return self._machine.node if self._machine.boots == self._boots else None
 
