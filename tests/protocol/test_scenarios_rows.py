@@ -6,6 +6,8 @@ They are played without transcripts, for dozens of tasks tell nothing that can b
 from __future__ import annotations
 
 from agent.protocol import effects as fx
+from agent.protocol import messages as msg
+from agent.protocol.core import KEPT_BACK_S
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
 from tests.protocol.stage import Stage, task
@@ -73,3 +75,31 @@ def test_what_is_urgent_is_left_to_a_node_at_work_for_moments_only() -> None:
     urgent = submit_short(stage, 10, priority=90)
     stage.play(8)
     assert ended(stage, urgent) == len(urgent)
+
+
+def test_plenty_of_short_tasks_are_claimed_once_each() -> None:
+    stage = Stage("acor", "pato", "grifo", settings=QUICK)
+    stage.flock()
+    names = submit_short(stage, 300, length_s=0.01)
+    stage.play(8)
+    assert ended(stage, names) == len(names)
+    claims = [entry.what for entry in stage.entries if isinstance(entry.what, msg.TryDequeue)]
+    assert sum(len(each.claims) for each in claims) == len(names), "nobody reached for another's"
+
+
+def test_an_end_is_not_kept_back_for_a_claim_that_is_not_answered() -> None:
+    stage = Stage("acor", "pato", "grifo")
+    stage.flock()
+    stage.submit("pato", "chain", task("first"), task("second", "first"))
+    stage.play(1.5)
+    assert stage.starters("first") == ["acor"]
+    stage.curtain()
+    stage.hold(("pato", "acor"))
+    while not any(isinstance(each.what, msg.TryDequeue) for each in stage.entries):
+        stage.play(0.01)
+    stage.play(KEPT_BACK_S + 0.05)
+    reading = stage.living()["grifo"].table.reading("first")
+    assert reading is not None
+    assert reading.state is TaskState.TERMINATED
+    assert stage.starters("second") == []
+    stage.deliver(("pato", "acor"))
