@@ -37,7 +37,7 @@ from gui.words import tr
 
 ZOOM_STEP, ZOOM_MIN, ZOOM_MAX = 1.2, 0.05, 3.0
 FIT_ZOOM_MAX = 1.0
-READABLE_ZOOM_MIN, READABLE_BOXES_MAX = 0.65, 24
+READABLE_ZOOM_MIN, READABLE_BOXES_MAX = 0.62, 24
 """So few boxes are not made smaller than can be read: what runs is shown, and the map tells the rest."""
 MAP_TASKS_MIN, MAP_BOXES_MIN = 50, 12
 MAP_WIDTH, MAP_HEIGHT, MAP_HEIGHT_MIN = 20 * GRID, 12 * GRID, 4 * GRID

@@ -35,7 +35,7 @@ class Statistics(QWidget):
         self.hours = WeekBars(tr("Hours given by this computer"), _hours)
         self.done = WeekBars(tr("Tasks done by the flock"), _number)
         grid = QGridLayout()
-        grid.setHorizontalSpacing(5 * GRID)
+        grid.setHorizontalSpacing(3 * GRID)
         grid.setVerticalSpacing(2)
         facts = (
             ("hours", tr("given this week")),
@@ -51,8 +51,8 @@ class Statistics(QWidget):
             number.setObjectName(f"statistics_{key}")
             number.setAccessibleName(text)
             grid.addWidget(number, 0, place)
-            grid.addWidget(quiet(text), 1, place)
-        grid.setColumnStretch(len(facts), 1)
+            grid.addWidget(quiet(text, wrap=True), 1, place, Qt.AlignmentFlag.AlignTop)
+            grid.setColumnStretch(place, 1)
         lay = QVBoxLayout(self)
         lay.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
         lay.setSpacing(3 * GRID)
