@@ -265,7 +265,7 @@ def _machine_state_columns() -> tuple[Column, ...]:
             mark=lambda each: (mark_of_machine(each), _permille(each)),
             tip=_machine_tip,
         ),
-        Column("state", tr("State"), lambda each, now_s: state_text(each), 120),
+        Column("state", tr("State"), lambda each, now_s: state_text(each), 132),
         Column("work", tr("Work, or why not"), work_text, 270, stretch=True),
     )
 

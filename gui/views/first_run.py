@@ -325,6 +325,8 @@ def _page(heading: str, text: str) -> tuple[QWidget, QVBoxLayout]:
     lay = QVBoxLayout(page)
     lay.setContentsMargins(0, 0, 0, 0)
     lay.setSpacing(GRID + 4)
-    lay.addWidget(title(heading))
+    head = title(heading)
+    head.setWordWrap(True)
+    lay.addWidget(head)
     lay.addWidget(label(text))
     return page, lay
