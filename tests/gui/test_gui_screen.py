@@ -11,7 +11,14 @@ from agent.api.values import Position, TaskState
 from agent.api.volunteering import SourceView, VolunteerRules
 from agent.api.work import StatusReply
 from gui.model.agent_words import move_words
-from gui.model.flock import MachineState, clock_text, machines, state_text, work_text
+from gui.model.flock import (
+    MachineState,
+    clock_text,
+    load_text,
+    machines,
+    state_text,
+    work_text,
+)
 from gui.model.folding import state_of
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, task_words
 from gui.model.news import NewsKind
@@ -402,3 +409,16 @@ def test_a_machine_that_only_holds_work_does_not_run() -> None:
     _, machine = machines(connected(status(), peers(held)))
     assert machine.state is MachineState.PAUSED
     assert work_text(machine, NOW_S) == "segment for line-42, suspended"
+
+
+def test_the_load_is_told_of_this_machine_and_the_others() -> None:
+    others = (peer("cagarro", load_percent=12), peer("milhafre", state="away"))
+    screen = connected(status(load_percent=40), peers(*others, load_percent=40))
+    assert [load_text(each) for each in machines(screen)] == ["40 %", "12 %", ""]
+
+
+def test_a_machine_that_a_person_has_paused_is_not_said_to_be_in_use() -> None:
+    paused = peer("cagarro", volunteering=False, owner_present=True, reason="paused by its owner")
+    own = status(volunteering=False, owner_present=True, reason="Paused until 18:30")
+    seen = machines(connected(own, peers(paused)))
+    assert seen[1].state is MachineState.PAUSED
