@@ -146,7 +146,7 @@ class Keeper:
 
     def _watch(self, bounds: Bounds, request: dict[str, Any]) -> None:
         """Until there are no children; what the program leaves behind it is ended."""
-        stepped_back, look_s = False, LOOK_S_MIN
+        look_s = LOOK_S_MIN
         look_at_s = time.monotonic() + look_s
         while reap(self._reaped):
             if not self._program:
@@ -155,9 +155,7 @@ class Keeper:
             self._wait(max(0.0, look_at_s - time.monotonic()))
             if time.monotonic() < look_at_s:
                 continue
-            if not stepped_back:
-                step_back_all(os.getpid(), spare=request["spare"], group=self._group)
-                stepped_back = True
+            step_back_all(os.getpid(), spare=request["spare"], group=self._group)
             look_s, excess = bounds.look(min(LOOK_S_MAX, 2 * look_s))
             look_at_s = time.monotonic() + look_s
             if excess:
@@ -289,10 +287,24 @@ def start(request: dict[str, Any], files: list[int], group: str) -> int:
 
 
 def step_back_all(keeper: int, *, spare: bool, group: str) -> None:
-    """Whatever runs below a keeper by now."""
+    """Whatever runs below a keeper by now and has not; who begins a session anew is in a scheduling
+    group anew."""
+    nice = NICE_SPARE if spare else NICE_LOW
     for process in descendants(keeper):
+        if _has_stepped_back(process, nice):
+            continue
         _step_back(process, spare=spare, group=group)
         _step_back_together(os.PRIO_PROCESS, IOPRIO_OF_PROCESS, process, spare=spare)
+
+
+def _has_stepped_back(process: int, nice: int) -> bool:
+    try:
+        if os.getpriority(os.PRIO_PROCESS, process) < nice:
+            return False
+        with open(f"/proc/{process}/autogroup", "rb") as file:  # noqa: PTH123 - quick to import
+            return int(file.read().split()[-1]) >= nice
+    except (OSError, ValueError, IndexError):  # it is gone, or there are no such groups
+        return True
 
 
 def _step_back(process: int, *, spare: bool, group: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.driver.worlds import eventually, in_loop
 from tests.execution.places import place
 
+AUTOGROUP = Path("/proc/self/autogroup")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
 
 
@@ -27,6 +28,19 @@ def test_all_of_a_program_steps_back(tmp_path: Path, spare: bool, nice: int) -> 
             keeper = _parent(program)
             assert os.getpriority(os.PRIO_PROCESS, keeper) == os.getpriority(os.PRIO_PROCESS, 0)
             assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
+
+    in_loop(test)
+
+
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel has one scheduling group for all")
+def test_who_begins_a_session_anew_steps_back_too(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path, spare=True) as here:
+            here.start(f"escape {tmp_path}/pids")
+            _, escaped = await here.running()
+            await eventually(lambda: os.getsid(escaped) == escaped)
+            groups = Path(f"/proc/{escaped}/autogroup")
+            await eventually(lambda: groups.read_text().split()[-1] == "19")
 
     in_loop(test)
 
