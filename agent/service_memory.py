@@ -30,6 +30,8 @@ DONT_NEED = 4
 WORTH_BYTES = 8 * 1024 * 1024
 """When so much more of files has come into memory, a good deal has happened: circles that nobody
 refers to will be there too."""
+OWN_WORTH_BYTES = 1024 * 1024
+"""When it has grown by so much, there may be some that was freed since."""
 
 Piece = tuple[int, int]
 """Where it begins and ends."""
@@ -46,24 +48,27 @@ class Hoard:
     """What this process holds and does not need."""
 
     def __init__(self) -> None:
-        self._mapped_bytes = 0
+        self._mapped_bytes = self._own_bytes = 0
         self._pieces = _pieces()
 
     def give_back(self) -> None:
-        """Takes a millisecond where little has happened since the last time, else ten.
+        """Takes a glance where little has happened since the last time, else ten milliseconds.
 
         A library that a thread is just loading looks untouched before its addresses are filled in;
         so only pieces that were there the last time go.
         """
-        if _mapped_bytes() - self._mapped_bytes >= WORTH_BYTES:
+        mapped_bytes, own_bytes = _held_bytes()
+        much_came = mapped_bytes - self._mapped_bytes >= WORTH_BYTES
+        if much_came:
             gc.collect()
             pieces = _pieces()
             let_go_of_files(pieces & self._pieces)
             self._pieces = pieces
-            self._mapped_bytes = _mapped_bytes()
-        trim = _call("malloc_trim", ctypes.c_size_t)
-        if trim is not None:
-            trim(0)
+        if much_came or own_bytes - self._own_bytes >= OWN_WORTH_BYTES:
+            trim = _call("malloc_trim", ctypes.c_size_t)
+            if trim is not None:
+                trim(0)
+            self._mapped_bytes, self._own_bytes = _held_bytes()
 
 
 def let_go_of_files(pieces: Iterable[Piece]) -> None:
@@ -97,10 +102,11 @@ _PIECE = re.compile(
 )
 
 
-def _mapped_bytes() -> int:
-    """0 where it is not told."""
+def _held_bytes() -> tuple[int, int]:
+    """Of files, and of its own; 0 where it is not told."""
     words = _read("statm").split()
-    return int(words[2]) * mmap.PAGESIZE if len(words) > 2 else 0
+    resident, mapped = map(int, words[1:3]) if len(words) > 2 else (0, 0)
+    return mapped * mmap.PAGESIZE, (resident - mapped) * mmap.PAGESIZE
 
 
 def _read(name: str) -> bytes:

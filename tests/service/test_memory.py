@@ -63,7 +63,7 @@ def test_what_has_just_come_stays_once(
     seen = iter([frozenset({old}), frozenset({old, new})])
     gone: list[tuple[int, int]] = []
     monkeypatch.setattr(service_memory, "_pieces", lambda: next(seen))
-    monkeypatch.setattr(service_memory, "_mapped_bytes", lambda: service_memory.WORTH_BYTES)
+    monkeypatch.setattr(service_memory, "_held_bytes", lambda: (service_memory.WORTH_BYTES, 0))
     monkeypatch.setattr(service_memory, "let_go_of_files", gone.extend)
 
     Hoard().give_back()
@@ -79,3 +79,17 @@ def test_everything_works_on() -> None:
     let_go_of_files(as_in_file(Path("/proc/self/smaps").read_bytes()))
 
     assert hashlib.sha256(bytes(1_000)).hexdigest() == expected
+
+
+def test_where_little_has_happened_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = (0, 0)
+    trimmed: list[tuple[int, int]] = []
+    monkeypatch.setattr(service_memory, "_held_bytes", lambda: held)
+    monkeypatch.setattr(service_memory, "_pieces", frozenset)
+    monkeypatch.setattr(service_memory, "_call", lambda *_: lambda _: trimmed.append(held))
+    hoard = Hoard()
+
+    for held in ((0, 0), (0, 3_000_000), (0, 3_500_000), (8_500_000, 0), (8_600_000, 0)):
+        hoard.give_back()
+
+    assert trimmed == [(0, 3_000_000), (8_500_000, 0)]
