@@ -82,14 +82,18 @@ def test_everything_works_on() -> None:
 
 
 def test_where_little_has_happened_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = (0, 0)
-    trimmed: list[tuple[int, int]] = []
-    monkeypatch.setattr(service_memory, "_held_bytes", lambda: held)
+    trimmed: list[int] = []
+    looks = iter(
+        [(0, 0), (0, 3_000_000), (0, 3_000_000), (0, 3_500_000), (8_500_000, 0), (0, 0), (0, 0)]
+    )
+    monkeypatch.setattr(service_memory, "_held_bytes", lambda: next(looks))
     monkeypatch.setattr(service_memory, "_pieces", frozenset)
-    monkeypatch.setattr(service_memory, "_call", lambda *_: lambda _: trimmed.append(held))
+    monkeypatch.setattr(service_memory, "_call", lambda *_: trimmed.append)
     hoard = Hoard()
 
-    for held in ((0, 0), (0, 3_000_000), (0, 3_500_000), (8_500_000, 0), (8_600_000, 0)):
+    after_each = []
+    for _ in range(5):
         hoard.give_back()
+        after_each.append(len(trimmed))
 
-    assert trimmed == [(0, 3_000_000), (8_500_000, 0)]
+    assert after_each == [0, 1, 1, 2, 2]
