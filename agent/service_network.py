@@ -189,9 +189,9 @@ class FlockNetwork:
         member = self.membership.roster.known(node)
         return node if member is None else member.host_name
 
-    async def share_book(self) -> None:
+    async def share_book(self) -> int:
         """Let the keepers know each other's invitations."""
-        await share_book(self.membership, self.addresses_of)
+        return await share_book(self.membership, self.addresses_of)
 
     async def _share_book_when_due(self) -> None:
         due, self._book_due = self._book_due, False

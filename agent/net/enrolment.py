@@ -53,7 +53,9 @@ from agent.net.membership import Membership
 from agent.net.refusals import MembershipError, Refusal
 from agent.net.tls import JOIN, Arrival, arrival_of
 
-EXCHANGE_S_MAX = 10.0
+EXCHANGE_S_MAX = 20.0
+BURNING_S_MAX = 0.5
+"""Between a keeper's question to the others and the use on its disk."""
 CONNECTIONS_MAX = 64
 
 
@@ -142,7 +144,10 @@ class Desk:
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
             return Refused(refused)
-        await self._share()
+        if await self._share():
+            # Another keeper may have asked just before this use was burnt, and burn one just now.
+            await asyncio.sleep(BURNING_S_MAX)
+            await self._share()
         if membership.book().is_one_too_many(question.secret, applicant.node_id):
             return Refused("the invitation is used up: ask for a new one")
         admitted = await membership.admit(applicant)
