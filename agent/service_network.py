@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -189,9 +189,9 @@ class FlockNetwork:
         member = self.membership.roster.known(node)
         return node if member is None else member.host_name
 
-    async def share_book(self) -> int:
-        """Let the keepers know each other's invitations."""
-        return await share_book(self.membership, self.addresses_of)
+    async def share_book(self, among: Collection[NodeId] | None = None) -> list[NodeId]:
+        """Let the keepers know each other's invitations; which of them answered."""
+        return await share_book(self.membership, self.addresses_of, among)
 
     async def _share_book_when_due(self) -> None:
         due, self._book_due = self._book_due, False

@@ -9,6 +9,7 @@ switched off.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 from agent.net.enrolment_messages import BookIs, ShareBook
 from agent.net.joining import AddressesOf, ask_keeper
@@ -16,22 +17,28 @@ from agent.net.membership import Membership
 from agent.net.refusals import MembershipError
 
 SHARING_S_MAX = 4.0
-"""For a keeper at work on a busy machine; two such waits fit into the limit of one exchange."""
+"""For a keeper at work on a busy machine; a newcomer waits this long twice (``EXCHANGE_S_MAX``)."""
 
 
-async def share_book(membership: Membership, addresses_of: AddressesOf) -> int:
-    """Joins the books of all keepers that answer in time; how many did."""
+async def share_book(
+    membership: Membership, addresses_of: AddressesOf, among: Collection[str] | None = None
+) -> list[str]:
+    """Joins the books of the other keepers, or only of some; those that answered in time."""
     if not membership.keeper:
-        return 0
-    keepers = [each for each in membership.roster.keepers() if each != membership.node_id]
+        return []
+    keepers = [
+        each
+        for each in membership.roster.keepers()
+        if each != membership.node_id and (among is None or each in among)
+    ]
     asking = [asyncio.create_task(_share(membership, each, addresses_of)) for each in keepers]
     if not asking:
-        return 0
-    done, late = await asyncio.wait(asking, timeout=SHARING_S_MAX)
+        return []
+    _, late = await asyncio.wait(asking, timeout=SHARING_S_MAX)
     for task in late:
         task.cancel()
-    await asyncio.gather(*late, return_exceptions=True)
-    return sum(task.result() for task in done)
+    answers = await asyncio.gather(*asking, return_exceptions=True)
+    return [keeper for keeper, answer in zip(keepers, answers, strict=True) if answer is True]
 
 
 async def _share(membership: Membership, keeper: str, addresses_of: AddressesOf) -> bool:

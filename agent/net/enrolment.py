@@ -12,11 +12,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
 
 from agent.net.certificates import Member, read_request
 from agent.net.enrolment_messages import (
+    EXCHANGE_S_MAX,
     KEEPERS_QUESTION_BYTES_MAX,
     QUESTION_BYTES_MAX,
     REASON_LENGTH_MAX,
@@ -53,14 +54,20 @@ from agent.net.membership import Membership
 from agent.net.refusals import MembershipError, Refusal
 from agent.net.tls import JOIN, Arrival, arrival_of
 
-EXCHANGE_S_MAX = 20.0
 BURNING_S_MAX = 0.5
-"""Between a keeper's question to the others and the use on its disk."""
+"""Between a keeper's question to the others and its use on its disk."""
 CONNECTIONS_MAX = 64
 
 
-async def _with_nobody() -> None:
+Keepers = Collection[str]
+Share = Callable[[Keepers | None], Awaitable[Keepers]]
+"""Joins the invitation books of some keepers, or of all; which of them answered."""
+
+
+async def _with_nobody(keepers: Keepers | None) -> Keepers:
     """Where a keeper knows no others."""
+    del keepers
+    return ()
 
 
 class Desk:
@@ -70,7 +77,7 @@ class Desk:
         self,
         membership: Membership,
         elapsed: Callable[[], float] = time.monotonic,
-        share: Callable[[], Awaitable[object]] = _with_nobody,
+        share: Share = _with_nobody,
         requests: JoinRequests | None = None,
     ) -> None:
         self._requesting = RequestDesk(membership, requests or requests_of(membership))
@@ -139,15 +146,14 @@ class Desk:
         if not known:
             self._guesses.wrong(host, self._elapsed())
         applicant = checked_applicant(membership, question.request, question.time_s)
-        if known:
-            await self._share()
+        others = await self._share(None) if known else ()
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
             return Refused(refused)
-        if await self._share():
-            # Another keeper may have asked just before this use was burnt, and burn one just now.
+        if others:
+            # One of them may have asked just before this use was burnt, and burn one just now.
             await asyncio.sleep(BURNING_S_MAX)
-            await self._share()
+            await self._share(others)
         if membership.book().is_one_too_many(question.secret, applicant.node_id):
             return Refused("the invitation is used up: ask for a new one")
         admitted = await membership.admit(applicant)

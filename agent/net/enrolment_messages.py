@@ -27,6 +27,8 @@ from agent.net.join_requests import NUMBER_BYTES
 from agent.net.refusals import MembershipError
 from agent.net.roster import ROSTER_BYTES_MAX
 
+EXCHANGE_S_MAX = 15.0
+"""On both sides; a keeper may wait for others meanwhile (``book_sharing``) before it answers."""
 QUESTION_BYTES_MAX = 16 * 1024
 KEEPERS_QUESTION_BYTES_MAX = 4 * 1024 * 1024
 """Only keepers, who have shown that they are, send whole books."""

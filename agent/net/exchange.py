@@ -15,6 +15,7 @@ from agent.net.addresses import Address
 from agent.net.enrolment import close
 from agent.net.enrolment_messages import (
     ANSWER_BYTES_MAX,
+    EXCHANGE_S_MAX,
     Answer,
     Question,
     decode_answer,
@@ -26,7 +27,6 @@ from agent.net.refusals import MembershipError
 from agent.net.tls import NO_SERVER_NAME, TlsObject, explain
 
 CONNECT_S_MAX = 5.0
-EXCHANGE_S_MAX = 10.0
 
 Check = Callable[[TlsObject | None], None]
 

@@ -9,9 +9,10 @@ address (per /64 of IPv6, of which one machine has as many addresses as it likes
 Keepers share the book (``book_sharing``), so that any of them can let in whom another has invited.
 Books are joined: who was let in by an invitation is the union, and what one has withdrawn is
 withdrawn. A keeper asks the others before it burns a use, so that what they let in counts, and again
-before it issues; where two have burnt the last use at the same time, one of the two machines is
-refused, the same on both. Only keepers that are cut off from each other cannot know: then each may
-let in as many as the invitation has uses, and no more.
+before it issues: long enough after the burning that whoever had asked it just before has burnt its
+own meanwhile. Where two have burnt the last use, one of the two machines is refused, the same on
+both. Only keepers that are cut off from each other cannot know: then each may let in as many as the
+invitation has uses, and no more.
 """
 
 from __future__ import annotations

@@ -4,32 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.net import certificates, identity
+from agent.net import certificates, enrolment, identity
 from agent.net.addresses import Address
 from agent.net.book_sharing import share_book
-from agent.net.enrolment import Desk
+from agent.net.enrolment import Desk, Share
 from agent.net.invitation import Invitation
 from agent.net.invitation_book import Entry, InvitationBook, _joined, proof_of, tag_of
 from agent.net.joining import AddressesOf, join_flock, keep_up
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
-from tests.net.flocks import LOOPBACK, Door, Hands, at, first, invited, open_door, refusal, serving
+from tests.net.flocks import (
+    LOOPBACK,
+    Door,
+    Hands,
+    at,
+    first,
+    invited,
+    open_door,
+    refusal,
+    serving,
+)
+from tests.presence.eventually import eventually
 
 NOW_S = 1_800_000_000.0
 
 
 @asynccontextmanager
-async def sharing_door(
-    membership: Membership, share: Callable[[], Awaitable[object]]
-) -> AsyncIterator[Door]:
+async def sharing_door(membership: Membership, share: Share) -> AsyncIterator[Door]:
     """Listens as a keeper that asks the others before it lets anybody in."""
     desk = Desk(membership, share=share)
     async with serving(desk.serve, membership.tls.server) as port:
@@ -52,11 +62,11 @@ class Keepers:
             await keep_up(self.second, at((self.first, door)))
         assert self.second.keeper
 
-    async def share_first(self) -> int:
-        return await share_book(self.first, self.places)
+    async def share_first(self, among: Collection[str] | None = None) -> list[str]:
+        return await share_book(self.first, self.places, among)
 
-    async def share_second(self) -> int:
-        return await share_book(self.second, self.places)
+    async def share_second(self, among: Collection[str] | None = None) -> list[str]:
+        return await share_book(self.second, self.places, among)
 
     @asynccontextmanager
     async def doors(self) -> AsyncIterator[tuple[Door, Door]]:
@@ -78,7 +88,7 @@ def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
         await keepers.gather()
         async with keepers.doors() as (one, two):
             invitation = await invited(keepers.first, one)
-            assert await keepers.share_first() == 1
+            assert await keepers.share_first() == [keepers.second.node_id]
         async with open_door(keepers.second) as alone:  # the inviting one is switched off
             newcomer = await join_flock(
                 tmp_path / "c", led_to(invitation, one, two, alone), "newcomer"
@@ -224,10 +234,52 @@ def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhile(
     asyncio.run(scenario())
 
 
+def test_a_use_that_another_keeper_burns_unseen_counts_before_anybody_gets_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second keeper asks the first, which then burns the only use; then the second burns it."""
+    monkeypatch.setattr(enrolment, "BURNING_S_MAX", 2.0)
+
+    async def scenario() -> None:
+        keepers = Keepers(tmp_path)
+        await keepers.gather()
+        asked, first_burns = asyncio.Event(), asyncio.Event()
+
+        async def share_early(among: Collection[str] | None = None) -> list[str]:
+            answering = await keepers.share_second(among)
+            asked.set()
+            await first_burns.wait()
+            return answering
+
+        async with (
+            sharing_door(keepers.first, keepers.share_first) as one,
+            sharing_door(keepers.second, share_early) as two,
+        ):
+            keepers.places = at((keepers.first, one), (keepers.second, two))
+            invitation = await invited(keepers.first, one)
+            await keepers.share_first()
+            larger = identity.own_key(_folder(tmp_path / "c"))
+            folder = _folder_of_smaller_id(tmp_path, certificates.node_id_of(larger.public_key()))
+            lucky = asyncio.create_task(join_flock(folder, led_to(invitation, two), "d"))
+            await asked.wait()
+            unlucky = asyncio.create_task(refusal(tmp_path / "c", led_to(invitation, one)))
+            await eventually(lambda: not keepers.first.book().outstanding(keepers.first.clock()))
+            first_burns.set()
+            assert "used up" in await unlucky
+            assert (await lucky).flock == keepers.first.flock
+
+    asyncio.run(scenario())
+
+
+def _folder(path: Path) -> PrivateFolder:
+    folder = PrivateFolder(path)
+    folder.prepare()
+    return folder
+
+
 def _folder_of_smaller_id(path: Path, than: str) -> Path:
     for number in itertools.count():
-        folder = PrivateFolder(path / f"key {number}")
-        folder.prepare()
+        folder = _folder(path / f"key {number}")
         if certificates.node_id_of(identity.own_key(folder).public_key()) < than:
             return folder.path
     raise AssertionError
@@ -239,8 +291,8 @@ def test_an_expelled_keeper_is_told_no_book(tmp_path: Path) -> None:
         await keepers.gather()
         async with keepers.doors():
             await keepers.second.expel(keepers.first.node_id)
-            assert await keepers.share_first() == 0
-            assert await keepers.share_second() == 0
+            assert await keepers.share_first() == []
+            assert await keepers.share_second() == []
 
     asyncio.run(scenario())
 
@@ -284,6 +336,4 @@ def test_joining_what_keepers_know_is_a_join(one: Entry, two: Entry, three: Entr
 
 
 def _book(path: Path) -> InvitationBook:
-    folder = PrivateFolder(path)
-    folder.prepare()
-    return InvitationBook(folder, "flock")
+    return InvitationBook(_folder(path), "flock")
