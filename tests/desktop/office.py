@@ -208,8 +208,18 @@ class Window(ReadWindow):
 
     @property
     def frame(self) -> str:
-        """The window as the window manager knows it; the icon in the tray has the same name."""
-        found = self.desktop.windows("--name", "^Wingbeat$")
+        """The window as the window manager knows it, once it does.
+
+        A screen reader may be told of it before; the icon in the tray has the same name.
+        """
+        found: list[str] = []
+
+        def seen() -> bool:
+            named = self.desktop.windows("--name", "^Wingbeat$")
+            found[:] = [each for each in named if self.desktop.extents(each)[2] > ICON_MAX]
+            return bool(found)
+
+        self.desktop.sees(seen, "the window is on the screen")
         return max(found, key=lambda each: self.desktop.extents(each)[2])
 
     def drop(self, start: tuple[int, int]) -> None:

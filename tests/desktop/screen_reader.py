@@ -108,7 +108,8 @@ class ScreenReader:
         self._process = process
         self._program = ""
         self._mute: set[str] = set()
-        """Connections of the program that only ask, such as those of an agent inside it."""
+        """Connections of the program that only ask, such as those of an agent inside it; or seem
+        to, because the program is slow: they are asked again when no other answers."""
 
     def close(self) -> None:
         """Leave the bus."""
@@ -181,6 +182,7 @@ class ScreenReader:
                 continue
             self._program = name
             return True
+        self._mute.clear()
         return False
 
     def _answer(self, message: Any, within_s: float = ANSWER_S_MAX) -> Any:

@@ -44,10 +44,18 @@ def _dialog(desktop: VirtualDesktop, title: str) -> str:
 
 
 def _on_screen(desktop: VirtualDesktop, frame: str, size: tuple[int, int]) -> None:
-    left, top, width, height = desktop.extents(frame)
-    assert min(left, top) >= 0
-    assert left + width <= size[0]
-    assert top + height <= size[1] - PANEL_HEIGHT
+    """Where the window manager leaves it: it may still be on its way there."""
+
+    def inside() -> bool:
+        left, top, width, height = desktop.extents(frame)
+        return (
+            min(left, top) >= 0
+            and min(width, height) > 0
+            and left + width <= size[0]
+            and top + height <= size[1] - PANEL_HEIGHT
+        )
+
+    desktop.sees(inside, f"it is on the screen as a whole, and not {desktop.extents(frame)}")
 
 
 def _whole(window: Window, factor: float) -> None:

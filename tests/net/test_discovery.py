@@ -10,6 +10,7 @@ import errno
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from secrets import token_hex
 
 import pytest
 from hypothesis import given
@@ -32,6 +33,9 @@ from agent.protocol.records import NodeId
 from tests.net.test_links_nodes import eventually, run
 
 LOOPBACK = "127.0.0.1"
+FLOCK, OTHER_FLOCK = (f"{name}-{token_hex(4)}" for name in ("flock", "other"))
+ANT, BEE, CAT, GOOD = (f"{name}-{token_hex(4)}" for name in ("ant", "bee", "cat", "good"))
+"""Multicast reaches all tests of this machine, those that another process runs now as well."""
 
 
 @dataclass
@@ -99,31 +103,31 @@ needs_multicast = pytest.mark.skipif(
 
 def _told_here(sightings: Iterable[Sighting]) -> list[Sighting]:
     """Without agents of others that are at work on this network."""
-    return [each for each in sightings if each.node in ("ant", "bee", "cat")]
+    return [each for each in sightings if each.node in (ANT, BEE, CAT)]
 
 
 @needs_multicast
 def test_nodes_of_a_flock_find_each_other_and_see_other_flocks() -> None:
     async def scenario() -> None:
         ears = [Ear(), Ear(), Ear()]
-        ant = ears[0].listening("ant", "flock")
-        bee = ears[1].listening("bee", "flock")
-        cat = ears[2].listening("cat", "other")
+        ant = ears[0].listening(ANT, FLOCK)
+        bee = ears[1].listening(BEE, FLOCK)
+        cat = ears[2].listening(CAT, OTHER_FLOCK)
         for number, one in enumerate((ant, bee, cat)):
             await one.start(1001 + number)
         assert ant.trouble == ""
         await eventually(lambda: bool(ears[0].found and ears[1].found))
         await eventually(lambda: bool(_told_here(ears[0].foreign)))
         await eventually(lambda: len(_told_here(ears[2].foreign)) == 2)
-        assert ears[0].found[0] == ("bee", [Address(LOOPBACK, 1002)])
-        assert ears[1].found[0] == ("ant", [Address(LOOPBACK, 1001)])
+        assert ears[0].found[0] == (BEE, [Address(LOOPBACK, 1002)])
+        assert ears[1].found[0] == (ANT, [Address(LOOPBACK, 1001)])
         assert _told_here(ears[0].foreign) == [
-            Sighting("cat", "other", 1, (Address(LOOPBACK, 1003),))
+            Sighting(CAT, OTHER_FLOCK, 1, (Address(LOOPBACK, 1003),))
         ]
         assert ears[2].found == []
-        assert {each.node for each in _told_here(ant.sightings())} == {"bee", "cat"}
+        assert {each.node for each in _told_here(ant.sightings())} == {BEE, CAT}
         await bee.stop()
-        await eventually(lambda: ears[0].gone == ["bee"])
+        await eventually(lambda: ears[0].gone == [BEE])
         await asyncio.gather(ant.stop(), cat.stop())
 
     run(scenario)
@@ -138,8 +142,8 @@ def test_addresses_are_followed_and_sleep_is_noticed(monkeypatch: pytest.MonkeyP
         addresses: list[str] = ["192.0.2.1"]
         ears = [Ear(), Ear()]
         watch = NetworkWatch(lambda: tuple(addresses), (lambda: time_s[0],))
-        ant = ears[0].listening("ant", "flock", watch=watch)
-        bee = ears[1].listening("bee", "flock")
+        ant = ears[0].listening(ANT, FLOCK, watch=watch)
+        bee = ears[1].listening(BEE, FLOCK)
         await ant.start(1001)
         await bee.start(1002)
         await eventually(lambda: bool(ears[1].found))
@@ -149,7 +153,7 @@ def test_addresses_are_followed_and_sleep_is_noticed(monkeypatch: pytest.MonkeyP
         ears[0].found.clear()
         time_s[0] += 3600
         await eventually(lambda: ears[0].changes == 2)
-        await eventually(lambda: ("bee", [Address(LOOPBACK, 1002)]) in ears[0].found)
+        await eventually(lambda: (BEE, [Address(LOOPBACK, 1002)]) in ears[0].found)
         await asyncio.gather(ant.stop(), bee.stop())
 
     run(scenario)
@@ -159,22 +163,22 @@ def test_addresses_are_followed_and_sleep_is_noticed(monkeypatch: pytest.MonkeyP
 def test_nonsense_on_the_network_is_passed_over() -> None:
     async def scenario() -> None:
         ear = Ear()
-        ant = ear.listening("ant", "flock")
+        ant = ear.listening(ANT, FLOCK)
         await ant.start(1001)
         async with AsyncZeroconf(interfaces=[LOOPBACK]) as other:
-            for name, told in (("a", {}), ("b", {"flock": "flock", "node": "b", "port": "0"})):
+            for name, told in (("a", {}), ("b", {"flock": FLOCK, "node": "b", "port": "0"})):
                 record = AsyncServiceInfo(
                     SERVICE,
-                    f"{name}.{SERVICE}",
+                    f"{name}-{GOOD}.{SERVICE}",
                     port=9,
                     properties=told,
                     parsed_addresses=[LOOPBACK],
                 )
                 await other.async_register_service(record, cooperating_responders=True)
-            good = own_record("good", "flock", 1, 1002, [LOOPBACK])
+            good = own_record(GOOD, FLOCK, 1, 1002, [LOOPBACK])
             await other.async_register_service(good, cooperating_responders=True)
             await eventually(lambda: bool(ear.found))
-        assert [node for node, _ in ear.found] == ["good"]
+        assert [node for node, _ in ear.found] == [GOOD]
         # Agents of others may be at work on this network: only what was said here is judged.
         assert not {"", "a", "b"} & {sighting.node for sighting in ant.sightings()}
         await ant.stop()
