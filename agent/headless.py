@@ -18,7 +18,7 @@ from agent.driver.resting import new_loop
 from agent.net.refusals import MembershipError
 from agent.paths import Home
 from agent.service import Options, Service
-from agent.service_ending import Ending, native_ending
+from agent.service_ending import Ending, InputEnding, native_ending
 from agent.service_facts import ServiceError
 from agent.service_headless import live
 from agent.service_keeping import keep_changes
@@ -43,15 +43,22 @@ class Running(Struct, frozen=True):
     log_folder: str
 
 
-def run(name: str | None, port: int | None, started: Callable[[Running], None]) -> str:
+def run(
+    name: str | None,
+    port: int | None,
+    started: Callable[[Running], None],
+    *,
+    until_input_ends: bool = False,
+) -> str:
     """Run the agent of this user's home until it is asked to end; the reason."""
     home = Home.of()
+    ending = InputEnding(native_ending()) if until_input_ends else native_ending()
     terminal = sys.stderr is not None and sys.stderr.isatty()
     try:
         keep_settings(home, {"name": name, "port": port})
         with asyncio.Runner(loop_factory=new_loop) as runner:
             options = Options(log_to_terminal=terminal)
-            return runner.run(live_with_clients(home, options, native_ending(), started))
+            return runner.run(live_with_clients(home, options, ending, started))
     except (ServiceError, MembershipError) as error:
         raise NotStartedError(str(error)) from error
     except OSError as error:

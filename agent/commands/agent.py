@@ -31,6 +31,11 @@ def run(arguments: list[str]) -> int:
     parser.add_argument("--name", type=_name, help=f"what people call this machine; {kept}")
     parser.add_argument("--port", type=_port, help=f"where others reach it, 0 for any; {kept}")
     parser.add_argument("--foreground", action="store_true", help="stay here; it does anyway")
+    parser.add_argument(
+        "--until-input-ends",
+        action="store_true",
+        help="end when standard input does, so with whoever holds its other end",
+    )
     options = parser.parse_args(arguments)
     return _run(options)
 
@@ -47,7 +52,9 @@ def _run(options: argparse.Namespace) -> int:
         sys.stdout.flush()
 
     try:
-        reason = headless.run(options.name, options.port, started)
+        reason = headless.run(
+            options.name, options.port, started, until_input_ends=options.until_input_ends
+        )
     except headless.NotStartedError as error:
         return fail(options, str(error))
     if not options.json:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
+import psutil
 import pytest
 from rich.console import Console
 
 from agent.commands import demo, exits
-from agent.commands.demo import lines, machines
+from agent.commands.demo import leftovers, lines
 from agent.commands.demo.happenings import (
     Checked,
     Ended,
@@ -168,8 +174,47 @@ def test_a_folder_that_nobody_may_write_to_is_removed_too(tmp_path: Path) -> Non
     (inner / "file").write_text("x")
     (inner / "file").chmod(0o400)
     inner.chmod(0o500)
-    machines.remove(tmp_path / "top")
+    leftovers.remove(tmp_path / "top")
     assert not (tmp_path / "top").exists()
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_the_folder_of_a_killed_demo_is_removed(temporary: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    abandoned = temporary / f"{leftovers.FOLDER}{ended.pid}-abc"
+    (abandoned / "heron").mkdir(parents=True)
+    leftovers.remove_leftovers()
+    assert not abandoned.exists()
+
+
+def test_the_folder_of_another_process_with_the_same_id_is_removed(temporary: Path) -> None:
+    abandoned = temporary / f"{leftovers.FOLDER}{os.getpid()}-abc"
+    abandoned.mkdir()
+    long_ago_s = psutil.Process().create_time() - 2 * leftovers.LATE_S_MAX
+    os.utime(abandoned, (long_ago_s, long_ago_s))
+    leftovers.remove_leftovers()
+    assert not abandoned.exists()
+
+
+def test_what_is_no_killed_demo_is_left_alone(temporary: Path) -> None:
+    playing = leftovers.new_folder()
+    named_otherwise = temporary / f"{leftovers.FOLDER}mine-1"
+    home = temporary / "home"
+    linked = temporary / f"{leftovers.FOLDER}{2**22 + 1}-abc"
+    home.mkdir(mode=0o750)
+    named_otherwise.mkdir()
+    linked.symlink_to(home)
+    leftovers.remove_leftovers()
+    assert playing.exists()
+    assert named_otherwise.exists()
+    assert linked.is_symlink()
+    assert stat.S_IMODE(home.stat().st_mode) == 0o750
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
 
+from agent.service_ending import INPUT_ENDED, Asked, InputEnding
 from agent.service_ending_windows import (
     PROGRAM_GRACE_S,
     WAIT_S_MAX,
@@ -105,6 +107,47 @@ def test_windows_is_not_kept_waiting_for_ever() -> None:
         assert windows.control is not None
         assert await asyncio.to_thread(windows.control, CTRL_CLOSE)
         ending.ended()
+
+    in_loop(test)
+
+
+class NothingAsks:
+    """A system that never asks."""
+
+    def __init__(self) -> None:
+        self.over = False
+
+    def watch(self, asked: Asked) -> None:
+        pass
+
+    def ended(self) -> None:
+        self.over = True
+
+
+def test_a_process_ends_with_whoever_holds_its_input() -> None:
+    async def test() -> None:
+        read, write = os.pipe()
+        native, reasons = NothingAsks(), list[str]()
+        ending = InputEnding(native, read)
+        ending.watch(reasons.append)
+        os.write(write, b"words are no end")
+        assert not reasons
+        os.close(write)
+        await eventually(lambda: reasons == [INPUT_ENDED])
+        ending.ended()
+        assert native.over
+        os.close(read)
+
+    in_loop(test)
+
+
+def test_an_input_that_cannot_be_read_has_ended() -> None:
+    async def test() -> None:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        reasons: list[str] = []
+        InputEnding(NothingAsks(), descriptor).watch(reasons.append)
+        await eventually(lambda: reasons == [INPUT_ENDED])
+        os.close(descriptor)
 
     in_loop(test)
 

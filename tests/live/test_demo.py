@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from agent.commands import demo, exits
+from agent.commands.demo import leftovers
 from tests.hosts.waiting import wait_for
 
 REPOSITORY = Path(demo.__file__).resolve().parents[3]
@@ -154,6 +156,27 @@ def test_somebody_who_cannot_wait_for_the_end_leaves_nothing_either(temporary: P
         _, errors = process.communicate(timeout=END_S_MAX)
     assert "Traceback" not in errors
     assert_nothing_left(temporary, agents)
+
+
+def test_the_agents_of_a_killed_demo_end_and_the_next_demo_removes_its_folder(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with start(temporary, "--json", "--machines", "3") as process:
+        agents: list[int] = []
+        for each in told(process):
+            agents += [each["process"]] if each["what"] == "joined" else []
+            if each["what"] == "submitted":
+                process.kill()
+                break
+        process.communicate(timeout=END_S_MAX)
+    assert len(agents) == 3
+    wait_for(lambda: not living(agents), END_S_MAX, "all agents have ended")
+    wait_for(lambda: not working_below(temporary), END_S_MAX, "nothing of them runs")
+    (left,) = temporary.iterdir()
+    assert "whoever started it has ended" in (left / "heron" / "output").read_text()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    leftovers.remove_leftovers()
+    assert list(temporary.iterdir()) == []
 
 
 def test_where_nothing_can_be_kept_nothing_is_begun(temporary: Path) -> None:

@@ -8,6 +8,7 @@ know. One agent is killed in the middle. What comes of it is compared with what 
 
 ==============  ============================================================================
 ``machines``    the agents: started, joined, killed, ended
+``leftovers``   what a killed demo leaves, and how it is removed
 ``inspection``  the survey, the programs, and what has to be found
 ``playing``     the course of it, told as it happens
 ``happenings``  what is told, as values
@@ -16,6 +17,7 @@ know. One agent is killed in the middle. What comes of it is compared with what 
 ==============  ============================================================================
 
 Nothing is left behind, whatever happens: processes are ended by their ids, the folder is deleted.
+When the demo itself is killed, its agents end by themselves and the next demo deletes the folder.
 """
 
 from __future__ import annotations
@@ -25,7 +27,6 @@ import asyncio
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -35,15 +36,15 @@ from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.demo.happenings import Tell
 from agent.commands.demo.inspection import Inspection
+from agent.commands.demo.leftovers import new_folder, remove, remove_leftovers
 from agent.commands.demo.lines import told_as_json, told_as_lines
-from agent.commands.demo.machines import DemoError, Machines, keep_logs, remove
+from agent.commands.demo.machines import DemoError, Machines, keep_logs
 from agent.commands.demo.playing import Playing
 from agent.commands.demo.screen import Screen
 from agent.commands.drawing import on_terminal
 from agent.commands.parsing import CommandParser, command_parser
 from agent.workflow.faults import FaultsError
 
-FOLDER = "wingbeat-demo-"
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 SEED_MAX = 10**9
 MACHINES_MIN, MACHINES_MAX = 3, 9
@@ -57,8 +58,7 @@ def run(arguments: list[str]) -> int:
     try:
         if options.keep is not None:  # whether that can be is not learnt at the end
             options.keep.mkdir(parents=True)
-        folder = Path(tempfile.mkdtemp(prefix=FOLDER)).resolve()
-        return asyncio.run(_until_ended(options, folder))
+        return asyncio.run(_until_ended(options, new_folder()))
     except (DemoError, ClientError) as error:
         return fail(options, str(error))
     except OSError as error:
@@ -148,6 +148,7 @@ async def _play(options: argparse.Namespace, folder: Path, machines: Machines) -
                 keep_logs(machines.all, options.keep / "logs")
         finally:
             remove(folder)
+            remove_leftovers()  # by now their agents have had time to end
     return exits.DONE if good else exits.WORK_FAILED
 
 

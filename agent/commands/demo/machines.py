@@ -2,7 +2,9 @@
 
 They listen on the loopback address only, at ports that the system chooses, so that nothing else on
 this machine or its network is touched. The first makes the flock, the others join it by invitation.
-Each is a process group of its own: Ctrl-C reaches the demo alone, which then ends the agents.
+Each is a process group of its own: Ctrl-C reaches the demo alone, which then ends the agents. Each has
+a pipe from the demo as its input and ends when that ends, so none outlives a demo that is killed:
+the system closes the pipe, on Windows as well.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import stat
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -68,8 +69,8 @@ class Machine:
         self.home.settings_file.write_text(settings, "utf-8")
         with self.output.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "agent", "agent"],
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-m", "agent", "agent", "--until-input-ends"],
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
                 cwd=ROOT,
@@ -95,6 +96,7 @@ class Machine:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
+            self._close_input()
 
     async def end(self) -> None:
         """However far it has come."""
@@ -115,11 +117,16 @@ class Machine:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _let_go(self) -> None:
+        self._close_input()
         client, self._client = self._client, None
         if client is not None:
             with suppress(ClientError, OSError, TimeoutError):
                 async with asyncio.timeout(1.0):
                     await client.close()
+
+    def _close_input(self) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
 
     def _last_words(self) -> str:
         printed = self.output.read_text("utf-8", "replace") if self.output.exists() else ""
@@ -183,18 +190,6 @@ class Machines:
     async def end(self) -> None:
         """All that still run, at the same time."""
         await asyncio.gather(*(machine.end() for machine in self.all), return_exceptions=True)
-
-
-def remove(folder: Path) -> None:
-    """A folder with all that is in it, read-only or not."""
-
-    def allow(_: object, path: str, __: object) -> None:
-        with suppress(OSError):
-            Path(path).parent.chmod(stat.S_IRWXU)
-            Path(path).chmod(stat.S_IRWXU)
-            shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
-
-    shutil.rmtree(folder, onerror=allow)
 
 
 def keep_logs(machines: Sequence[Machine], into: Path) -> None:
