@@ -10,7 +10,7 @@ import pytest
 
 from agent.driver import driver as driver_module
 from agent.driver.clock import LiveClock, elapsed_s
-from agent.driver.driver import TOGETHER_MAX
+from agent.driver.driver import DRAIN_S_MAX, TOGETHER_MAX
 from agent.protocol.clock import Instant
 from agent.protocol.effects import Effect, Send, Stopped, Unlink
 from agent.protocol.events import (
@@ -189,13 +189,17 @@ def test_a_peer_that_never_pauses_does_not_hold_the_timer_back() -> None:
                 world.driver.hand(FROM_BEE)
                 loop.call_soon(flood)
 
-        node.deadline_s = elapsed_s() + 0.01
+        deadline_s = node.deadline_s = elapsed_s() + 0.01
         world.driver.hand(Started())
         flood()
         await eventually(lambda: Due() in node.told)
         flooding = False
-        late_s = node.times[node.told.index(Due())].elapsed_s - node.times[0].elapsed_s
-        assert 0.2 < late_s < 1.0
+        due = node.told.index(Due())
+        assert node.times[due].elapsed_s > deadline_s + DRAIN_S_MAX * 0.9
+        # Each turn of the loop brings a message. The timer fires within two turns, and when it has
+        # waited long enough it is handed in within two, however long the machine makes a turn.
+        late_s = [each.elapsed_s for each in node.times[:due] if each.elapsed_s > deadline_s]
+        assert sum(each > late_s[2] + DRAIN_S_MAX for each in late_s) <= 2
 
     in_loop(test)
 
@@ -203,10 +207,11 @@ def test_a_peer_that_never_pauses_does_not_hold_the_timer_back() -> None:
 def test_the_clock_counts_sleep_and_keeps_step_with_the_timers() -> None:
     async def test() -> None:
         loop, clock = asyncio.get_running_loop(), LiveClock()
-        before = loop.time(), clock.elapsed_s()
+        before = loop.time(), clock.elapsed_s(), loop.time()
         _stall_until(before[1] + 0.02)
-        after = loop.time(), clock.elapsed_s()
-        assert abs((after[0] - before[0]) - (after[1] - before[1])) < 0.01
+        after = loop.time(), clock.elapsed_s(), loop.time()
+        passed_s = after[1] - before[1]
+        assert after[0] - before[2] - 0.01 < passed_s < after[2] - before[0] + 0.01
 
     in_loop(test)
 

@@ -26,7 +26,7 @@ from agent.protocol.events import Event
 from agent.protocol.messages import Goodbye, Message
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 RUN: RunName = (1, 1, "ant", 1)
 
 

@@ -142,7 +142,7 @@ class Hosts:
 
         return wait_for(linked, limit_s, f"{sorted(names)} know each other", self._who_sees_whom)
 
-    def wait_equal(self, hosts: Sequence[Host] | None = None, limit_s: float = 30.0) -> float:
+    def wait_equal(self, hosts: Sequence[Host] | None = None, limit_s: float = LINK_S_MAX) -> float:
         """Until these say the same of every task; how long that took.
 
         Asking for every task of a long table takes longer than healing does. So the counts of

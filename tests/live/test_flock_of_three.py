@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
-LIMIT_S = 40.0
+LIMIT_S = 90.0
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,8 @@ def test_they_find_each_other(hosts: Hosts) -> None:
 
 
 def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
-    hosts[0].submit("shared", [nap(f"shared{number}", 0.5) for number in range(6)])
+    # Two rounds of these: an agent that the machine holds up meanwhile still comes in time.
+    hosts[0].submit("shared", [nap(f"shared{number}", 1.5) for number in range(6)])
     hosts.wait_finished(hosts[1], "shared", LIMIT_S)
     hosts.wait_equal()
     started = [trace for trace in hosts.traces() if trace.word == "start"]
@@ -50,7 +51,7 @@ def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
 
 
 def test_the_task_of_a_killed_agent_runs_elsewhere(hosts: Hosts) -> None:
-    hosts[0].submit("killed", [nap("long", 2.0)])
+    hosts[0].submit("killed", [nap("long", 4.0)])
     owner = _owner_of(hosts, "long")
     victim, others = hosts[owner], [host for host in hosts if host.number != owner]
     victim.kill()
