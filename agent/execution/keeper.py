@@ -291,15 +291,18 @@ def step_back_all(keeper: int, *, spare: bool, group: str) -> None:
     group anew."""
     nice = NICE_SPARE if spare else NICE_LOW
     for process in descendants(keeper):
-        if _has_stepped_back(process, nice):
+        if _has_stepped_back(process, nice, spare=spare):
             continue
         _step_back(process, spare=spare, group=group)
         _step_back_together(os.PRIO_PROCESS, IOPRIO_OF_PROCESS, process, spare=spare)
 
 
-def _has_stepped_back(process: int, nice: int) -> bool:
+def _has_stepped_back(process: int, nice: int, *, spare: bool) -> bool:
+    """Whoever was started before its parent had is as nice as its process group, and no more."""
     try:
         if os.getpriority(os.PRIO_PROCESS, process) < nice:
+            return False
+        if spare and os.sched_getscheduler(process) != os.SCHED_IDLE:
             return False
         with open(f"/proc/{process}/autogroup", "rb") as file:  # noqa: PTH123 - quick to import
             return int(file.read().split()[-1]) >= nice
@@ -308,13 +311,16 @@ def _has_stepped_back(process: int, nice: int) -> bool:
 
 
 def _step_back(process: int, *, spare: bool, group: str) -> None:
-    """Behind everybody else. What a system refuses is done without."""
+    """Behind everybody else. What a system refuses is done without.
+
+    How it is scheduled comes last: who has inherited that has inherited the rest as well.
+    """
+    if spare and group:
+        _write(group, str(process))
+    _write(f"/proc/{process}/autogroup", str(NICE_SPARE if spare else NICE_LOW))
     if spare:
         with suppress(OSError):
             os.sched_setscheduler(process, os.SCHED_IDLE, os.sched_param(0))
-        if group:
-            _write(group, str(process))
-    _write(f"/proc/{process}/autogroup", str(NICE_SPARE if spare else NICE_LOW))
 
 
 def _step_back_together(whom: int, whose_disk: int, number: int, *, spare: bool) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.driver.worlds import eventually, in_loop
+if sys.platform != "linux":
+    pytest.skip("these are shell scripts on Linux", allow_module_level=True)
+
+from agent.execution.keeper import step_back_all
+from tests.driver.worlds import LIMIT_S, eventually, in_loop
 from tests.execution.places import place
+from tests.hosts.waiting import wait_for
 
 AUTOGROUP = Path("/proc/self/autogroup")
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
 
 
 @pytest.mark.parametrize(("spare", "nice"), [(True, 19), (False, 10)], ids=["spare", "share"])
@@ -30,6 +36,25 @@ def test_all_of_a_program_steps_back(tmp_path: Path, spare: bool, nice: int) -> 
             assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
 
     in_loop(test)
+
+
+def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None:
+    """It is as nice as all of its process group, and in the same group of the scheduler."""
+    script = "nice -n 19 sleep 1000 & echo $!; wait"
+    command = ["/bin/sh", "-c", script]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as parent:
+        assert parent.stdout is not None
+        early = int(parent.stdout.readline())
+        try:
+            wait_for(lambda: os.getpriority(os.PRIO_PROCESS, early) == 19, LIMIT_S, "it is nice")
+            if AUTOGROUP.exists():
+                Path(f"/proc/{early}/autogroup").write_text("19")
+            step_back_all(parent.pid, spare=True, group="")
+            assert os.sched_getscheduler(early) == os.SCHED_IDLE
+        finally:
+            os.kill(early, signal.SIGKILL)
 
 
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel has one scheduling group for all")
