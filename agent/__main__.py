@@ -1,8 +1,22 @@
-"""`python -m agent` is the command `wingbeat`, for places where no script was installed."""
+"""The start of the command `wingbeat`, and of `python -m agent` where no script was installed.
+
+Apart from the command itself (``agent.cli``), so that little is loaded before Ctrl-C ends it quietly.
+"""
 
 import sys
 
-from agent.cli import main
+from agent.commands.interrupting import end_at_once
+
+
+def main() -> int:
+    """Run the command named in the arguments of this process."""
+    end_at_once()
+    from agent import cli
+
+    code = cli.main()
+    end_at_once()
+    return code
+
 
 if __name__ == "__main__":
     sys.exit(main())

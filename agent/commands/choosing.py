@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from agent.commands import exits
 from agent.commands.folding import HelpFormatter
+from agent.commands.interrupting import raise_again
 from agent.commands.parsing import CommandParser, epilog
 
 
@@ -28,7 +29,9 @@ def command_in(module: str, summary: str) -> Command:
     """The command that is the function ``run`` of this module."""
 
     def run(arguments: list[str]) -> int:
-        return int(importlib.import_module(module).run(arguments))
+        loaded = importlib.import_module(module)
+        raise_again()
+        return int(loaded.run(arguments))
 
     return Command(summary, run)
 

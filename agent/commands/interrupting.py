@@ -1,0 +1,40 @@
+"""Ctrl-C while a command is still being loaded, or when it is done, ends the process without a word.
+
+Python answers Ctrl-C with an exception, wherever it is just then: in the middle of an import that
+comes out as pages about the insides of this program, or as "Exception ignored". Before a command has
+begun and after it has ended there is nothing to hand back, so there the process just ends. In
+between the exception is what it should be: commands and loops of events clean up on it.
+
+What comes before, the start of the interpreter itself, is in nobody's hands here.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+from agent.commands import exits
+
+Handler = Callable[[int, FrameType | None], object]
+
+
+def end_at_once() -> None:
+    """From now on; unless whoever started this process wants Ctrl-C to be ignored."""
+    _replace(signal.default_int_handler, _end)
+
+
+def raise_again() -> None:
+    """From now on Ctrl-C is an exception, as usual."""
+    _replace(_end, signal.default_int_handler)
+
+
+def _replace(present: Handler, wanted: Handler) -> None:
+    if signal.getsignal(signal.SIGINT) is present:
+        try:  # no `suppress` here: each import makes the time longer in which Ctrl-C is not heard
+            signal.signal(signal.SIGINT, wanted)
+        except ValueError:
+            return  # a thread asks, which signals do not reach
+
+
+def _end(*_: object) -> None:
+    os._exit(exits.INTERRUPTED)
