@@ -11,9 +11,9 @@ from agent.commands.interrupting import end_at_once
 def main() -> int:
     """Run the command named in the arguments of this process."""
     end_at_once()
-    from agent import cli
+    from agent.cli import main as run
 
-    code = cli.main()
+    code = run()
     end_at_once()
     return code
 
