@@ -173,7 +173,10 @@ def _display(folder: Path, size: tuple[int, int]) -> Iterator[str]:
     command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24"]
     with (folder / "Xvfb.output").open("wb") as output:
         server = subprocess.Popen(
-            [*command, "-nolisten", "tcp"], stdout=output, stderr=output, pass_fds=[writing]
+            [*command, "-nolisten", "tcp", "-noreset"],
+            stdout=output,
+            stderr=output,
+            pass_fds=[writing],
         )
     os.close(writing)
     try:

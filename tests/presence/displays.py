@@ -1,4 +1,8 @@
-"""A real X server that nobody sees, a real bus of its own, for as long as a test needs them."""
+"""A real X server that nobody sees, a real bus of its own, for as long as a test needs them.
+
+A server that its last client leaves starts over, and whoever comes just then is sent away; so none
+here does (``-noreset``).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ import pytest
 
 NO_DISPLAY = "Xvfb and xdotool are not installed: there is no display to try this on"
 NO_BUS = "dbus-daemon is not installed: there is no bus to try this on"
+OWN_NUMBERS = range(1_000, 50_000)
+"""Of displays: far above those that servers choose by themselves, which begin at 0."""
 _CONFIGURATION = """<busconfig>
 <listen>unix:path={folder}/bus</listen>
 <auth>EXTERNAL</auth>
@@ -42,11 +48,22 @@ def display(folder: Path, *options: str) -> Iterator[str]:
         server.wait()
 
 
+def own_number() -> int:
+    """Of a display that no server takes by itself while the one that has it is away."""
+    return OWN_NUMBERS[os.getpid() % len(OWN_NUMBERS)]
+
+
+def tidy_up_after(number: int) -> None:
+    """What a server leaves that was killed."""
+    for path in (f"/tmp/.X{number}-lock", f"/tmp/.X11-unix/X{number}"):
+        Path(path).unlink(missing_ok=True)
+
+
 def start_display(folder: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:
-    """The same without an end: the server and its number."""
+    """The same without an end: the server and its number, which ``:N`` among the options gives."""
     reading, writing = os.pipe()
     command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "800x600x24"]
-    command += ["-nolisten", "tcp", *options]
+    command += ["-nolisten", "tcp", "-noreset", *options]
     with (folder / "xvfb.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, pass_fds=[writing])
     os.close(writing)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from agent.paths import Home
 from agent.service import Options, Service
 from agent.service_facts import Notice, VolunteeringMoved
-from tests.presence.displays import display
+from tests.presence.displays import display, own_number, start_display, tidy_up_after
 from tests.presence.eventually import eventually
 
 SETTINGS = """
@@ -65,10 +64,8 @@ def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Hom
 def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
     home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    command = ["Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert server.stdout is not None
-    monkeypatch.setenv("DISPLAY", f":{server.stdout.readline().strip()}")
+    server, number = start_display(tmp_path, f":{own_number()}")
+    monkeypatch.setenv("DISPLAY", f":{number}")
 
     async def test() -> None:
         service = await Service.start(home, Options(discovery=False, log_to_files=False))
@@ -84,4 +81,5 @@ def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
         asyncio.run(test())
     finally:
         server.kill()
-        server.communicate()
+        server.wait()
+        tidy_up_after(int(number))

@@ -268,7 +268,7 @@ def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
     async def test() -> None:
         machine = Machine()
         async with presence(tmp_path, machine) as found:
-            found.pause(time.time() + 0.3)
+            found.pause(time.time() + 1.0)
             assert found.state().paused
             await eventually(lambda: machine.helps)
             assert not found.state().paused

@@ -25,9 +25,10 @@ from agent.presence.sources.x11_wire import (
     display_number,
 )
 from tests.hosts.waiting import wait_for
-from tests.presence.displays import NO_DISPLAY, display, skip_without, start_display
+from tests.presence.displays import NO_DISPLAY, display, own_number, skip_without, start_display
 
 LIMIT_S = 30.0
+LOOKS = 5
 FORCE_SCREEN_SAVER = 115
 
 
@@ -50,6 +51,11 @@ def last_input(source: X11LastInput) -> LastInput:
     return found.value
 
 
+def last_input_s(source: X11LastInput) -> float:
+    """The earliest of some looks: one that the machine holds up takes its answer for a later one."""
+    return min(last_input(source).at_s for _ in range(LOOKS))
+
+
 @pytest.mark.parametrize(
     "command", [("key", "a"), ("click", "1"), ("mousemove_relative", "3", "4")]
 )
@@ -70,10 +76,10 @@ def test_each_kind_of_input_is_seen(screen: X11Screen, command: tuple[str, ...])
 def test_what_happens_without_input_does_not_count(screen: X11Screen) -> None:
     source = X11LastInput(screen, time.monotonic)
     do(screen, "key", "a")
-    at_s = last_input(source).at_s
+    at_s = last_input_s(source)
     X11FullScreen(screen).read()
     wait_for(lambda: time.monotonic() - at_s > 0.5, LIMIT_S, "time passes")
-    assert last_input(source).at_s == pytest.approx(at_s, abs=0.05)
+    assert last_input_s(source) == pytest.approx(at_s, abs=0.05)
 
 
 def test_a_screen_saver_is_seen_until_somebody_touches_anything(screen: X11Screen) -> None:
@@ -97,12 +103,12 @@ def test_a_server_with_a_lock_lets_in_who_has_the_cookie(tmp_path: Path) -> None
         outside = X11Screen({"DISPLAY": number, "XAUTHORITY": str(tmp_path / "none")})
         found = X11LastInput(outside, time.monotonic).read()
         assert found == Unseen("the X server does not let this account in")
-        inside.close()  # not before: a server whose last client leaves starts over
+        inside.close()
 
 
 def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Path) -> None:
     skip_without("Xvfb", "xdotool", reason=NO_DISPLAY)
-    server, number = start_display(tmp_path)
+    server, number = start_display(tmp_path, f":{own_number()}")
     screen = X11Screen({"DISPLAY": f":{number}"})
     sources: list[Callable[[], object]] = [
         X11LastInput(screen, time.monotonic).read,
@@ -115,10 +121,7 @@ def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Pa
         found = read()
         assert isinstance(found, Unseen)
         assert "X server has gone" in found.because or "cannot be" in found.because
-    again = subprocess.Popen(
-        ["Xvfb", f":{number}", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
-        stderr=subprocess.DEVNULL,
-    )
+    again, _ = start_display(tmp_path, f":{number}")
     try:
         wait_for(lambda: isinstance(sources[0](), Seen), LIMIT_S, "the new server is found")
     finally:
