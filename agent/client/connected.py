@@ -23,10 +23,10 @@ from agent.client.link import Link, Way
 from agent.paths import Home
 
 PATIENCE_S = 30.0
+"""How long an agent that went away is waited for while its events are followed."""
 FINAL = (ErrorCode.NO_FLOCK, ErrorCode.UNKNOWN)
 """Greeted anew, the agent says that the other machine or this one does not belong: it will not
 belong in a moment either."""
-"""How long an agent that went away is waited for while its events are followed."""
 FIRST_WAIT_S = 0.05
 WAIT_S_MAX = 1.0
 

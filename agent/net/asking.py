@@ -38,7 +38,7 @@ from agent.net.enrolment_messages import (
     Welcome,
     WithdrawRequest,
 )
-from agent.net.enrolment_requests import CLOCK_DIFFERENCE_S_MAX, clocks_differ
+from agent.net.enrolment_requests import clock_fault
 from agent.net.exchange import NotThereError, certificate_of, exchange, same_as
 from agent.net.join_requests import keeper_key_of
 from agent.net.joining import fetch_authority, settle
@@ -122,9 +122,8 @@ async def begin_request(
     """Asks the keeper behind a door; people there see the request when this returns."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, door.flock.flock_id, clock())
-    difference_s = clock() - door.time_s
-    if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
-        raise MembershipError(clocks_differ(difference_s))
+    if fault := clock_fault(clock() - door.time_s):
+        raise fault
     await asyncio.to_thread(folder.prepare)
     key = identity.own_key(folder)
     sent, user = certificates.request_certificate(key, host_name), clean_name(user) if user else ""

@@ -23,14 +23,13 @@ from typing import Annotated
 import msgspec
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives import serialization
 from msgspec import Meta, Struct
 
 from agent.net import certificates
 from agent.net.certificates import Applicant, Member, PrivateKey, PublicKey
 from agent.net.refusals import MembershipError
-from agent.net.vouching import Signer, signed, vouch
+from agent.net.vouching import SIGNATURE, Signer, signed, vouch
 
 NODE_LIFE_S = 365 * 86_400
 KEEPERS_WANTED = 3
@@ -98,7 +97,7 @@ class Flock:
     def stated(self, statement: Statement) -> bool:
         """Whether a statement is one of this authority's."""
         try:
-            self.key.verify(statement.signature, _signed_part(statement), _ALGORITHM)
+            self.key.verify(statement.signature, _signed_part(statement), SIGNATURE)
         except InvalidSignature:
             return False
         return True
@@ -164,16 +163,13 @@ class Authority:
     ) -> Statement:
         """A signed statement about a node, in the name of the keeper that signs."""
         unsigned = Statement(kind, node_id, int(now_s), b"")
-        signature = self.key.sign(_signed_part(unsigned), _ALGORITHM)
+        signature = self.key.sign(_signed_part(unsigned), SIGNATURE)
         if signer is None:
             return Statement(kind, node_id, int(now_s), signature)
         said = Statement(kind, node_id, int(now_s), signature, signer.node_id, b"", *kept)
         return msgspec.structs.replace(
-            said, by_signature=signer.key.sign(_signed_by_part(said), _ALGORITHM)
+            said, by_signature=signer.key.sign(_signed_by_part(said), SIGNATURE)
         )
-
-
-_ALGORITHM = ec.ECDSA(hashes.SHA256())
 
 
 def stated_by(statement: Statement, keeper_certificate: bytes) -> bool:

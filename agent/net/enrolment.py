@@ -10,7 +10,6 @@ ask is decided by the certificate that it shows, never by what it says.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
@@ -42,6 +41,7 @@ from agent.net.enrolment_messages import (
     TakeAuthority,
     Welcome,
     WithdrawRequest,
+    close,
     decode_question,
     encode,
     receive,
@@ -194,14 +194,6 @@ class Desk:
             return self._requesting.decide(question)
         await membership.join_book(question.entries)
         return BookIs(membership.book().entries)
-
-
-async def close(writer: asyncio.StreamWriter) -> None:
-    """Closes a connection and waits for it, within limits, whatever the other end does."""
-    writer.close()
-    with contextlib.suppress(OSError, EOFError):
-        async with asyncio.timeout(1.0):
-            await writer.wait_closed()
 
 
 def _host(writer: asyncio.StreamWriter) -> str:

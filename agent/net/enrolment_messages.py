@@ -8,6 +8,7 @@ join before anything else of a node runs. Unknown fields are ignored, so that ve
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
@@ -29,6 +30,7 @@ from agent.net.roster import ROSTER_BYTES_MAX
 
 EXCHANGE_S_MAX = 15.0
 """On both sides; a keeper may wait for others meanwhile (``book_sharing``) before it answers."""
+CLOSE_S_MAX = 1.0
 QUESTION_BYTES_MAX = 16 * 1024
 KEEPERS_QUESTION_BYTES_MAX = 4 * 1024 * 1024
 """Only keepers, who have shown that they are, send whole books."""
@@ -247,6 +249,14 @@ async def send(writer: asyncio.StreamWriter, message: bytes) -> None:
     """Sends the one message."""
     writer.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
     await writer.drain()
+
+
+async def close(writer: asyncio.StreamWriter) -> None:
+    """Closes a connection and waits for it, within limits, whatever the other end does."""
+    writer.close()
+    with contextlib.suppress(OSError, EOFError):
+        async with asyncio.timeout(CLOSE_S_MAX):
+            await writer.wait_closed()
 
 
 def _decode(data: bytes, decoder: msgspec.msgpack.Decoder[_Said]) -> _Said:

@@ -91,9 +91,8 @@ def requests_of(
 
 def checked_applicant(membership: Membership, request: bytes, time_s: int) -> Applicant:
     """Who wants a certificate; raises ``MembershipError`` when it can have none."""
-    difference_s = time_s - membership.clock()
-    if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
-        raise MembershipError(clocks_differ(difference_s))
+    if fault := clock_fault(time_s - membership.clock()):
+        raise fault
     applicant = read_request(request)
     check_departure(membership, applicant)
     return applicant
@@ -108,10 +107,12 @@ def check_departure(membership: Membership, applicant: Applicant) -> None:
         )
 
 
-def clocks_differ(difference_s: float) -> str:
-    """The refusal of a joining machine whose clock is ahead by this much."""
-    direction = "ahead of" if difference_s > 0 else "behind"
-    return (
-        f"the clock of this machine is {duration(difference_s)} {direction} the flock's: "
+def clock_fault(ahead_s: float) -> MembershipError | None:
+    """Why a machine whose clock is ahead by this much cannot join; None where it can."""
+    if abs(ahead_s) <= CLOCK_DIFFERENCE_S_MAX:
+        return None
+    direction = "ahead of" if ahead_s > 0 else "behind"
+    return MembershipError(
+        f"the clock of this machine is {duration(ahead_s)} {direction} the flock's: "
         f"set it right and join again"
     )

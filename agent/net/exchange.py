@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from agent.net.addresses import Address
-from agent.net.enrolment import close
 from agent.net.enrolment_messages import (
     ANSWER_BYTES_MAX,
     EXCHANGE_S_MAX,
     Answer,
     Question,
+    close,
     decode_answer,
     encode,
     receive,

@@ -134,8 +134,8 @@ class InvitationBook:
             known[entry.secret_hash] = (
                 _credible(entry, now_s) if mine is None else _joined(mine, entry)
             )
-        entries = sorted(known.values(), key=lambda entry: (entry.made_s, entry.secret_hash))
-        if entries == sorted(self._entries, key=lambda entry: (entry.made_s, entry.secret_hash)):
+        entries = sorted(known.values(), key=_age)
+        if entries == sorted(self._entries, key=_age):
             return False
         self._keep(entries[-ENTRIES_MAX:])
         return True
@@ -200,15 +200,19 @@ def proof_of(hashed: bytes, challenge: bytes, certificate: bytes) -> bytes:
     return hmac.new(hashed, b"wingbeat keeper " + content, hashlib.sha256).digest()
 
 
+def _age(entry: Entry) -> tuple[int, bytes]:
+    return entry.made_s, entry.secret_hash
+
+
 def _joined(mine: Entry, theirs: Entry) -> Entry:
-    used_by = sorted({*mine.used_by, *theirs.used_by})[:USED_MAX]
-    if list(used_by) == sorted(mine.used_by):
-        used_by = list(mine.used_by)
+    used_by = tuple(sorted({*mine.used_by, *theirs.used_by}))[:USED_MAX]
+    if set(used_by) == set(mine.used_by):
+        used_by = mine.used_by  # in another order it would pass for news
     return msgspec.structs.replace(
         mine,
         uses=min(mine.uses, theirs.uses),
         expires_s=min(mine.expires_s, theirs.expires_s),
-        used_by=tuple(used_by),
+        used_by=used_by,
         withdrawn=mine.withdrawn or theirs.withdrawn,
     )
 
@@ -246,6 +250,7 @@ class GuessLimit:
 
 
 def origin_of(host: str) -> str:
+    """Whose address it is, as far as one machine has many."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

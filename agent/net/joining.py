@@ -43,7 +43,7 @@ from agent.net.enrolment_messages import (
     TakeAuthority,
     Welcome,
 )
-from agent.net.enrolment_requests import CLOCK_DIFFERENCE_S_MAX, clocks_differ
+from agent.net.enrolment_requests import clock_fault
 from agent.net.exchange import NotThereError, certificate_of, exchange, same_as
 from agent.net.identity import AUTHORITY_KEY_FILE, Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation
@@ -221,10 +221,7 @@ async def _probe(
             return NotThereError("a machine of the flock that knows nothing of the invitation")
     except MembershipError as error:
         return NotThereError(str(error))
-    difference_s = clock() - answer.time_s
-    if abs(difference_s) > CLOCK_DIFFERENCE_S_MAX:
-        return MembershipError(clocks_differ(difference_s))
-    return _Proven(flock, certificate)
+    return clock_fault(clock() - answer.time_s) or _Proven(flock, certificate)
 
 
 async def _ask_keepers(found: _Found, question: Join) -> Welcome:

@@ -27,9 +27,10 @@ from agent.net.refusals import MembershipError
 VOUCHER = x509.ObjectIdentifier("2.25.238718263455125381947202148637310927213")
 """An identifier of our own, of those that anybody may draw."""
 REMEMBERED_MAX = 4_096
+SIGNATURE = ec.ECDSA(hashes.SHA256())
+"""Of all that keepers sign, with their own keys or the authority's."""
 
 _SIGNED_AS = b"wingbeat voucher 1\0"
-_ALGORITHM = ec.ECDSA(hashes.SHA256())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Voucher(Struct, frozen=True, array_like=True):
 
 def vouch(signer: Signer, node_id: str) -> x509.UnrecognizedExtension:
     """The extension for a certificate of this node."""
-    signature = signer.key.sign(_SIGNED_AS + node_id.encode(), _ALGORITHM)
+    signature = signer.key.sign(_SIGNED_AS + node_id.encode(), SIGNATURE)
     voucher = Voucher(signer.node_id, signature)
     return x509.UnrecognizedExtension(VOUCHER, msgspec.msgpack.encode(voucher))
 
@@ -79,7 +80,7 @@ def signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
     if not isinstance(key, certificates.PublicKey):
         return False
     try:
-        key.verify(signature, content, _ALGORITHM)
+        key.verify(signature, content, SIGNATURE)
     except InvalidSignature:
         return False
     return True

@@ -20,7 +20,8 @@ from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import NODE_LIFE_S, Authority
 from agent.net.certificates import Applicant, Member, PrivateKey
-from agent.net.enrolment import Desk, close
+from agent.net.enrolment import Desk
+from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
 from agent.net.invitation import Invitation
 from agent.net.joining import AddressesOf, join_flock

@@ -12,7 +12,7 @@ import pytest
 from agent.net import enrolment, identity, joining
 from agent.net import exchange as exchanging
 from agent.net.addresses import Address
-from agent.net.enrolment_messages import QUESTION_BYTES_MAX, Expel, Renew, TakeAuthority
+from agent.net.enrolment_messages import QUESTION_BYTES_MAX, Expel, Renew, TakeAuthority, close
 from agent.net.exchange import exchange
 from agent.net.invitation_book import GUESSES_MAX
 from agent.net.joining import join_flock
@@ -191,7 +191,7 @@ def test_clocks_too_far_apart_are_told_and_burn_nothing(
 
 def test_the_keeper_checks_the_clock_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(joining, "CLOCK_DIFFERENCE_S_MAX", DAY_S)
+        monkeypatch.setattr(joining, "clock_fault", lambda _: None)
         keeper = first(tmp_path)
         async with open_door(keeper) as door:
             told = await refusal(tmp_path / "b", await invited(keeper, door), Hands(7260))
@@ -341,7 +341,7 @@ def test_garbage_costs_its_sender_the_connection_only(tmp_path: Path, sent: byte
                     await door.outcome()
                 else:
                     assert await reader.read() == b""
-            await enrolment.close(writer)
+            await close(writer)
             await join_flock(tmp_path / "b", await invited(keeper, door), "b")
 
     asyncio.run(scenario())
@@ -356,7 +356,7 @@ def test_a_silent_stranger_is_cut_off(tmp_path: Path, monkeypatch: pytest.Monkey
             )
             async with asyncio.timeout(LIMIT_S):
                 assert await reader.read() == b""
-            await enrolment.close(writer)
+            await close(writer)
 
     asyncio.run(scenario())
 

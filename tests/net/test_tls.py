@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.net.certificates import Member
-from agent.net.enrolment import close
+from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
 from agent.net.refusals import Refusal
 from agent.net.roster import Roster
