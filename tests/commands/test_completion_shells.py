@@ -16,7 +16,6 @@ from tests.commands.shells import line_after_tab, offered_by_fish, prepare
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shells on terminals of POSIX")
 WORKFLOWS = ("survey", "my flight", "line:42", "Überflug")
-LASTS_S_MAX = 600.0
 TASKS = ("merge", "check all")
 
 
@@ -35,7 +34,7 @@ def shells(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shells]:
     here = folder / "here"
     here.mkdir()
     (here / "flight.wingbeat.yaml").write_text("tasks: {}\n")
-    with machine.agent("--name", "birch", "--port", "0", lasts_s_max=LASTS_S_MAX):
+    with machine.agent("--name", "birch", "--port", "0"):
         for name in WORKFLOWS:
             tasks = [{"id": task, "program": "nobody-has-this"} for task in TASKS]
             machine.said("submit", "-", told=json.dumps({"name": name, "tasks": tasks}))

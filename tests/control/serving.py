@@ -14,8 +14,8 @@ from agent.control.limits import Limits
 from agent.control.server import ControlServer
 from tests.control.surface import FakeNode
 
-WITHIN_S = 5.0
-"""Longer than anything takes that works."""
+WITHIN_S = 60.0
+"""Longer than anything takes that works, also on a machine that has other things to do."""
 
 
 @dataclass

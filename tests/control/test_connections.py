@@ -34,12 +34,12 @@ TIGHT = Limits(
     connections_max=2,
     strangers_max=2,
     greeting_bytes_max=200,
-    greeting_s_max=0.2,
+    greeting_s_max=WITHIN_S,
     line_bytes_max=2_000,
     pending_max=3,
     output_bytes_high=10_000,
-    unread_s_max=0.2,
-    closing_s_max=0.2,
+    unread_s_max=WITHIN_S,
+    closing_s_max=WITHIN_S,
     events_max=50,
     events_recent_s=0,
     events_bytes_max=100_000,
@@ -126,7 +126,8 @@ def test_a_stranger_gets_one_answer_and_no_more(tmp_path: Path, line: bytes, ans
 
 def test_who_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
     async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there, stranger(there) as client:
+        limits = replace(TIGHT, greeting_s_max=0.2)
+        async with serving(tmp_path, limits) as there, stranger(there) as client:
             assert (await client.heard())["params"] == {
                 "reason": "no hello came within 0.2 seconds"
             }
@@ -151,11 +152,9 @@ def test_more_clients_than_there_may_be_are_sent_away(tmp_path: Path) -> None:
 
 
 def test_strangers_cannot_keep_a_client_out(tmp_path: Path) -> None:
-    limits = replace(TIGHT, greeting_s_max=WITHIN_S)
-
     async def scene() -> None:
         async with (
-            serving(tmp_path, limits) as there,
+            serving(tmp_path, TIGHT) as there,
             stranger(there) as oldest,
             stranger(there),
             greeted(there) as client,
@@ -240,7 +239,7 @@ async def rest_of(client: LineClient) -> list[bytes]:
 
 def test_who_reads_nothing_is_cut_off_and_told_why(tmp_path: Path) -> None:
     async def scene() -> None:
-        async with serving(tmp_path, replace(TIGHT, closing_s_max=WITHIN_S)) as there:
+        async with serving(tmp_path, replace(TIGHT, unread_s_max=0.2)) as there:
             async with asleep(there) as (client, _):
                 async with asyncio.timeout(WITHIN_S):
                     while there.server.clients:
@@ -252,10 +251,8 @@ def test_who_reads_nothing_is_cut_off_and_told_why(tmp_path: Path) -> None:
 
 
 def test_who_reads_too_slowly_is_cut_off_and_told_why(tmp_path: Path) -> None:
-    limits = replace(TIGHT, unread_s_max=WITHIN_S, closing_s_max=WITHIN_S)
-
     async def scene() -> None:
-        async with serving(tmp_path, limits) as there:
+        async with serving(tmp_path, TIGHT) as there:
             async with asleep(there) as (client, start):
                 for _ in range(SOCKET_BYTES_MAX // (TURN * len(EVENT_LINE))):
                     await happen(there, TURN)
@@ -270,7 +267,7 @@ def test_who_reads_too_slowly_is_cut_off_and_told_why(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_wakes_up_gets_all_events_in_order(tmp_path: Path) -> None:
-    limits = replace(TIGHT, events_max=10_000, events_bytes_max=2**24, unread_s_max=WITHIN_S)
+    limits = replace(TIGHT, events_max=10_000, events_bytes_max=2**24)
 
     async def scene() -> None:
         async with serving(tmp_path, limits) as there, asleep(there) as (client, start):

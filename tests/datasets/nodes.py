@@ -18,6 +18,8 @@ from tests.driver.nodes import QUIET
 from tests.driver.worlds import eventually
 
 MEGABYTE = 1024 * 1024
+LIMIT_S = 180.0
+"""Above the minute that is waited for after a peer could not take a copy just then."""
 PROGRAM = """
 name: shout
 command: ["{python}", "-I", "{folder}/shout.py"]
@@ -92,7 +94,7 @@ async def submit(service: Service, workflow: str, *tasks: TaskSpec) -> Answer:
     return answer
 
 
-async def until(condition: Callable[[], bool], limit_s: float = 60.0) -> None:
+async def until(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
     """As ``eventually``, with a limit for transfers on a busy machine."""
     async with asyncio.timeout(limit_s):
         await eventually(condition, limit_s)

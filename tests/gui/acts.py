@@ -12,7 +12,7 @@ from agent.api.methods import SUBMIT
 from agent.api.work import Submit, Task, TaskView, WorkflowView
 from gui.views.desk import Desk
 
-WITHIN_MS = 30_000
+WITHIN_MS = 90_000
 _NUMBERS = count(1)
 
 

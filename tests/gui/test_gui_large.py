@@ -15,7 +15,7 @@ from gui.views.graph_view import GraphView
 from gui.views.log_page import LINES_AT_ONCE, LogPage
 from tests.gui.values import task
 
-WITHIN_MS = 20_000
+WITHIN_MS = 90_000
 
 
 def ladder(name: str, length: int) -> dict[str, TaskView]:

@@ -32,7 +32,7 @@ from tests.gui.conftest import NoLogin
 from tests.gui.machines import prepared, running, submit
 from tests.style.source import REPOSITORY
 
-WITHIN_MS = 30_000
+WITHIN_MS = 90_000
 QUARTER_S = 15 * 60
 LONG_S, SHORT_S = 600, 4
 STEP = "name: {name}\ntasks:\n  survey: {{program: import, parameters: '{seconds}'}}\n"
@@ -269,7 +269,7 @@ def test_one_that_starts_while_the_first_ends_waits_for_its_place(tmp_path: Path
     began_s = time.monotonic()
     after = become_first(home, [], within_s=WITHIN_MS / 1000)
     assert after is not None
-    assert time.monotonic() - began_s < WITHIN_MS / 2000
+    assert time.monotonic() - began_s < WITHIN_MS / 2_000
     ending.join()
     after.unlock()
 
