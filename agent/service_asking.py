@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FOLLOW_EVERY_S = 1.0
 USER_LENGTH_MAX = 64
 OPEN = ("waiting", "admitted")
+UNDER_WAY = (*OPEN, "joining")
 NOT_ANSWERED = "nobody there has answered in time"
 NOT_CONFIRMED = "it was let in, and nobody here has said in time that the codes are the same"
 
@@ -88,7 +89,7 @@ class AskOffice:
 
     def confirm(self, code: str) -> AskFacts:
         """A person has compared the codes: join as soon as this machine is let in."""
-        if self._facts.state not in (*OPEN, "joining"):
+        if self._facts.state not in UNDER_WAY:
             raise ServiceError("This machine asks no flock at present: ask one first.")
         if not same_code(self._facts.code, code):
             raise ServiceError(
@@ -207,7 +208,7 @@ class AskOffice:
     def _become(self, facts: AskFacts) -> None:
         moved = facts.state != self._facts.state or facts.flock != self._facts.flock
         self._facts = facts
-        if facts.state not in (*OPEN, "joining"):
+        if facts.state not in UNDER_WAY:
             self._request = None
         if moved:
             self._service.notify(AskMoved(facts.state, facts.flock))

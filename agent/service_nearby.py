@@ -61,7 +61,7 @@ class Lookout:
             places = self._places()
             await self._knock_at_all(places)
         own = self._own_flock()
-        known = dict(self._known_doors())
+        known = self._known_doors()
         found = [
             NearbyFacts(
                 flock,
@@ -77,7 +77,7 @@ class Lookout:
 
     async def door_of(self, flock_id: str) -> Door:
         """A keeper of the flock that answers now; raises ``MembershipError``."""
-        known = dict(self._known_doors()).get(flock_id)
+        known = self._known_doors().get(flock_id)
         nodes = self._places().get(flock_id, {})
         first = [known.address] if known is not None else []
         return await self.door_at([*first, *_addresses(nodes)], flock_id)
@@ -137,7 +137,7 @@ class Lookout:
         return places
 
     async def _knock_at_all(self, places: Mapping[str, Mapping[str, Sequence[Address]]]) -> None:
-        known = dict(self._known_doors())
+        known = self._known_doors()
         unknown = [flock for flock in places if flock not in known]
         at_once = asyncio.Semaphore(KNOCKS_AT_ONCE)
 
@@ -152,7 +152,7 @@ class Lookout:
             async with asyncio.timeout(KNOCKING_S_MAX):
                 await asyncio.gather(*map(knock, unknown))
 
-    def _known_doors(self) -> list[tuple[str, Door]]:
+    def _known_doors(self) -> dict[str, Door]:
         """A keeper that answered lately does not have to answer again."""
         now_s = asyncio.get_running_loop().time()
         self._doors = {
@@ -160,7 +160,7 @@ class Lookout:
             for flock, (at_s, door) in self._doors.items()
             if now_s - at_s < DOOR_KEPT_S
         }
-        return [(flock, door) for flock, (_, door) in self._doors.items()]
+        return {flock: door for flock, (_, door) in self._doors.items()}
 
     def _remember(self, door: Door) -> None:
         if door.flock.flock_id in self._doors or len(self._doors) < FLOCKS_MAX:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
+from agent.api.flock import INVITATION_SUFFIX
 from agent.client import Home
 from gui import settings
 from gui.bridge.bridge import Bridge
@@ -33,7 +34,6 @@ from gui.words import tr
 if TYPE_CHECKING:
     from gui.views.window import Window
 
-INVITATION_SUFFIX = ".wingbeat-invitation"
 FIRST_RUN_AFTER_MS = 400
 ICON_ALONE_MS = 60
 """How long the icon has the process for itself: panels take it in by a short conversation."""

@@ -11,6 +11,8 @@ from agent.api.work import CurrentTask, NodeView
 
 Traffic = Annotated[int, Meta(ge=0, le=2**60)]
 InvitationText = Annotated[str, Meta(min_length=1, max_length=4_096)]
+INVITATION_SUFFIX = ".wingbeat-invitation"
+"""Of a file that holds one, and is opened to join."""
 
 
 class Peers(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,10 +51,14 @@ class PeerView(Struct, frozen=True):
 
 
 class PeersReply(Struct, frozen=True):
-    """This node, and the others in the order of their names."""
+    """This node, and the others in the order of their names.
+
+    ``warning`` is what is wrong with this node's own place among them.
+    """
 
     node: NodeView
     peers: tuple[PeerView, ...]
+    warning: str = ""
 
 
 class Members(Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,6 +173,7 @@ FindingKind = Literal[
     "listening",
     "journal",
     "authority",
+    "copied identity",
 ]
 
 

@@ -9,6 +9,8 @@ from agent.api.work import Submit
 
 PENDING = "pending:"
 """What the name of a dataset begins with that lies with the client until the submission."""
+UNACCEPTED = "does not take the published program "
+"""How the reason of a misfit begins where somebody has to accept the program first."""
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):

@@ -22,8 +22,8 @@ class Programs(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 class ProgramView(Struct, frozen=True):
     """A program, and the names of the machines that can run it now.
 
-    What it does is known where a machine that has its description has told it. ``published`` is its folder, where
-    it came with a publication and not by an installation.
+    What it does is known where a machine that has its description has told it. ``published`` is its
+    folder, where it came with a publication and not by an installation.
     """
 
     name: str

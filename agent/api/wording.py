@@ -65,9 +65,13 @@ def parameters_fault(
 def suggestion(word: str, known: Iterable[str]) -> str:
     """What was probably meant; empty when nothing is near."""
     names = list(known)
-    published = [name for name in names if name.startswith(f"{word}@")]
-    near = published or difflib.get_close_matches(word, names, 1)
-    return f"; did you mean {' or '.join(near[:SUGGESTED_MAX])}?" if near else ""
+    near = published_as(word, names)[:SUGGESTED_MAX] or difflib.get_close_matches(word, names, 1)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def published_as(word: str, names: Iterable[str]) -> list[str]:
+    """The published programs of this bare name."""
+    return [name for name in names if name.startswith(f"{word}@")]
 
 
 def _choose(words: Sequence[str]) -> str:

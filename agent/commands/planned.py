@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from agent.api.plan import PlanReply, TaskPlan
+from agent.api.plan import UNACCEPTED, PlanReply, TaskPlan
 from agent.commands.showing import clock, moment, show_lines, show_table
 
 MISFITS_SHOWN_MAX = 20
-UNACCEPTED = "does not take the published program "
 
 
 def show_plan(reply: PlanReply) -> None:

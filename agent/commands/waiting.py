@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from agent.api.methods import SHOW
 from agent.api.session import Event, GateWaiting, Happening, TaskMoved
-from agent.api.values import Position, TaskState
+from agent.api.values import Position, TaskState, WorkflowState
 from agent.api.work import Show, WorkflowView
 from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
@@ -33,7 +33,12 @@ async def wait_for(client: Client, name: str, position: Position, *, as_json: bo
     else:
         counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
         show_lines([f"{workflow.name} {standing(workflow.state)}: {counts}"])
-    return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
+    return exit_code(workflow.state)
+
+
+def exit_code(state: WorkflowState) -> int:
+    """What scripts are told of a workflow that is over."""
+    return exits.DONE if state == "finished" else exits.WORK_FAILED
 
 
 class Followed:

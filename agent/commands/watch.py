@@ -21,7 +21,7 @@ from agent.api.session import (
     WorkflowEnded,
 )
 from agent.api.values import Position
-from agent.api.work import Show, ShowReply, Status, StatusReply
+from agent.api.work import Show, ShowReply, Status, StatusReply, WorkflowView
 from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
 from agent.commands.asking import ask_with
@@ -30,12 +30,11 @@ from agent.commands.following import lasting_bundles
 from agent.commands.parsing import client_parser
 from agent.commands.showing import counted, moment, plain, show_json, show_lines, standing
 from agent.commands.status import node_line
-from agent.commands.waiting import ending
+from agent.commands.waiting import OVER, ending, exit_code
 
 WORKFLOWS_MAX = 12
 TASKS_READ_MAX = 2_000
 REDRAWN_PER_S = 4
-OVER = ("finished", "failed", "cancelled")
 
 
 def run(arguments: list[str]) -> int:
@@ -60,10 +59,7 @@ async def _watch(options: argparse.Namespace, client: Client) -> int:
         workflow = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow
         name = workflow.workflow
         if workflow.state in OVER and not on_terminal():  # nothing more will happen
-            show_json(workflow) if options.json else show_lines(
-                [f"{name} {standing(workflow.state)}"]
-            )
-            return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
+            return _tell_end(workflow, as_json=options.json)
     if options.json or not on_terminal():
         return await _lines(client, first.position, name, as_json=options.json)
     return await _screen(client, first, name)
@@ -116,7 +112,7 @@ class _View:
     def _tasks(self, reply: ShowReply) -> RenderableType:
         workflow = reply.workflow
         self.over = workflow.state in OVER
-        self.code = exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
+        self.code = exit_code(workflow.state)
         return Group(workflow_lines([workflow]), Text(), task_table(reply.tasks))
 
     def _all(self, status: StatusReply, peers: PeersReply) -> RenderableType:
@@ -155,10 +151,15 @@ async def _lost(client: Client, name: str, *, as_json: bool) -> int | None:
     if not name:
         return None
     workflow = (await client.call(SHOW, Show(name, limit=1))).workflow
-    if workflow.state not in OVER:
-        return None
-    show_json(workflow) if as_json else show_lines([f"{name} {standing(workflow.state)}"])
-    return exits.DONE if workflow.state == "finished" else exits.WORK_FAILED
+    return _tell_end(workflow, as_json=as_json) if workflow.state in OVER else None
+
+
+def _tell_end(workflow: WorkflowView, *, as_json: bool) -> int:
+    if as_json:
+        show_json(workflow)
+    else:
+        show_lines([f"{workflow.workflow} {standing(workflow.state)}"])
+    return exit_code(workflow.state)
 
 
 def _tell(bundle: list[Event], name: str, *, as_json: bool) -> int | None:
@@ -172,7 +173,7 @@ def _tell(bundle: list[Event], name: str, *, as_json: bool) -> int | None:
         elif told := _told(event):
             show_lines([f"{moment(event.at_ms)}  {told}"])
         if name and isinstance(happening, WorkflowEnded):
-            return exits.DONE if happening.state == "finished" else exits.WORK_FAILED
+            return exit_code(happening.state)
     return None
 
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
+from agent.api.work import ATTACHED_MAX
 from agent.protocol.records import More, TaskSpec
 
 ATTACH = "attach"
-NAMES_MAX = 100
 _decoder = msgspec.msgpack.Decoder(tuple[str, ...])
 
 
@@ -29,7 +29,7 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
     if told is None:
         return ()
     try:
-        return _decoder.decode(told)[:NAMES_MAX]
+        return _decoder.decode(told)[:ATTACHED_MAX]
     except msgspec.MsgspecError:
         return ()
 

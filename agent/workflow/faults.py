@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from agent.api.wording import published_as
+
 FAULTS_MAX = 100
 NEAR_NAMES_MAX = 3
 LISTED_NAMES_MAX = 12
@@ -99,8 +101,9 @@ def meant(word: str, known: Iterable[str]) -> str:
     names = sorted(set(known))
     if len(names) > NEAR_AMONG_MAX:
         names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
-    published = [name for name in names if name.startswith(f"{word}@")][:NEAR_NAMES_MAX]
-    near = published or difflib.get_close_matches(word[:WORD_CHARACTERS_MAX], names, NEAR_NAMES_MAX)
+    near = published_as(word, names)[:NEAR_NAMES_MAX] or difflib.get_close_matches(
+        word[:WORD_CHARACTERS_MAX], names, NEAR_NAMES_MAX
+    )
     return f"; did you mean {either(near)}?" if near else ""
 
 

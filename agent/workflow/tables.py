@@ -39,6 +39,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.api.values import NAME_CHARACTERS_MAX
+from agent.api.work import ATTACHED_MAX
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import (
     Amount,
@@ -212,7 +213,7 @@ GATE_RECORD = Record(
     "a gate",
     (
         Field("asks", SHORT, "What a person is asked to do.", required=True),
-        Field("attach", Several(SHORT, 100), "What the person may attach, by name."),
+        Field("attach", Several(SHORT, ATTACHED_MAX), "What the person may attach, by name."),
         *NEEDS,
     ),
 )

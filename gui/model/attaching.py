@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.api.work import ATTACHED_MAX
 from gui.words import tr
-
-ATTACHED_MAX = 100
-"""As many as a gate may name."""
 
 
 @dataclass(slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from agent.api.plan import PlanReply
+from agent.api.plan import UNACCEPTED, PlanReply
 from agent.api.values import Dataset, TaskState
 from agent.api.work import Submit, Task, TaskView
-from gui.model.agent_words import UNACCEPTED, in_our_words, sentence_in_our_words
+from gui.model.agent_words import in_our_words, sentence_in_our_words
 from gui.model.times import clock, span
 from gui.words import tr, tr_n
 
@@ -86,5 +86,5 @@ def _view(submit: Submit, task: Task) -> TaskView:
         asks=task.asks,
         needs=tuple(needs),
         outputs=outputs,
-        reason=span(task.expected_s) if not task.gate else "",
+        reason=tr("step for a person") if task.gate else span(task.expected_s),
     )

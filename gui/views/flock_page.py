@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.flock import Expel, Expelled, Invitation, Invite
+from agent.api.flock import INVITATION_SUFFIX, Expel, Expelled, Invitation, Invite
 from agent.api.methods import EXPEL, INVITE
 from gui.icons.drawing import icon
 from gui.model.flock import Machine, machines
@@ -256,7 +256,7 @@ class InviteDialog(QDialog):
     def _save(self) -> None:
         if self._invitation is None:
             return
-        name = f"{self._invitation.flock}.wingbeat-invitation"
+        name = str(Path.home() / f"{self._invitation.flock}{INVITATION_SUFFIX}")
         chosen, _ = QFileDialog.getSaveFileName(self, tr("Save the invitation"), name)
         if chosen:
             try:

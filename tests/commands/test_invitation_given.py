@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.commands.flock.join import INVITATION_SUFFIX, invitation_in
+from agent.api.flock import INVITATION_SUFFIX
+from agent.commands.flock.join import invitation_in
 from agent.net.invitation import Invitation, parse_invitation, usable_addresses
 
 INVITATION = Invitation(

@@ -9,9 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.api.plan import UNACCEPTED
 from agent.api.wording import suggestion
 from agent.control.acceptance import acceptances
 from agent.control.dry_run import Machine
+from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import Dataset, TaskSpec
 from agent.workflow.faults import meant
@@ -48,6 +50,10 @@ def machine(name: str, *programs: str, takes: bool = False) -> Machine:
 def test_the_sentences(machines: list[Machine], sentences: list[str]) -> None:
     installed = TaskSpec("3", "three", "convert")
     assert acceptances((COUNT, SPLIT, COUNT, installed), machines) == sentences
+
+
+def test_clients_know_such_a_misfit_by_its_beginning() -> None:
+    assert misfit(COUNT, machine("birch").capabilities).startswith(UNACCEPTED)
 
 
 def test_submit_and_why_tell_of_it(tmp_path: Path) -> None:

@@ -37,10 +37,8 @@ def _admit(options: argparse.Namespace, client: BlockingClient) -> int:
         for each in client.call(REQUESTS, Requests()).requests
         if each.name.casefold() == wanted.casefold()
     ]
-    if len(named) != 1:
+    if len(named) != 1 or options.json:  # the agent takes no name alone, and says so
         return _told(options, client.call(ADMIT, Admit(wanted)))
-    if options.json:
-        return fail(options, f"give the code that {wanted} shows, so that it is the one you mean")
     same = confirmed(_question(named[0]))
     if not same:
         return fail(options, f"{wanted} was not let in; `wingbeat flock refuse` says so to it")

@@ -8,12 +8,11 @@ import tempfile
 from errno import EEXIST
 from pathlib import Path
 
-from agent.api.flock import Invitation, Invite
+from agent.api.flock import INVITATION_SUFFIX, Invitation, Invite
 from agent.api.methods import INVITE
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import fail, with_client
-from agent.commands.flock.join import INVITATION_SUFFIX
 from agent.commands.parsing import command_parser
 from agent.commands.showing import moment, show_json, show_lines, show_verbatim
 

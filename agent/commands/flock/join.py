@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.api.flock import Join, Joined
+from agent.api.flock import INVITATION_SUFFIX, Join, Joined
 from agent.api.methods import JOIN
 from agent.commands.asking import ask, fail
 from agent.commands.parsing import command_parser
 from agent.commands.showing import show_lines
 
 INVITATION_LENGTH_MAX = 4_096
-INVITATION_SUFFIX = ".wingbeat-invitation"
 
 
 def run(arguments: list[str]) -> int:
