@@ -2,7 +2,9 @@
 
 A link lives only when both directions do: every heartbeat echoes the last word heard, and
 silence is counted from the older of what was heard and what was echoed. Who has many peers says
-less to each: every heartbeat tells when the next is due. Then, by duration:
+less to each, and so does everybody while nothing goes on in the flock (calm): every heartbeat
+tells when the next is due. Silence closes a link as soon in a calm flock as in a busy one; that a
+peer is late with a word shows later by as much as its words are rarer. Then, by duration:
 
 * *suspected* when 2 s late with a word that was due: not asked, not waited for, not down;
 * the link is closed after 5 s of silence, or when it was reset;
@@ -52,6 +54,10 @@ LOAD_STEP_PERCENT = 10
 PEERS_PER_TICK_MAX = 15
 TICKS_PER_BEAT_MAX = 2
 """With more peers a node beats at every second tick only: half the words for the same flock."""
+TICKS_PER_CALM_BEAT = 3
+"""Three words within the silence that closes a link: one that is held up costs nothing."""
+CALM_AFTER_S = 5.0
+"""Nothing was claimed, run, missed or mended for so long, and nobody came or went."""
 LATE_BEATS = 1.2
 """Silence begins when a word was due: a peer that stalls for less than the time to suspicion is
 then never suspected, whenever in its beat the stall began."""
@@ -60,9 +66,11 @@ then never suspected, whenever in its beat the stall began."""
 class Liveness(Part):
     """Links, heartbeats and statuses; answers whether an incarnation of a host is up."""
 
-    def __init__(self, core: Core, parts: Callable[[], list[Part]]) -> None:
+    def __init__(
+        self, core: Core, parts: Callable[[], list[Part]], flock_at_work: Callable[[], bool]
+    ) -> None:
         super().__init__(core)
-        self._parts = parts
+        self._parts, self._flock_at_work = parts, flock_at_work
         self._status_revision = 0
         self._status: Status | None = None
         self.started_s = 0.0
@@ -71,9 +79,12 @@ class Liveness(Part):
         self._reached: dict[NodeId, int] = {}
         self._changed_s = 0.0
         self._looked_s = 0.0
-        self._beaten = -1
+        self._beaten = (0, 0)
+        self._stirred_s = 0.0
+        self.calm = False
+        """Nothing goes on in the flock, and has not for a while."""
         self.restful = False
-        """Beats are rare and nobody is late with one: there is nothing to watch in between."""
+        """Nobody is late with a beat: there is nothing to watch in between."""
         self.master: NodeId = ""
         self.elected: Stamp = (0, 0)
 
@@ -151,6 +162,13 @@ class Liveness(Part):
         self.core.liveness_changed = True
         self._changed_s = self.core.now_s
 
+    def stir(self) -> None:
+        """Something goes on: words and looks are close together from the next tick on."""
+        self._stirred_s = self.core.now_s
+        if self.calm:
+            self.calm = False
+            self.core.arm_tick()
+
     # -- links ---------------------------------------------------------------------------
 
     def _linked(self, event: PeerLinked) -> None:
@@ -180,6 +198,7 @@ class Liveness(Part):
         del self.core.peers[peer.node]
         self.lost_s[peer.node] = self.core.now_s
         self._changed()
+        self.stir()
         if peer.greeted:
             for part in self._parts():
                 part.on_gone(peer)
@@ -208,6 +227,7 @@ class Liveness(Part):
         peer.greeted = True
         self.lost_s.pop(peer.node, None)
         self._changed()
+        self.stir()
         self.tell_status()
         if self._status is not None:
             core.send(peer.node, self._status)
@@ -244,24 +264,35 @@ class Liveness(Part):
     def on_tick(self) -> None:
         core = self.core
         own_beat_s = self._beat_s
-        self.restful = self.ticks_per_beat > 1
+        self.restful = True
         for peer in list(core.peers.values()):
             # An echo is up to a beat of each side old even on a healthy link.
             echoed_s = peer.echoed_s + own_beat_s + peer.beat_s
             heard_s = min(echoed_s, peer.heard_s)
             self._watch(peer, core.now_s - heard_s)
         self._watch_from_afar()
+        self._look_for_calm()
         if self._beat_is_due():
-            next_ms = int(own_beat_s * 1000)
+            next_ms = int(self._beat_s * 1000)
             for peer in core.peers.values():
                 if peer.greeted:
                     self._beat(peer, next_ms)
         if abs(core.presence.load_percent - self._told_load) >= LOAD_STEP_PERCENT:
             self.tell_status()
 
+    def _look_for_calm(self) -> None:
+        """Also a table that differs from a peer's is something that goes on."""
+        core = self.core
+        missed = any(peer.differs_since_s is not None for peer in core.peers.values())
+        if missed or not self.restful or self._flock_at_work():
+            self.stir()
+        self.calm = core.now_s - self._stirred_s >= CALM_AFTER_S
+
     @property
     def ticks_per_beat(self) -> int:
-        """By the number of peers, so that a larger flock costs no more words."""
+        """By the number of peers, so that a larger flock costs no more words, and by the calm."""
+        if self.calm:
+            return TICKS_PER_CALM_BEAT
         ticks = -(-len(self.core.peers) // PEERS_PER_TICK_MAX)
         return min(max(ticks, 1), TICKS_PER_BEAT_MAX)
 
@@ -270,12 +301,15 @@ class Liveness(Part):
         return self.ticks_per_beat * self.core.settings.heartbeat_s
 
     def _beat_is_due(self) -> bool:
-        """On multiples of the beat by the wall clock, as ticks are of theirs (``arm_tick``)."""
+        """On multiples of the beat by the wall clock, as ticks are of theirs (``arm_tick``).
+
+        Also when beats become rarer, for peers have been told to expect one sooner.
+        """
         tick_ms = int(self.core.settings.heartbeat_s * 1000)
         beat_ms = tick_ms * self.ticks_per_beat
-        number = (self.core.wall_ms + tick_ms // 4) // beat_ms * beat_ms
-        due = number != self._beaten
-        self._beaten = number
+        beat = beat_ms, (self.core.wall_ms + tick_ms // 4) // beat_ms
+        due = beat != self._beaten
+        self._beaten = beat
         return due
 
     @property

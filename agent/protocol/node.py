@@ -50,7 +50,7 @@ class Node:
     def __init__(self, setup: NodeSetup) -> None:
         core = self._core = Core(setup)
         self.table: Table = core.table
-        self._liveness = Liveness(core, lambda: self._parts)
+        self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
         self._datasets = Datasets(core, self._liveness)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
@@ -129,6 +129,8 @@ class Node:
         if more:
             return []
         self._settle()
+        if self._liveness.calm and self._flock_at_work():
+            self._liveness.stir()
         if core.kept_back and not all(map(self._goes_on_here, core.kept_back)):
             core.hurry()
         return core.take_effects()
@@ -238,9 +240,13 @@ class Node:
             self._core.arm_tick(self._liveness.ticks_per_beat)
 
     def _at_work(self) -> bool:
-        """Something goes on that is looked after at every tick."""
+        """Something goes on here that is looked after at every tick."""
         at_it = self.claims.open or self.promises.by_task or self._runs.mine
         return bool(at_it) or not self._core.joined
+
+    def _flock_at_work(self) -> bool:
+        """Something goes on somewhere, or may at any moment."""
+        return bool(self.table.ready or self.table.owned) or self._at_work()
 
     def _persist_failed(self, event: PersistFailed) -> None:
         """New work is not begun; everything else that was to be done is done all the same."""

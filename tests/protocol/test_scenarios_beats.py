@@ -8,10 +8,11 @@ import pytest
 
 from agent.protocol.clock import Instant
 from agent.protocol.effects import Effect, Send, Unlink
-from agent.protocol.events import Due, PeerLinked, Received, Started
-from agent.protocol.liveness import PEERS_PER_TICK_MAX
+from agent.protocol.events import Due, PeerLinked, Received, Started, Submit
+from agent.protocol.liveness import CALM_AFTER_S, PEERS_PER_TICK_MAX
 from agent.protocol.messages import Capabilities, Heartbeat, Hello
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.records import TaskSpec
 from agent.protocol.settings import Settings
 
 WALL_MS = 1_800_000_000_000
@@ -41,6 +42,14 @@ class Watcher:
             self.hand(Due())
         self.now_s = at_s
 
+    def hear_all(self, until_s: float) -> None:
+        """Every peer speaks twice a second."""
+        while self.now_s < until_s:
+            self.until(self.now_s + 0.5)
+            for peer in self.peers:
+                beat = Heartbeat(round(2 * self.now_s), 10**9, WALL_MS, 0, 0, "", (0, 0), 500)
+                self.hand(Received(peer, beat))
+
     def suspects(self, peer: str) -> bool:
         return self.node._core.peers[peer].suspected
 
@@ -57,11 +66,7 @@ class Watcher:
 @pytest.mark.parametrize(("peers", "beat_ms"), [(1, 500), (PEERS_PER_TICK_MAX, 500), (29, 1000)])
 def test_many_peers_hear_less_often_and_are_told_so(peers: int, beat_ms: int) -> None:
     watcher = Watcher(peers)
-    for tick in range(12):
-        watcher.until(100.0 + tick / 2)
-        for peer in watcher.peers:
-            beat = Heartbeat(tick, 10**9, WALL_MS, 0, 0, "", (0, 0), 500)
-            watcher.hand(Received(peer, beat))
+    watcher.hear_all(100.0 + CALM_AFTER_S - 0.5)
     beats = watcher.beats("peer00")[1:]
     gaps_ms = {round(1000 * (b[0] - a[0])) for a, b in pairwise(beats)}
     assert gaps_ms == {beat_ms}
@@ -88,3 +93,36 @@ def test_nobody_can_promise_silence_for_long() -> None:
     watcher.hand(Received("peer00", Heartbeat(1, 10**9, WALL_MS, 0, 0, "", (0, 0), 3_600_000)))
     watcher.until(105.0)
     assert watcher.suspects("peer00")
+
+
+def test_in_a_calm_flock_words_are_rare() -> None:
+    watcher = Watcher(3)
+    watcher.hear_all(100.0 + CALM_AFTER_S + 6.0)
+    at_s, first = next(beat for beat in watcher.beats("peer00") if beat[1].next_ms == 1500)
+    assert at_s >= 100.0 + CALM_AFTER_S
+    calm = [beat for beat in watcher.beats("peer00") if beat[0] > at_s]
+    assert {round(1000 * (b[0] - a[0])) for a, b in pairwise(calm)} == {1500}
+    assert {beat.next_ms for _, beat in calm} == {first.next_ms}
+
+
+def test_work_ends_the_calm_at_once() -> None:
+    watcher = Watcher(3)
+    watcher.hear_all(100.0 + CALM_AFTER_S + 3.6)
+    began_s = watcher.now_s
+    spec = TaskSpec("t", "t", program="mill")
+    watcher.hand(Submit("r", "w", "w", "me", 0, (spec,)))
+    watcher.hear_all(began_s + 2.0)
+    since = [beat for beat in watcher.beats("peer00") if beat[0] > began_s]
+    assert since[0][0] <= began_s + 0.5
+    assert {beat.next_ms for _, beat in since} == {500}
+
+
+def test_a_silent_peer_loses_its_link_as_soon_in_a_calm_flock() -> None:
+    watcher = Watcher(3)
+    watcher.hear_all(100.0 + CALM_AFTER_S + 3.6)
+    silent_s = watcher.now_s
+    watcher.peers.remove("peer01")
+    watcher.hear_all(silent_s + 7.0)
+    cut = [(at_s, each.peer) for at_s, each in watcher.told if isinstance(each, Unlink)]
+    assert [peer for _, peer in cut] == ["peer01"]
+    assert silent_s + 5.0 <= cut[0][0] <= silent_s + 5.5
