@@ -244,6 +244,15 @@ class RefusalFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiedFacts:
+    """An identity that is at work on two machines; it may be the one of this node."""
+
+    node: NodeId
+    name: str
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SightingFacts:
     """A node that tells of itself on this network, of whatever flock."""
 
@@ -299,3 +308,4 @@ class Facts:
     master: NodeId = ""
     """Who hands the table to newcomers; empty when none is known."""
     load_percent: int = 0
+    copied: tuple[CopiedFacts, ...] = ()

@@ -9,7 +9,14 @@ import os
 from typing import TYPE_CHECKING
 
 from agent import __version__
-from agent.service_facts import DepartureFacts, DiscoveryFacts, Facts, RefusalFacts, SightingFacts
+from agent.service_facts import (
+    CopiedFacts,
+    DepartureFacts,
+    DiscoveryFacts,
+    Facts,
+    RefusalFacts,
+    SightingFacts,
+)
 from agent.service_network import FlockNetwork
 
 if TYPE_CHECKING:
@@ -48,6 +55,7 @@ def facts_of(service: Service) -> Facts:
         capabilities=live.capabilities,
         master=live.node.master,
         load_percent=live.presence.load_percent,
+        copied=_copied(service),
     )
 
 
@@ -79,6 +87,15 @@ def _refusals(service: Service) -> tuple[RefusalFacts, ...]:
             at_s=each.at_s,
         )
         for each in service.network.links.refusals()
+    )
+
+
+def _copied(service: Service) -> tuple[CopiedFacts, ...]:
+    if service.network is None:
+        return ()
+    return tuple(
+        CopiedFacts(each.node, service.name_of(each.node), each.hosts)
+        for each in service.network.links.copies()
     )
 
 

@@ -37,6 +37,8 @@ def _show(reply: PeersReply) -> None:
     if reply.peers:
         header = ("NAME", "STATE", "HELPS", "ADDRESS", "VERSION", "ROUND TRIP", "CLOCK", "REASON")
         show_table(header, [_row(peer) for peer in reply.peers])
+    if reply.warning:
+        show_lines([f"warning: {reply.warning}"])
     if linked < len(reply.peers):
         show_lines(["`wingbeat doctor` tells what to do about those that are away."])
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from agent.api.flock import Finding, FindingKind
+from agent.control.copied import others_copied, own_identity_copied
 from agent.control.membership import HOW_TO_JOIN, sent_away
 from agent.net.link_refusals import Cause
 from agent.net.refusals import duration, moment
@@ -104,6 +105,7 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _own_membership(facts, clock_s)
     if facts.flock.expelled:
         return
+    yield from _copied(facts)
     yield from _own_network(facts)
     if not facts.flock.member_valid_from_s <= clock_s <= facts.flock.member_valid_until_s:
         return  # it explains why nobody is linked, as far as anything can be told with this clock
@@ -162,6 +164,13 @@ def _own_membership(facts: Facts, now_s: float) -> Iterator[Finding]:
         yield Finding("authority", text, facts.name)
 
 
+def _copied(facts: Facts) -> Iterator[Finding]:
+    if own := own_identity_copied(facts):
+        yield Finding("copied identity", own, facts.name)
+    for copied, text in others_copied(facts):
+        yield Finding("copied identity", text, copied.name)
+
+
 def _own_network(facts: Facts) -> Iterator[Finding]:
     if not facts.port:
         text = "this machine listens nowhere: look into its log, and start the agent again"
@@ -189,6 +198,8 @@ def _missing(facts: Facts) -> Iterator[Finding]:
     unheard = []
     for member in missing_members(facts):
         refusal = last_refusal(facts, partial(_of, member.node))
+        if refusal is not None and refusal.cause == Cause.COPIED:
+            continue  # it is not the other machine that is at fault, and is told above
         if refusal is None:
             unheard.append(member.name)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent import __version__
 from agent.api import flock, values, work
+from agent.control.copied import copied_peer
 from agent.control.surface import Surface
 from agent.control.views import Views, tasks_by_host
 from agent.protocol.messages import Capabilities
@@ -74,7 +75,7 @@ def _linked(peer: PeerFacts, facts: Facts, hands: Hands, views: Views) -> flock.
         peer.willing,
         peer.owner_present,
         peer.load_percent,
-        peer.reason,
+        copied_peer(facts, peer.node) or peer.reason,
         peer.slots,
         _running(tasks),
         tasks,

@@ -93,10 +93,11 @@ class Dialler:
         for target in self._targets.values():
             self._renew(target)
 
-    def unlinked(self, peer: NodeId, lived_s: float) -> None:
-        """The link with a peer is gone."""
+    def unlinked(self, peer: NodeId, lived_s: float, *, lasting: bool = False) -> None:
+        """The link with a peer is gone, for a reason that lasts or not."""
         for target in self._targets.values():
             if target.peer == peer:
+                target.lasting = lasting
                 target.failures = target.failures + 1 if lived_s < SHORT_LIVED_S else 0
                 target.news.set()
 
@@ -175,7 +176,8 @@ class Dialler:
     async def _attempt(self, target: Target) -> None:
         expected = None if target.typed else target.peer
         peer, refusal = await self._call(tuple(target.addresses), expected)
-        if target.typed and peer:
+        copied = refusal is not None and refusal.cause is Cause.COPIED
+        if target.typed and peer and not copied:
             target.peer = peer
         target.lasting = refusal is not None and refusal.cause in LASTING
         if refusal is None:

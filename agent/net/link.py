@@ -150,6 +150,7 @@ class Link:
         "peer",
         "round_trip_s",
         "since_s",
+        "told_cause",
         "traffic",
     )
 
@@ -187,7 +188,7 @@ class Link:
         self.round_trip_s: float | None = None
         self.traffic = Traffic()
         self._answer_owed = False
-        self._told = ""
+        self._told = self.told_cause = ""
         self.ended = False
 
     # -- out -------------------------------------------------------------------------------
@@ -340,7 +341,8 @@ class Link:
         elif kind == Kind.PONG:
             self._answered(body)
         elif kind == Kind.REFUSED:
-            self._told = read_refused(body).text
+            word = read_refused(body)
+            self._told, self.told_cause = word.text, word.cause
         elif kind in LINK_LIMITS:
             raise RemoteProtocolError(f"a frame of kind {kind} on a link that stands")
         else:

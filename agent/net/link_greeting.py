@@ -171,9 +171,7 @@ class Greeting:
             self.refuse(Cause.REFUSED, verified)
             return
         self.peer, self.name = verified
-        if self.peer == self._owner.me:
-            self.refuse(Cause.MYSELF, "That is this node itself.")
-        elif self._expected not in (None, self.peer):
+        if self._expected not in (None, self.peer):
             self.refuse(Cause.OTHER_NODE, f"Another node, {self.name}, answers there now.")
         else:
             self.connection.write(opening_frame(self._owner.own_opening()))
@@ -207,12 +205,20 @@ class Greeting:
             self._end(cause, f"It refuses this node: {word.text}" if told else word.text)
         elif kind == Kind.OPENING and self.opening is None:
             self.opening = read_opening(body)
-            if self.decides:
+            if self.peer == self._owner.me:
+                self._refuse_own_identity(self.opening)
+            elif self.decides:
                 self._owner.decide(self)
         elif kind == Kind.WELCOME and self.opening is not None and not self.decides:
             self._owner.welcomed(self)
         else:
             raise RemoteProtocolError(f"a frame of kind {kind} out of turn")
+
+    def _refuse_own_identity(self, opening: Opening) -> None:
+        if opening.instance == self._owner.own_opening().instance:
+            self.refuse(Cause.MYSELF, "That is this node itself.")
+        else:
+            self.refuse(Cause.COPIED, "Another agent has the identity of this one.")
 
     def _too_slow(self) -> None:
         if not self.over:

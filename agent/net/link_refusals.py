@@ -40,6 +40,7 @@ class Cause(StrEnum):
     MISBEHAVED = "misbehaved"
     OTHER_NODE = "other node"
     MYSELF = "this node"
+    COPIED = "copied identity"
     DUPLICATE = "linked already"
     CLOSED = "closed"
     BROKEN = "broken off"
@@ -47,7 +48,14 @@ class Cause(StrEnum):
 
 
 LASTING = frozenset(
-    {Cause.OTHER_FLOCK, Cause.OTHER_VERSION, Cause.EXPIRED, Cause.NOT_YET_VALID, Cause.REFUSED}
+    {
+        Cause.OTHER_FLOCK,
+        Cause.OTHER_VERSION,
+        Cause.EXPIRED,
+        Cause.NOT_YET_VALID,
+        Cause.REFUSED,
+        Cause.COPIED,
+    }
 )
 """Trying again soon does not help against these."""
 

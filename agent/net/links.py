@@ -7,7 +7,9 @@ all. Nothing it calls here calls it back before returning.
 Of two connections with one peer the higher node id decides, alone (``link_greeting``). An old
 link is not given up because a new one knocks, for both sides may have dialled at once, and a
 copied identity would throw the real one out. It is asked for a sign of life; if none comes
-within a second, or the old one ends, the new one takes its place.
+within a second, or the old one ends, the new one takes its place. Where the other side decides, two
+machines with one identity take the link from each other, until that is seen (``copies``): then
+whoever has it keeps it.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from dataclasses import dataclass
 from random import Random
 
 from agent.net.addresses import DEFAULT_PORT, Address
+from agent.net.copies import Copied, Copies
 from agent.net.dial_connect import ANY_HOST
 from agent.net.dialling import Dialler
 from agent.net.link import Link, Traffic, fits, message_frame
@@ -96,6 +99,7 @@ class Links:
         self._turn_planned = False
         self._stopping = False
         self._refusals = Refusals(callbacks.name_of)
+        self._copies = Copies(callbacks.name_of)
         self._reception = Reception(me, contexts, verify, others or {}, self)
         self._transfers = Transfers(callbacks.bulk)
         self.dialler = Dialler(me, self._call, self._links.__contains__, random or Random())
@@ -212,6 +216,10 @@ class Links:
         """Who is not linked, and why, as far as anybody was heard of."""
         return self._refusals.all()
 
+    def copies(self) -> tuple[Copied, ...]:
+        """Identities that are at work on two machines, this node's own among them."""
+        return self._copies.all()
+
     # -- one turn of the loop --------------------------------------------------------------
 
     def _plan_turn(self) -> None:
@@ -240,6 +248,8 @@ class Links:
         peer, opening = greeting.peer, greeting.opening
         assert opening is not None
         old = self._links.get(peer)
+        if self._copies.linked(peer, opening.instance) and old is not None:
+            self._copies.note(peer, old.address.host, greeting.address.host)
         if old is not None:
             self._remove(old, reset=True)
             old.close(Cause.DUPLICATE, "a newer link has taken its place")
@@ -270,7 +280,8 @@ class Links:
         """It is no link any more; the node hears of it in this turn's end, or before a new one."""
         del self._links[link.peer]
         self._unreported[link.peer] = reset
-        self.dialler.unlinked(link.peer, self._loop.time() - link.since_s)
+        lasting = link.told_cause == Cause.COPIED
+        self.dialler.unlinked(link.peer, self._loop.time() - link.since_s, lasting=lasting)
         self._plan_turn()
 
     def _report_unlinked(self, peer: NodeId) -> None:
@@ -301,8 +312,7 @@ class Links:
         if rival.opening.instance == link.opening.instance:
             rival.refuse(Cause.DUPLICATE, "There is a link already.")
             return
-        text = f"An agent with the same identity is linked, from {link.address}: a copied disk?"
-        rival.refuse(Cause.REFUSED, text)
+        self._refuse_copy(rival, link)
 
     def link_misbehaved(self, link: Link, reason: str) -> None:
         self._unfavoured[link.peer] = self._loop.time() + OUT_OF_FAVOUR_S
@@ -316,7 +326,12 @@ class Links:
         if self._links.get(link.peer) is not link:
             return
         log.info("the link with %s (%s) is gone: %s", link.name, link.address, reason)
-        self._refusals.lost(link.peer, str(link.address), reason)
+        if link.told_cause == Cause.COPIED:
+            self._refusals.note(
+                LinkRefusal(link.peer, str(link.address), Cause.COPIED, reason, time.time())
+            )
+        else:
+            self._refusals.lost(link.peer, str(link.address), reason)
         self._remove(link, reset=reset)
         self._report_unlinked(link.peer)
         self._promote_rival(link.peer)
@@ -336,8 +351,11 @@ class Links:
 
     def welcomed(self, greeting: Greeting) -> None:
         """The other side has decided: this is the link, or the bulk connection."""
+        old = self._links.get(greeting.peer)
         if greeting.bulk:
             greeting.succeed()
+        elif old is not None and self._is_copy(greeting, old):
+            self._refuse_copy(greeting, old)
         else:
             self._adopt(greeting)
 
@@ -349,8 +367,20 @@ class Links:
             del self._rivals[greeting.peer]
 
     def refused(self, refusal: LinkRefusal) -> None:
-        if refusal.cause not in UNREMARKABLE and refusal.peer not in self._links:
+        if refusal.cause is Cause.COPIED and refusal.peer == self._reception.me:
+            self._copies.note(refusal.peer, refusal.address)
+        elif refusal.cause not in UNREMARKABLE and refusal.peer not in self._links:
             self._refusals.note(refusal)
+
+    def _is_copy(self, greeting: Greeting, old: Link) -> bool:
+        """Known to be; before that, a newer link may be that of an agent that has started anew."""
+        other = greeting.opening is not None and greeting.opening.instance != old.opening.instance
+        return other and self._copies.known(greeting.peer)
+
+    def _refuse_copy(self, greeting: Greeting, link: Link) -> None:
+        self._copies.note(link.peer, link.address.host, greeting.address.host)
+        text = f"An agent with the same identity is linked, from {link.address}: a copied disk?"
+        greeting.refuse(Cause.COPIED, text)
 
     def _welcome(self, greeting: Greeting) -> None:
         greeting.welcome()

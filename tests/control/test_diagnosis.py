@@ -11,7 +11,7 @@ import pytest
 from agent.api.flock import Finding
 from agent.control.diagnosis import findings
 from agent.net.link_refusals import Cause
-from agent.service_facts import DiscoveryFacts, Facts, RefusalFacts
+from agent.service_facts import CopiedFacts, DiscoveryFacts, Facts, RefusalFacts
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9
@@ -40,6 +40,18 @@ def test_without_a_flock_it_says_how_to_join_and_no_more() -> None:
 
 
 SENTENCES = [
+    (
+        replace(HEALTHY, copied=(CopiedFacts(ALDER.node, "alder", ("10.0.0.2", "10.0.0.9")),)),
+        *("copied identity", "two machines have the identity of alder (at 10.0.0.2 and 10.0.0.9):"),
+    ),
+    (
+        replace(HEALTHY, copied=(CopiedFacts(FACTS.node, FACTS.name, ("10.0.0.9",)),)),
+        *("copied identity", "another machine has the same identity as this one, so a data folder"),
+    ),
+    (
+        refused(Cause.COPIED, "An agent with the same identity is linked."),
+        *("copied identity", "another machine has the same identity as this one"),
+    ),
     (
         replace(HEALTHY, flock=replace(FLOCK, expelled=True)),
         *("expelled", "this machine was sent away from meadow: leave the flock"),
@@ -112,7 +124,7 @@ def test_what_is_wrong_is_said_in_one_sentence_with_what_to_do(
     assert not only.text.endswith(".")
 
 
-@pytest.mark.parametrize("cause", list(Cause))
+@pytest.mark.parametrize("cause", [each for each in Cause if each is not Cause.COPIED])
 def test_every_cause_of_a_refusal_has_a_sentence(cause: Cause) -> None:
     (only,) = told(refused(cause))
     assert "cedar" in only.text

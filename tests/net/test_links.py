@@ -134,7 +134,59 @@ async def test_a_copied_identity_does_not_throw_the_first_one_out() -> None:
         copy.links.dialler.found("bee", [bee.address])
         await eventually(lambda: bool(copy.links.refusals()))
         assert "copied disk" in copy.links.refusals()[0].text
+        assert copy.links.refusals()[0].cause is Cause.COPIED
         assert bee.comings_and_goings("ant") == ["linked"]
+        assert [each.node for each in bee.links.copies()] == ["ant"]
+
+
+@scenario
+async def test_two_of_one_identity_do_not_take_the_link_from_each_other_for_ever() -> None:
+    """Where they decide themselves. The one that has the link when it is seen keeps it."""
+    async with nodes("cat", "bee", "cat") as (cat, bee, copy):
+        for _ in range(2):
+            for each in (cat, copy):
+                each.links.dialler.found(None, [bee.address])
+                each.links.dialler.retry()
+        await eventually(lambda: bool(bee.links.copies()))
+        (copied,) = bee.links.copies()
+        assert copied.node == "cat"
+        assert copied.hosts == ("127.0.0.1", "127.0.0.1")
+        await eventually(
+            lambda: (
+                Cause.COPIED in [*causes_at(cat), *causes_at(copy)] and "cat" in bee.links.linked
+            )
+        )
+        settled = bee.links.report()[0].age_s
+        refused = cat if Cause.COPIED in causes_at(cat) else copy
+        refused.links.dialler.retry()
+        refused.links.dialler.found("bee", [bee.address])
+        await refused.until(lambda: refused.comings_and_goings("bee")[-1:] == ["unlinked"])
+        assert bee.links.report()[0].age_s >= settled
+
+
+@scenario
+async def test_an_agent_that_starts_anew_is_no_copy() -> None:
+    async with nodes("cat", "bee") as (cat, bee):
+        for _ in range(3):
+            cat.links.dialler.found("bee", [bee.address])
+            await bee.until(lambda: "cat" in bee.links.linked)
+            await cat.links.stop()
+            await bee.until(lambda: "cat" not in bee.links.linked)
+            await cat.start()
+        assert bee.links.copies() == ()
+
+
+@scenario
+async def test_who_greets_with_the_own_identity_is_told_from_oneself() -> None:
+    async with nodes("ant", "ant") as (ant, copy):
+        ant.links.dialler.found(None, [ant.address])
+        (target,) = ant.links.dialler._targets.values()
+        await eventually(lambda: target.peer == "ant")
+        assert ant.links.copies() == ()
+        ant.links.dialler.found(None, [copy.address])
+        await eventually(lambda: bool(ant.links.copies()) and bool(copy.links.copies()))
+        assert ant.links.copies()[0].node == copy.links.copies()[0].node == "ant"
+        assert ant.links.copies()[0].hosts == (str(copy.address),)
 
 
 @scenario

@@ -1,0 +1,46 @@
+"""One identity on two machines, in sentences with the remedy.
+
+To leave the flock is no remedy, although it comes to mind: it takes the identity, and so both
+machines, out of the flock for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent.net.link_refusals import Cause
+from agent.protocol.records import NodeId
+from agent.service_facts import CopiedFacts, Facts
+
+CURE = (
+    "on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), "
+    "start it again and join with a new invitation"
+)
+
+
+def own_identity_copied(facts: Facts) -> str:
+    """What is wrong with the identity of this machine, or nothing."""
+    seen = any(each.node == facts.node for each in facts.copied)
+    told = any(each.cause == Cause.COPIED for each in facts.refusals)
+    if not seen and not told:
+        return ""
+    cure = CURE.format(folder=facts.data_folder)
+    return f"another machine has the same identity as this one, so a data folder was copied: {cure}"
+
+
+def others_copied(facts: Facts) -> Iterator[tuple[CopiedFacts, str]]:
+    """Of other identities."""
+    for each in facts.copied:
+        if each.node != facts.node:
+            yield each, f"{_two_machines(each)}: {CURE.format(folder=facts.data_folder)}"
+
+
+def copied_peer(facts: Facts, node: NodeId) -> str:
+    """Why what is told of a peer is not to be relied on; nothing where it is."""
+    found = [_two_machines(each) for each in facts.copied if each.node == node]
+    return f"{found[0]}; `wingbeat doctor` tells what to do" if found else ""
+
+
+def _two_machines(copied: CopiedFacts) -> str:
+    places = " and ".join(dict.fromkeys(copied.hosts))
+    return f"two machines have the identity of {copied.name} (at {places})"
