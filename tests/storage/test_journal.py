@@ -29,7 +29,7 @@ from agent.storage.writer import Writer
 from tests.protocol.generation import fewer_examples, records
 from tests.storage.samples import held, identity, life, persist, replayed, workflow
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 FULL = 2
 
 

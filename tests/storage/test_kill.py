@@ -20,7 +20,7 @@ from tests.style.source import REPOSITORY
 
 KILLS = int(os.environ.get("WINGBEAT_KILLS", "16"))
 SEED = int(os.environ.get("WINGBEAT_SEED", random.SystemRandom().randrange(2**32)))
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 def start(folder: Path, first: int, log_pages: int) -> subprocess.Popen[bytes]:
