@@ -17,7 +17,8 @@ Where to look for a rule:
 ``liveness``       who is up, for this node
 ``claims``         who runs a task: the claimant's side; ``promises`` the consenter's
 ``claimability``   whether a task may be claimed here and now; ``matching`` who could run it
-``planning``       which task to go for; ``queue`` in which order; ``policy/`` the plug-ins
+``planning``       which task to go for; ``queue`` in which order; ``policy/`` the plug-ins;
+                   ``ahead`` claims what follows a task before it has ended
 ``runs``           the life of a run on its own node; ``lost`` what earlier starts left
 ``election``       the master; ``joining`` how a starting node gets its table; ``healing``
                    how tables become equal again; ``unknown`` tasks heard of but not known

@@ -10,7 +10,9 @@ from agent.protocol.core import Core
 from agent.protocol.datasets import Datasets
 from agent.protocol.liveness import Liveness
 from agent.protocol.matching import misfit
-from agent.protocol.records import Suspended, TaskId
+from agent.protocol.own_run import Stage
+from agent.protocol.reading import Reading
+from agent.protocol.records import Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
 from agent.protocol.states import ENDED
 
@@ -38,27 +40,51 @@ class Claimability:
 
     def obstacle(self, task: TaskId) -> str:
         """Why this node may not claim the task; empty when it may."""
-        core = self._core
-        spec = core.table.specs.get(task)
-        reading = core.table.reading(task)
+        spec, reading = self._core.table.specs.get(task), self._core.table.reading(task)
         if spec is None or reading is None:
             return "it is not known here"
+        return (
+            self._not_open(task, reading)
+            or _not_supplied(spec, reading)
+            or self._not_for_here(spec)
+            or self._not_reachable(spec)
+        )
+
+    def obstacle_ahead(self, task: TaskId) -> str:
+        """The same of a task that was claimed when what it needs was about to end here."""
+        spec, reading = self._core.table.specs.get(task), self._core.table.reading(task)
+        if spec is None or reading is None:
+            return "it is not known here"
+        if not reading.supplied and self._is_about_to_be_supplied(task):
+            return self._not_open(task, reading) or self._not_for_here(spec)
+        taken = self._runs.executing() >= self._core.slots
+        return "the place is taken by now" if taken else self.obstacle(task)
+
+    def _not_open(self, task: TaskId, reading: Reading) -> str:
         if self.taken(task):
             return f"it is {reading.state.value}"
         if task in self._runs.mine:
             return "an earlier run of it is still here"
-        if task in self._runs.resting:
-            return "it could not be started here lately"
-        if not reading.supplied or reading.inputs is None or spec.gate:
-            return reading.reason or "what it needs is not finished"
-        unfit = misfit(spec, core.capabilities)
-        if unfit:
-            return f"{core.name} {unfit}"
-        unwilling = self._unwilling(task)
-        if unwilling:
-            return unwilling
+        return "it could not be started here lately" if task in self._runs.resting else ""
+
+    def _not_for_here(self, spec: TaskSpec) -> str:
+        unfit = misfit(spec, self._core.capabilities)
+        return f"{self._core.name} {unfit}" if unfit else self._unwilling(spec.task)
+
+    def _not_reachable(self, spec: TaskSpec) -> str:
         missing = self._datasets.missing_input(spec)
         return f"input {missing} is nowhere reachable" if missing is not None else ""
+
+    def _is_about_to_be_supplied(self, task: TaskId) -> bool:
+        """What it needs is finished, or goes to its end on this node."""
+        return all(self._ends_here(each) for each in self._core.table.producers[task])
+
+    def _ends_here(self, producer: TaskId) -> bool:
+        reading = self._core.table.reading(producer)
+        if reading is not None and reading.outcome is not None:
+            return True
+        own = self._runs.mine.get(producer)
+        return own is not None and own.stage in (Stage.RUNNING, Stage.COPYING)
 
     def _unwilling(self, task: TaskId) -> str:
         core = self._core
@@ -69,3 +95,9 @@ class Claimability:
         if at_home and core.table.interactive(task) and self._runs.idle():
             return ""
         return core.presence.reason or "this machine does not volunteer now"
+
+
+def _not_supplied(spec: TaskSpec, reading: Reading) -> str:
+    if reading.supplied and reading.inputs is not None and not spec.gate:
+        return ""
+    return reading.reason or "what it needs is not finished"

@@ -5,6 +5,9 @@ round trip where nobody competes. Silence is never consent; a silent peer is wai
 is suspected. Peers that link up meanwhile are asked too. Whoever sees a better claim releases
 its own and goes for another task. A claim that is not won within 10 s is given up, well before
 any promise to it could run out, and a node that finds that it slept voids its own claims.
+
+What follows a task that is about to end here is claimed ahead (``ahead``): such a claim is held,
+with all consents, until the task is ready.
 """
 
 from __future__ import annotations
@@ -29,19 +32,23 @@ from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
 REBUFFED_S = 0.03
+SCORE = 500_000
+SCORE_AT_HOME = 1_000_000
 CONTESTED_S = 2.0
 """A task whose better claimant was seen is left to that claimant for this long."""
 
 
 @dataclass(slots=True)
 class OpenClaim:
-    """A claim of this node. ``waiting``: who was asked and has not consented."""
+    """A claim of this node. ``waiting``: who was asked and has not consented. ``ahead``: it was
+    made before its task was ready."""
 
     claim: Claim
     since_s: float
     asked_s: float
     asked: dict[NodeId, None] = field(default_factory=dict)
     waiting: dict[NodeId, None] = field(default_factory=dict)
+    ahead: bool = False
 
 
 class Claims(Part):
@@ -51,13 +58,14 @@ class Claims(Part):
         self,
         core: Core,
         obstacle: Callable[[TaskId], str],
+        obstacle_ahead: Callable[[TaskId], str],
         begin: Callable[[TaskId, Run], None],
     ) -> None:
         super().__init__(core)
         self.open: dict[TaskId, OpenClaim] = {}
         self.contested: dict[TaskId, tuple[NodeId, float]] = {}
         self._rebuffs: dict[TaskId, int] = {}
-        self._obstacle = obstacle
+        self._obstacle, self._obstacle_ahead = obstacle, obstacle_ahead
         self._begin = begin
 
     def handlers(self) -> dict[type, Callable[..., None]]:
@@ -67,6 +75,10 @@ class Claims(Part):
         """The open claim of this node on the task."""
         claim = self.open.get(task)
         return None if claim is None else claim.claim
+
+    def asked(self) -> int:
+        """How many places the open claims will take; one that is held takes none yet."""
+        return sum(not self._is_held(task, claim) for task, claim in self.open.items())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
         """Leave the task to somebody for a while; the end of the while wakes this node."""
@@ -109,6 +121,26 @@ class Claims(Part):
         self._ask(voters, [task for task, _ in tasks])
         self._win_granted()
 
+    def go_for_ahead(self, task: TaskId) -> None:
+        """Claim a task that is not ready yet, if nothing else stands against it."""
+        if self._obstacle_ahead(task):
+            return
+        voters = dict.fromkeys(self.core.voters())
+        claim = Claim(SCORE, self.core.stamp(), self.core.me)
+        now_s = self.core.now_s
+        self.open[task] = OpenClaim(claim, now_s, now_s, dict(voters), voters, ahead=True)
+        self.core.note(task, f"claimed ahead by {self.core.me}")
+        self._ask(self.open[task].asked, [task])
+
+    def _is_held(self, task: TaskId, claim: OpenClaim) -> bool:
+        reading = self.core.table.reading(task) if claim.ahead else None
+        return reading is not None and not reading.supplied
+
+    def _hindrance(self, task: TaskId) -> str:
+        """Why the open claim cannot be kept; empty when it can."""
+        claim = self.open[task]
+        return self._obstacle_ahead(task) if claim.ahead else self._obstacle(task)
+
     def _ask(self, peers: Iterable[NodeId], tasks: Iterable[TaskId]) -> None:
         offers = tuple(
             ClaimOffer(task, self.open[task].claim, self.core.table.life(task)) for task in tasks
@@ -149,9 +181,13 @@ class Claims(Part):
         return any(run.claim == name.claim for run in runs)
 
     def _win_granted(self) -> None:
-        granted = [task for task, claim in self.open.items() if not claim.waiting]
+        granted = [
+            task
+            for task, claim in self.open.items()
+            if not claim.waiting and not self._is_held(task, claim)
+        ]
         for task in granted:
-            obstacle = self._obstacle(task)
+            obstacle = self._hindrance(task)
             if obstacle:
                 self.withdraw([task], obstacle)
             else:
@@ -239,15 +275,16 @@ class Claims(Part):
         if not self.open:
             return
         for part in news.lives:
-            obstacle = self._obstacle(part.task) if part.task in self.open else ""
+            obstacle = self._hindrance(part.task) if part.task in self.open else ""
             if obstacle:
                 self.withdraw([part.task], obstacle)
         self.withdraw([task for task in news.forgotten_tasks if task in self.open], "pruned")
+        self._win_granted()
 
     def withdraw_hindered(self) -> None:
         """Presence or liveness changed: what this node may not claim any more, it releases."""
         for task in list(self.open):
-            obstacle = self._obstacle(task)
+            obstacle = self._hindrance(task)
             if obstacle:
                 self.withdraw([task], obstacle)
 
@@ -258,7 +295,7 @@ class Claims(Part):
             for task, claim in self.open.items()
             if core.now_s - claim.since_s >= settings.claim_s
         ]
-        self.withdraw(given_up, "not everybody answered")
+        self.withdraw(given_up, "it could not be won in time")
         for task, claim in self.open.items():
             if core.now_s - claim.asked_s >= settings.claim_repeat_s:
                 claim.asked_s = core.now_s

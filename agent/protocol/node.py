@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agent.protocol.ahead import Ahead
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant
@@ -54,13 +55,14 @@ class Node:
         self._datasets = Datasets(core, self._liveness)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
-        self.claims = Claims(core, self._obstacle, self._runs.begin)
+        self.claims = Claims(core, self._obstacle, self._obstacle_ahead, self._runs.begin)
         self.promises = Promises(core, self._can.taken, self.claims.own_claim, self.claims.yield_to)
         self._queue = Queue(core, policies[setup.policy], self._can.taken, self._claimed)
         self._rows = Rows(core, self._runs)
         self._planning = Planning(
             core, self.claims, self.promises, self._queue, self._obstacle, self._runs, self._rows
         )
+        self._ahead = Ahead(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
         self._election = Election(core, self._liveness)
@@ -86,6 +88,7 @@ class Node:
             self._rows,
             self._queue,
             self._planning,
+            self._ahead,
             self.promises,
             self.claims,
             self._healing,
@@ -223,6 +226,7 @@ class Node:
         """What is done when a timer is due."""
         return {
             TimerKind.TICK: lambda _: self._tick(),
+            TimerKind.AHEAD: self._ahead.end_is_near,
             TimerKind.PLAN: lambda _: self._planning.settled(),
             TimerKind.OVERDUE: lambda _: self._planning.look_for_overdue(),
             TimerKind.CONTEST: lambda _: self.claims.end_contests(),
@@ -300,10 +304,14 @@ class Node:
     # -- what parts ask of each other ----------------------------------------------------
 
     def _obstacle(self, task: TaskId) -> str:
+        return self._promised(task) or self._can.obstacle(task)
+
+    def _obstacle_ahead(self, task: TaskId) -> str:
+        return self._promised(task) or self._can.obstacle_ahead(task)
+
+    def _promised(self, task: TaskId) -> str:
         promise = self.promises.by_task.get(task)
-        if promise is not None:
-            return f"promised to {promise.claimant}"
-        return self._can.obstacle(task)
+        return "" if promise is None else f"promised to {promise.claimant}"
 
     def _goes_on_here(self, ended: TaskId) -> bool:
         """This node claims all that waited for the task; so no other waits for word of its end."""

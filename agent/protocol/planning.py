@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
-from agent.protocol.claims import Claims
+from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
 from agent.protocol.core import Core, Part
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
@@ -25,8 +25,6 @@ from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats, ma
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
-SCORE = 500_000
-SCORE_AT_HOME = 1_000_000
 SETTLE_S = 0.004
 WAITING_LOOKED_AT_MAX = 100
 LOT_S = 3.0
@@ -183,7 +181,7 @@ class Planning(Part):
 
     def _own_seats(self) -> Seats:
         core = self.core
-        asked = len(self._claims.open)
+        asked = self._claims.asked()
         busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
         active = self._runs.active() + asked
         own_only = core.presence.own_only
@@ -196,7 +194,7 @@ class Planning(Part):
         seats = []
         busy = dict(core.table.owned_by)
         for task, promise in self._promises.by_task.items():
-            if task not in core.table.owned:
+            if task in core.table.ready:
                 busy[promise.claimant] = busy.get(promise.claimant, 0) + 1
         for peer in core.peers.values():
             if peer.greeted and not peer.suspected and peer.status is not None:
@@ -213,6 +211,16 @@ class Planning(Part):
                     )
                 )
         return seats
+
+    def goes_on_here(self, following: TaskId) -> bool:
+        """When a run of this node has ended, nobody will have more room for what follows it."""
+        if self._queue.has_interactive() or not (self.core.joined and self.core.able):
+            return False
+        mine = self._own_seats()
+        mine.leave()
+        plan = SeatPlan(self.core, [mine, *self._peers_seats()], self._passed_over)
+        free = list(plan.free(self.core.table.specs[following]))
+        return mine in free and mine.level == free[0].level
 
     def _taker(self, spec: TaskSpec, plan: SeatPlan) -> Seats | None:
         """The seat that the plan gives the task to."""

@@ -74,6 +74,13 @@ class Queue(Part):
                 seen.add(task)
                 yield task
 
+    def first_after(self, ended: TaskId) -> TaskId | None:
+        """What would be wanted first if a running task had ended, where that makes it ready."""
+        if sum(len(tasks) for tasks in self.core.table.unfinished.values()) > FRESH_TASKS:
+            return None
+        first = next(iter(self._policy.order(self._picture(ended))), None)
+        return first if first in self.core.table.dependants(ended) else None
+
     def claimable(self, task: TaskId) -> bool:
         """Nothing in the table stands against claiming the task, and nobody is seen doing so."""
         table = self.core.table
@@ -113,10 +120,10 @@ class Queue(Part):
         if task in self.running_since_s:
             self.left_s[task] = (left_s, self.core.now_s)
 
-    def _picture(self) -> FlockView:
-        views = [
-            self._workflow(each) for each, tasks in self.core.table.unfinished.items() if tasks
-        ]
+    def _picture(self, ended: TaskId = "") -> FlockView:
+        """With one running task taken for ended."""
+        unfinished = self.core.table.unfinished
+        views = [self._workflow(each, ended) for each, tasks in unfinished.items() if tasks]
         return FlockView(self._places(), tuple(views))
 
     def _places(self) -> int:
@@ -127,7 +134,7 @@ class Queue(Part):
                 places += peer.status.slots
         return max(places, 1)
 
-    def _workflow(self, workflow_id: WorkflowId) -> WorkflowView:
+    def _workflow(self, workflow_id: WorkflowId, ended: TaskId) -> WorkflowView:
         core, specs = self.core, self.core.table.specs
         workflow = core.table.workflows[workflow_id]
         age_s = max(0, core.wall_ms - workflow.spec.submitted[0]) / 1000
@@ -137,22 +144,28 @@ class Queue(Part):
             workflow.priority.value,
             workflow.spec.submitted,
             age_s,
-            tuple([self._task(specs[task]) for task in tasks if not specs[task].gate]),
+            tuple(
+                [
+                    self._task(specs[task], ended)
+                    for task in tasks
+                    if task != ended and not specs[task].gate
+                ]
+            ),
         )
 
-    def _task(self, spec: TaskSpec) -> TaskView:
+    def _task(self, spec: TaskSpec, ended: TaskId) -> TaskView:
+        """What is claimed ahead waits like the others."""
         table, task = self.core.table, spec.task
         expected_s = spec.expected_ms / 1000
-        if self._claimed(task):
-            return TaskView(task, expected_s, (), Stage.RUNNING)
-        if task in table.ready:
-            return TaskView(task, expected_s, (), Stage.READY)
-        if task in table.owned:
-            if not self._taken(task):
-                return TaskView(task, expected_s, (), Stage.READY)
+        if task in table.owned and self._taken(task) and not self._claimed(task):
             return TaskView(task, max(0.0, self._left_s(task, expected_s)), (), Stage.RUNNING)
-        open_needs = tuple(need for need in table.producers[task] if self._unfinished(need))
-        return TaskView(task, expected_s, open_needs, Stage.WAITING)
+        if task not in table.ready and task not in table.owned:
+            needs = table.producers[task]
+            open_needs = tuple(each for each in needs if each != ended and self._unfinished(each))
+            if open_needs or ended not in needs:
+                return TaskView(task, expected_s, open_needs, Stage.WAITING)
+        stage = Stage.RUNNING if self._claimed(task) else Stage.READY
+        return TaskView(task, expected_s, (), stage)
 
     def _unfinished(self, task: TaskId) -> bool:
         reading = self.core.table.reading(task)

@@ -68,6 +68,11 @@ class Seats:
         self.busy += 1
         self.active += 1
 
+    def leave(self) -> None:
+        """One of its tasks is over."""
+        self.busy -= 1
+        self.active -= 1
+
     def fills_up(self, in_a_row: int) -> bool:
         """A row of short tasks is filled up when half of it is done, so that many are claimed
         with one question instead of each with its own."""

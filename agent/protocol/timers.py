@@ -18,6 +18,8 @@ class TimerKind(Enum):
     """Every periodic duty: heartbeats, suspicion, promises, repeats."""
     OVERDUE = "overdue"
     """Claimable work was left lying by whoever should have taken it."""
+    AHEAD = "ahead"
+    """A run of this node is about to end: what follows it may be claimed."""
     PLAN = "plan"
     """Ends that fall together have fallen; what they free is dealt out."""
     CONTEST = "contest"

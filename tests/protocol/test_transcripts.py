@@ -22,7 +22,7 @@ import pytest
 from agent.protocol import effects as fx
 from agent.protocol import messages as msg
 from agent.protocol import records as rec
-from agent.protocol.planning import SCORE
+from agent.protocol.claims import SCORE
 from tests.protocol import (
     test_scenarios_claims,
     test_scenarios_election,

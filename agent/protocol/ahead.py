@@ -1,0 +1,76 @@
+"""Claims what follows a task before that task has ended, so that it starts the moment it may.
+
+Between the end of a task and the start of the next on the same node lies the round of questions.
+Where many nodes end tasks of one length together, all of them ask all others at the very moment at
+which the programs need the machine. A claim relies on consent and on nothing else, and nobody else
+can run what follows while that task goes on; so who runs a task asks shortly before its expected
+end for what follows. The claim is *held*: nothing is won, recorded or started before the task
+has ended and everything that a claim needs is there (``claims``, ``claimability``).
+
+* It is asked only for what the flock would want first if the task had ended now, and only where
+  nobody has more room: otherwise whoever deals at the end knows better.
+* It takes no place meanwhile: neither this node nor others see less room here.
+* It is withdrawn when the task ends in another way or later than any claim waits, when this node may
+  not run what follows any more, and when the place is taken by then.
+
+Short tasks are claimed in rows anyway, and for long tables the order is dear: nothing is asked.
+"""
+
+from __future__ import annotations
+
+from agent.protocol.claims import Claims
+from agent.protocol.core import Core, Part
+from agent.protocol.own_run import Stage
+from agent.protocol.planning import Planning
+from agent.protocol.queue import Queue
+from agent.protocol.reading import Reading
+from agent.protocol.records import TaskId
+from agent.protocol.runs import Runs
+from agent.protocol.states import TaskState
+from agent.protocol.table import News
+from agent.protocol.timers import TimerKind
+
+AHEAD_S = 0.2
+"""Long enough for a round of questions on a busy machine, and for an end that comes early."""
+
+
+class Ahead(Part):
+    """Looks at each run of this node shortly before its end."""
+
+    def __init__(
+        self, core: Core, runs: Runs, queue: Queue, planning: Planning, claims: Claims
+    ) -> None:
+        super().__init__(core)
+        self._runs, self._queue, self._planning, self._claims = runs, queue, planning, claims
+
+    def on_news(self, news: News) -> None:
+        for task, _, now in news.moved:
+            if self._is_followed(task, now):
+                self._wait_for_end(task)
+            else:
+                self.core.timers.disarm(TimerKind.AHEAD, task)
+
+    def _is_followed(self, task: TaskId, now: Reading) -> bool:
+        """A longer task that runs here, and others wait for it."""
+        own = self._runs.mine.get(task)
+        if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
+            return False
+        long = own.spec.expected_ms >= self.core.settings.short_task_ms
+        return long and bool(self.core.table.dependants(task))
+
+    def _wait_for_end(self, task: TaskId) -> None:
+        core = self.core
+        left_s = self._runs.mine[task].left_ms_at(core.now_s) / 1000
+        core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, left_s - AHEAD_S), task)
+
+    def end_is_near(self, task: TaskId) -> None:
+        """As far as is expected, or as its program has said since."""
+        own = self._runs.mine.get(task)
+        if own is None or own.stage is not Stage.RUNNING:
+            return
+        if own.left_ms_at(self.core.now_s) > 1000 * AHEAD_S:
+            self._wait_for_end(task)
+            return
+        following = self._queue.first_after(task)
+        if following is not None and self._planning.goes_on_here(following):
+            self._claims.go_for_ahead(following)

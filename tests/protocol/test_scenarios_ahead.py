@@ -1,0 +1,122 @@
+"""What follows a task is claimed shortly before that task is expected to end, and held until then."""
+
+from __future__ import annotations
+
+from agent.protocol import messages as msg
+from agent.protocol.records import PRIORITY_INTERACTIVE
+from agent.protocol.states import TaskState
+from tests.protocol.stage import Stage, task
+from tests.protocol.stage_machines import Course
+
+NAMES = ("acor", "pato", "grifo")
+HELD_S = 1.9
+"""A task of 2 s has not ended yet, and what follows is claimed."""
+
+
+def holding(*names: str, first_s: float = 2.0, fails_on: tuple[str, ...] = ()) -> Stage:
+    """The first of a chain is about to end on acor."""
+    stage = Stage(*names)
+    stage.courses["first"] = Course(length_s=first_s, fails_on=fails_on)
+    stage.flock()
+    stage.submit(names[-1], "chain", task("first"), task("second", "first"))
+    stage.play(HELD_S)
+    assert stage.starters("first") == ["acor"]
+    assert "second" in stage.living()["acor"].claims.open
+    assert stage.starters("second") == []
+    return stage
+
+
+def claims_of(stage: Stage, wanted: str) -> list[str]:
+    """Who asked for the task, in order."""
+    return [
+        entry.who
+        for entry in stage.entries
+        if isinstance(entry.what, msg.TryDequeue)
+        and any(claim.task == wanted for claim in entry.what.claims)
+    ]
+
+
+def test_the_next_starts_without_a_further_question() -> None:
+    stage = holding(*NAMES)
+    stage.curtain()
+    stage.play(0.2)
+    assert stage.starters("second") == ["acor"]
+    assert stage.sent(msg.TryDequeue) == stage.sent(msg.ClaimAnswers) == []
+    stage.play(3)
+    assert stage.outcome("second") == "acor"
+    assert stage.same_tables()
+
+
+def test_a_task_that_takes_longer_is_not_waited_for() -> None:
+    stage = holding(*NAMES, first_s=20.0)
+    stage.play(12)
+    assert all(not node.claims.open for node in stage.living().values())
+    assert all(not node.promises.by_task for node in stage.living().values())
+    stage.play(12)
+    assert stage.starters("second") == ["acor"]
+    assert claims_of(stage, "second") == ["acor", "acor"]
+    assert stage.state("second") is TaskState.TERMINATED
+
+
+def test_a_task_that_fails_is_tried_elsewhere_and_nothing_stays_claimed() -> None:
+    stage = holding(*NAMES, fails_on=("acor",))
+    stage.play(0.3)
+    assert "second" not in stage.living()["acor"].claims.open
+    stage.play(8)
+    (_, other) = stage.starters("first")
+    assert other != "acor"
+    assert stage.starters("second") == [other]
+    assert stage.state("second") is TaskState.TERMINATED
+
+
+def test_whose_owner_comes_back_gives_the_claim_up() -> None:
+    stage = holding(*NAMES)
+    stage.owner("acor", here=True)
+    stage.play(0.05)
+    assert "second" not in stage.living()["acor"].claims.open
+    assert all(not node.promises.by_task for node in stage.living().values())
+
+
+def test_who_dies_with_a_claim_leaves_nothing_promised() -> None:
+    stage = holding(*NAMES)
+    stage.crash("acor")
+    stage.play(8)
+    (_, other) = stage.starters("first")
+    assert stage.starters("second") == [other]
+    assert stage.state("second") is TaskState.TERMINATED
+
+
+def test_urgent_work_comes_before_what_was_claimed_ahead() -> None:
+    stage = holding("acor")
+    stage.submit("acor", "urgent", task("now"), priority=PRIORITY_INTERACTIVE)
+    stage.play(1)
+    assert stage.starters("now") == ["acor"]
+    assert stage.starters("second") == []
+    stage.play(6)
+    assert stage.starters("second") == ["acor"]
+
+
+def test_what_needs_more_than_the_one_task_is_not_claimed_ahead() -> None:
+    stage = Stage(*NAMES)
+    stage.courses["long"] = Course(length_s=6.0)
+    stage.flock()
+    both = task("both", "short", "long")
+    stage.submit("grifo", "two", task("short"), task("long", expected_ms=6_000), both)
+    stage.play(5)
+    assert claims_of(stage, "both") == []
+    stage.play(6)
+    assert len(stage.starters("both")) == 1
+
+
+def test_nothing_is_claimed_ahead_of_what_is_wanted_more() -> None:
+    stage = Stage("acor")
+    stage.flock()
+    stage.submit("acor", "chain", task("first"), task("second", "first"))
+    stage.submit("acor", "other", task("alone"), priority=60)
+    stage.play(HELD_S)
+    assert stage.starters("first") == ["acor"]
+    assert not stage.living()["acor"].claims.open
+    stage.play(0.3)
+    assert stage.starters("alone") == ["acor"]
+    stage.play(6)
+    assert stage.starters("second") == ["acor"]
