@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator, Callable
@@ -15,7 +14,7 @@ from agent.protocol.events import Submit
 from agent.protocol.records import PRIORITY_LOW, Dataset, TaskSpec
 from agent.service import Service
 from tests.driver.nodes import QUIET
-from tests.driver.worlds import eventually
+from tests.hosts.waiting import eventually
 
 MEGABYTE = 1024 * 1024
 LIMIT_S = 180.0
@@ -94,10 +93,9 @@ async def submit(service: Service, workflow: str, *tasks: TaskSpec) -> Answer:
     return answer
 
 
-async def until(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
+async def until(condition: Callable[[], bool]) -> None:
     """As ``eventually``, with a limit for transfers on a busy machine."""
-    async with asyncio.timeout(limit_s):
-        await eventually(condition, limit_s)
+    await eventually(condition, LIMIT_S)
 
 
 def raw(dataset: Dataset) -> tuple[Dataset, ...]:

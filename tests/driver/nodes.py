@@ -20,8 +20,8 @@ from agent.protocol.reading import Reading
 from agent.protocol.records import PRIORITY_LOW, TaskSpec
 from agent.protocol.states import TaskState
 from agent.service import Options, Service
-from tests.driver.worlds import eventually
 from tests.execution.installed import install
+from tests.hosts.waiting import eventually
 
 QUIET = Options(discovery=False, log_to_files=False, grace_s=0.2)
 

@@ -32,10 +32,10 @@ from tests.driver.worlds import (
     Script,
     World,
     answer,
-    eventually,
     in_loop,
     persist,
 )
+from tests.hosts.waiting import eventually
 
 FROM_BEE = Received("bee", AskStatus())
 

@@ -19,7 +19,8 @@ from agent.service_ending_windows import (
     WindowsEnding,
     native_api,
 )
-from tests.driver.worlds import eventually, in_loop
+from tests.driver.worlds import in_loop
+from tests.hosts.waiting import eventually
 
 CTRL_C, CTRL_CLOSE, CTRL_SHUTDOWN, CTRL_UNKNOWN = 0, 2, 6, 77
 WM_PAINT = 0x000F

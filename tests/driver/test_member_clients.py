@@ -10,7 +10,8 @@ import pytest
 from agent.service import Service
 from agent.service_facts import ServiceError
 from tests.driver.nodes import flock_of, services
-from tests.driver.worlds import eventually, in_loop
+from tests.driver.worlds import in_loop
+from tests.hosts.waiting import eventually
 
 
 class Taken:

@@ -8,7 +8,8 @@ import pytest
 
 from agent import service_peer_notices
 from agent.service_peer_notices import PeerNotices
-from tests.driver.worlds import eventually, in_loop
+from tests.driver.worlds import in_loop
+from tests.hosts.waiting import eventually
 
 
 @pytest.fixture(autouse=True)

@@ -31,8 +31,9 @@ from tests.driver.nodes import (
     services,
     submit,
 )
-from tests.driver.worlds import eventually, in_loop
+from tests.driver.worlds import in_loop
 from tests.execution.installed import processes, state_of
+from tests.hosts.waiting import eventually
 
 DONE, RUNNING = TaskState.TERMINATED, TaskState.RUNNING
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from agent.protocol.states import TaskState
 from agent.service import Service
 from tests.driver.nodes import Apart, apart, home_of, host_of, in_state, services, submit
-from tests.driver.worlds import eventually, in_loop
+from tests.driver.worlds import in_loop
 from tests.execution.installed import processes, state_of
+from tests.hosts.waiting import eventually
 
 SILENCE_TELLS_S = 4.0
 """A link that is silent for 5 s, and was up to 1 s silent before, is down; one that is reset at once.

@@ -42,13 +42,6 @@ def start_child(task: str = "t") -> StartChild:
     return StartChild(task, RUN, TaskSpec(task, task, "program"), ())
 
 
-async def eventually(condition: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
-    """Wait for a condition, not for a time."""
-    async with asyncio.timeout(limit_s):
-        while not condition():  # noqa: ASYNC110  the condition is in nobody's hands
-            await asyncio.sleep(0.002)
-
-
 def in_loop(test: Callable[..., Awaitable[None]], *arguments: object) -> None:
     async def limited() -> None:
         async with asyncio.timeout(3 * LIMIT_S):

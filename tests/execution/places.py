@@ -22,8 +22,9 @@ from agent.protocol.events import (
     Event,
 )
 from agent.protocol.records import Dataset, DatasetId, TaskSpec
-from tests.driver.worlds import RUN, eventually
+from tests.driver.worlds import RUN
 from tests.execution.installed import install, processes, reader
+from tests.hosts.waiting import eventually
 
 ENDS = (ChildSucceeded, ChildFailed, ChildStopped, ChildNotStarted)
 

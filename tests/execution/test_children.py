@@ -25,9 +25,10 @@ from agent.protocol.events import (
     Event,
 )
 from agent.protocol.records import Dataset, TaskSpec
-from tests.driver.worlds import RUN, eventually, in_loop
+from tests.driver.worlds import RUN, in_loop
 from tests.execution.installed import install, processes, reader, state_of
 from tests.execution.places import place
+from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
 

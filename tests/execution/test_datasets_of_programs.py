@@ -10,8 +10,9 @@ import pytest
 
 from agent.protocol.events import ChildCheckpointed, ChildFailed, ChildSucceeded, Event
 from agent.protocol.records import Dataset, TaskSpec
-from tests.driver.worlds import RUN, eventually, in_loop
+from tests.driver.worlds import RUN, in_loop
 from tests.execution.places import Place, place
+from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
 

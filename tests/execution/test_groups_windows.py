@@ -17,7 +17,8 @@ from agent.execution.groups_windows import (
     WindowsGroup,
     WindowsGroups,
 )
-from tests.driver.worlds import eventually, in_loop
+from tests.driver.worlds import in_loop
+from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the calls are fakes here")
 

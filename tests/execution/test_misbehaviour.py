@@ -22,9 +22,10 @@ from agent.protocol.events import (
     ChildStopped,
     ChildSucceeded,
 )
-from tests.driver.worlds import RUN, eventually, in_loop
+from tests.driver.worlds import RUN, in_loop
 from tests.execution.installed import state_of
 from tests.execution.places import place
+from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
 

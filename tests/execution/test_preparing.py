@@ -11,8 +11,9 @@ from agent.execution import children as under_test
 from agent.execution.children import Children
 from agent.execution.groups import NoGroups
 from agent.execution.programs import Programs
-from tests.driver.worlds import eventually, in_loop
+from tests.driver.worlds import in_loop
 from tests.execution.installed import reader
+from tests.hosts.waiting import eventually
 
 
 class Prepared(NoGroups):

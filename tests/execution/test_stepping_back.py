@@ -14,9 +14,9 @@ if sys.platform != "linux":
     pytest.skip("these are shell scripts on Linux", allow_module_level=True)
 
 from agent.execution.keeper import step_back_all
-from tests.driver.worlds import LIMIT_S, eventually, in_loop
+from tests.driver.worlds import LIMIT_S, in_loop
 from tests.execution.places import place
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import eventually, wait_for
 
 AUTOGROUP = Path("/proc/self/autogroup")
 

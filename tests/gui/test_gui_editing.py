@@ -21,7 +21,7 @@ from gui.views.desk import Desk
 from gui.views.submit_sheet import SubmitSheet
 from tests.gui.acts import until
 
-FILE = Path("/work/line 42.wingbeat.yaml")
+FILE = Path("/data/line 42.wingbeat.yaml")
 BROKEN = "name: Line 78\ntasks:\n  segment: {program: segment, inputs: imprt}\n"
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
 
 POLL_S = 0.02
+TURN_S = 0.002
+EVENTUALLY_S_MAX = 60.0
 
 
 class TookTooLongError(AssertionError):
@@ -32,3 +35,10 @@ def wait_for(
             raise TookTooLongError(f"after {limit_s:g} s not yet: {what}. {explain()}")
         let_pass(poll_s)
     return time.monotonic() - began_s
+
+
+async def eventually(condition: Callable[[], bool], limit_s: float = EVENTUALLY_S_MAX) -> None:
+    """Until it is true, in a loop that goes on meanwhile: for what nobody tells of."""
+    async with asyncio.timeout(limit_s):
+        while not condition():  # noqa: ASYNC110 - the condition is in nobody's hands
+            await asyncio.sleep(TURN_S)

@@ -18,9 +18,10 @@ from agent.net.exchange import NotThereError
 from agent.service_asking import AskOffice
 from agent.service_facts import ServiceError
 from agent.service_settings import NodeSettings
+from tests.hosts.waiting import eventually
 from tests.net.flocks import first
 from tests.net.test_asking import Asked, asked_at
-from tests.net.test_links_nodes import eventually, run
+from tests.net.test_links_nodes import run
 
 
 @dataclass

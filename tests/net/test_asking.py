@@ -33,8 +33,9 @@ from agent.net.joining import ask_keeper, join_flock
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
+from tests.hosts.waiting import eventually
 from tests.net.flocks import LIMIT_S, LOOPBACK, FullDisk, Hands, first, invited, open_door, serving
-from tests.net.test_links_nodes import eventually, run
+from tests.net.test_links_nodes import run
 
 
 @dataclass
@@ -69,6 +70,13 @@ async def asked_at(keeper: Membership) -> AsyncIterator[Asked]:
 
 async def begun(there: Asked, folder: Path, name: str = "newcomer", user: str = "ada") -> Request:
     return await begin_request(folder, await there.door(), name, user)
+
+
+async def let_in(there: Asked, folder: Path) -> Request:
+    """One that has not come yet."""
+    request = await begun(there, folder)
+    there.requests.decide(there.only.request, "", admit=True)
+    return request
 
 
 async def refused(there: Asked, folder: Path, hands: Hands | None = None) -> str:
@@ -112,8 +120,7 @@ def test_an_answer_that_was_lost_is_asked_for_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         keeper = first(tmp_path)
         async with asked_at(keeper) as there:
-            request = await begun(there, tmp_path / "new")
-            there.requests.decide(there.only.request, "", admit=True)
+            request = await let_in(there, tmp_path / "new")
             lost = await request._ask(Collect(request._number))
             assert isinstance(lost, Welcome)
             await request.collect()
@@ -126,8 +133,7 @@ def test_whom_a_full_disk_cannot_keep_is_not_let_in_and_may_come_again(tmp_path:
     async def scenario() -> None:
         keeper = first(tmp_path)
         async with asked_at(keeper) as there:
-            request = await begun(there, tmp_path / "new")
-            there.requests.decide(there.only.request, "", admit=True)
+            request = await let_in(there, tmp_path / "new")
             disk, keeper.folder = keeper.folder, PrivateFolder(keeper.folder.path, FullDisk())
             with pytest.raises(MembershipError, match="disk is not full"):
                 await request.collect()
@@ -158,8 +164,7 @@ def test_who_is_just_being_made_a_member_is_not_said_to_be_refused_or_too_late(
     async def scenario() -> None:
         keeper = first(tmp_path)
         async with asked_at(keeper) as there:
-            request = await begun(there, tmp_path / "new")
-            there.requests.decide(there.only.request, "", admit=True)
+            request = await let_in(there, tmp_path / "new")
             disk = SlowDisk()
             keeper.folder = PrivateFolder(keeper.folder.path, disk)
             coming = asyncio.create_task(request.collect())
@@ -310,8 +315,7 @@ def test_the_same_holds_as_for_the_invited(tmp_path: Path) -> None:
         keeper = first(tmp_path)
         async with asked_at(keeper) as there:
             assert "2 hours ahead" in await refused(there, tmp_path / "new", Hands(7_200))
-            request = await begun(there, tmp_path / "new")
-            there.requests.decide(there.only.request, "", admit=True)
+            request = await let_in(there, tmp_path / "new")
             member = await request.collect()
             assert "leave that first" in await refused(there, tmp_path / "new")
             await keeper.expel(member.node_id)
@@ -325,8 +329,7 @@ def test_who_is_sent_away_after_it_was_let_in_gets_no_certificate(tmp_path: Path
     async def scenario() -> None:
         keeper = first(tmp_path)
         async with asked_at(keeper) as there:
-            request = await begun(there, tmp_path / "new")
-            there.requests.decide(there.only.request, "", admit=True)
+            request = await let_in(there, tmp_path / "new")
             await request._ask(Collect(request._number))
             await keeper.expel(there.told[0].applicant.node_id)
             with pytest.raises(MembershipError, match="does not any more"):

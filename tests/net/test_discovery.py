@@ -30,7 +30,8 @@ from agent.net.discovery_network import (
 )
 from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
 from agent.protocol.records import NodeId
-from tests.net.test_links_nodes import eventually, run
+from tests.hosts.waiting import eventually
+from tests.net.test_links_nodes import run
 
 LOOPBACK = "127.0.0.1"
 FLOCK, OTHER_FLOCK = (f"{name}-{token_hex(4)}" for name in ("flock", "other"))

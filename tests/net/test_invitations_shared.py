@@ -22,6 +22,7 @@ from agent.net.invitation_book import Entry, InvitationBook, _joined, proof_of, 
 from agent.net.joining import AddressesOf, join_flock, keep_up
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
+from tests.hosts.waiting import eventually
 from tests.net.flocks import (
     LOOPBACK,
     Door,
@@ -33,7 +34,6 @@ from tests.net.flocks import (
     refusal,
     serving,
 )
-from tests.presence.eventually import eventually
 
 NOW_S = 1_800_000_000.0
 
@@ -47,20 +47,28 @@ async def sharing_door(membership: Membership, share: Share) -> AsyncIterator[Do
 
 
 class Keepers:
-    """Two keepers of one flock, and a plain member."""
+    """Two keepers of one flock."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self.first = first(path)
         self.second: Membership
         self.places: AddressesOf = at()
 
-    async def gather(self) -> None:
-        async with open_door(self.first) as door:
-            invitation = await invited(self.first, door)
-            self.second = await join_flock(self.path / "b", invitation, "b")
-            await keep_up(self.second, at((self.first, door)))
-        assert self.second.keeper
+    @classmethod
+    async def gathered(cls, path: Path) -> Keepers:
+        keepers = cls(path)
+        async with open_door(keepers.first) as door:
+            invitation = await invited(keepers.first, door)
+            keepers.second = await join_flock(path / "b", invitation, "b")
+            await keep_up(keepers.second, at((keepers.first, door)))
+        assert keepers.second.keeper
+        return keepers
+
+    async def invited_by_first(self, door: Door, uses: int = 1) -> Invitation:
+        """And the second knows of it."""
+        invitation = await invited(self.first, door, uses=uses)
+        assert await self.share_first() == [self.second.node_id]
+        return invitation
 
     async def share_first(self, among: Collection[str] | None = None) -> list[str]:
         return await share_book(self.first, self.places, among)
@@ -84,11 +92,9 @@ def led_to(invitation: Invitation, *doors: Door) -> Invitation:
 
 def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with keepers.doors() as (one, two):
-            invitation = await invited(keepers.first, one)
-            assert await keepers.share_first() == [keepers.second.node_id]
+            invitation = await keepers.invited_by_first(one)
         async with open_door(keepers.second) as alone:  # the inviting one is switched off
             newcomer = await join_flock(
                 tmp_path / "c", led_to(invitation, one, two, alone), "newcomer"
@@ -103,11 +109,9 @@ def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
 
 def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path) -> None:
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with keepers.doors() as (one, two):
-            invitation = await invited(keepers.first, one)
-            await keepers.share_first()
+            invitation = await keepers.invited_by_first(one)
             await join_flock(tmp_path / "c", led_to(invitation, two), "newcomer")
             told = await refusal(tmp_path / "d", led_to(invitation, one))
             assert "used up" in told
@@ -118,11 +122,9 @@ def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path) -> None:
 
 def test_what_one_keeper_withdraws_is_withdrawn(tmp_path: Path) -> None:
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with keepers.doors() as (one, _):
-            invitation = await invited(keepers.first, one)
-            await keepers.share_first()
+            invitation = await keepers.invited_by_first(one)
             entry = keepers.second.book().outstanding(keepers.second.clock())[0]
             assert await keepers.second.withdraw(entry.number)
             await keepers.share_second()
@@ -136,8 +138,7 @@ def test_the_secret_is_told_to_no_machine_that_does_not_know_the_invitation(
     tmp_path: Path,
 ) -> None:
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with open_door(keepers.first) as door:
             mine = await invited(keepers.first, door)
         async with open_door(keepers.second) as door:  # it was not told of it
@@ -149,11 +150,9 @@ def test_the_secret_is_told_to_no_machine_that_does_not_know_the_invitation(
 
 def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(tmp_path: Path) -> None:
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with keepers.doors() as (one, two):
-            invitation = await invited(keepers.first, one)
-            await keepers.share_first()
+            invitation = await keepers.invited_by_first(one)
             keepers.places = at()
             await join_flock(tmp_path / "c", led_to(invitation, one), "c")
             await join_flock(tmp_path / "d", led_to(invitation, two), "d")
@@ -165,11 +164,9 @@ def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(tmp_path: Path) ->
 
 def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(tmp_path: Path) -> None:
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with keepers.doors() as (one, two):
-            stolen = await invited(keepers.first, one, uses=5)
-            await keepers.share_first()
+            stolen = await keepers.invited_by_first(one, uses=5)
             await keepers.second.expel(keepers.first.node_id)
             told = await refusal(tmp_path / "c", led_to(stolen, two))
             assert "knows nothing of the invitation" in told
@@ -183,8 +180,7 @@ def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(tmp_path: 
     one that does not know yet that it is expelled."""
 
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         keeper, expelled = keepers.second, keepers.first
         async with keepers.doors() as (_, two):
             third = await join_flock(tmp_path / "c", await invited(keeper, two), "c")
@@ -220,11 +216,9 @@ def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhile(
     id is the smaller one gains nothing by that."""
 
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with keepers.doors() as (one, two):
-            invitation = await invited(keepers.first, one)
-            await keepers.share_first()
+            invitation = await keepers.invited_by_first(one)
             places, keepers.places = keepers.places, at()
             used_by = await join_flock(tmp_path / "c", led_to(invitation, one), "c")
             keepers.places = places
@@ -241,8 +235,7 @@ def test_a_use_that_another_keeper_burns_unseen_counts_before_anybody_gets_in(
     monkeypatch.setattr(enrolment, "BURNING_S_MAX", 2.0)
 
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         asked, first_burns = asyncio.Event(), asyncio.Event()
 
         async def share_early(among: Collection[str] | None = None) -> list[str]:
@@ -256,8 +249,7 @@ def test_a_use_that_another_keeper_burns_unseen_counts_before_anybody_gets_in(
             sharing_door(keepers.second, share_early) as two,
         ):
             keepers.places = at((keepers.first, one), (keepers.second, two))
-            invitation = await invited(keepers.first, one)
-            await keepers.share_first()
+            invitation = await keepers.invited_by_first(one)
             larger = identity.own_key(_folder(tmp_path / "c"))
             folder = _folder_of_smaller_id(tmp_path, certificates.node_id_of(larger.public_key()))
             lucky = asyncio.create_task(join_flock(folder, led_to(invitation, two), "d"))
@@ -287,8 +279,7 @@ def _folder_of_smaller_id(path: Path, than: str) -> Path:
 
 def test_an_expelled_keeper_is_told_no_book(tmp_path: Path) -> None:
     async def scenario() -> None:
-        keepers = Keepers(tmp_path)
-        await keepers.gather()
+        keepers = await Keepers.gathered(tmp_path)
         async with keepers.doors():
             await keepers.second.expel(keepers.first.node_id)
             assert await keepers.share_first() == []

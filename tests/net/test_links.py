@@ -10,10 +10,10 @@ import pytest
 from agent.net import dialling
 from agent.net.link_refusals import Cause
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Message
+from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import (
     Node,
     contexts,
-    eventually,
     linked,
     nodes,
     run,

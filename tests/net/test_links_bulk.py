@@ -12,7 +12,8 @@ import pytest
 from agent.net import link_bulk, transfer_pipe
 from agent.net.transfer_pipe import Pipe, receive_exactly
 from agent.protocol.messages import AskStatus
-from tests.net.test_links_nodes import Node, contexts, eventually, linked, nodes, run, scenario
+from tests.hosts.waiting import eventually
+from tests.net.test_links_nodes import Node, contexts, linked, nodes, run, scenario
 
 MEGABYTE = 1024 * 1024
 OTHER_HOST = "127.0.0.2"

@@ -16,7 +16,8 @@ from agent.net.addresses import Address
 from agent.net.dial_connect import connect, listening_sockets
 from agent.net.dialling import BACK_OFF_MAX_S, Dialler
 from agent.net.link_refusals import Cause, LinkRefusal
-from tests.net.test_links_nodes import LOOPBACK, eventually, run, scenario
+from tests.hosts.waiting import eventually
+from tests.net.test_links_nodes import LOOPBACK, run, scenario
 
 HERE, THERE = Address("192.0.2.1", 1), Address("192.0.2.2", 2)
 

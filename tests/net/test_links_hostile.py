@@ -19,7 +19,8 @@ from agent.net.wire import Kind, Opening, frame, opening_frame, refused_frame
 from agent.protocol import codec
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Records
 from agent.protocol.records import Life, TaskLife
-from tests.net.test_links_nodes import LOOPBACK, Node, contexts, eventually, linked, nodes, run
+from tests.hosts.waiting import eventually
+from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes, run
 
 BEAT = codec.encode(Heartbeat(1, 0, 0, 0, 0, "", (0, 0)))
 MEGABYTE = 1024 * 1024

@@ -190,13 +190,6 @@ async def nodes(*names: str, flock: str = "flock") -> AsyncIterator[list[Node]]:
         await asyncio.gather(*(node.links.stop() for node in made))
 
 
-async def eventually(condition: Callable[[], bool]) -> None:
-    """Wait for what nobody tells of, by letting the loop run."""
-    async with asyncio.timeout(LIMIT_S):
-        while not condition():  # noqa: ASYNC110  the condition is in nobody's hands
-            await asyncio.sleep(0.001)
-
-
 async def linked(dialling: Node, dialled: Node) -> None:
     """Have one dial the other, and wait until both know."""
     dialling.links.dialler.found(dialled.name, [dialled.address])

@@ -12,8 +12,8 @@ import pytest
 from agent.paths import Home
 from agent.service import Options, Service
 from agent.service_facts import Notice, VolunteeringMoved
+from tests.hosts.waiting import eventually
 from tests.presence.displays import display, own_number, start_display, tidy_up_after
-from tests.presence.eventually import eventually
 
 SETTINGS = """
 volunteer = "when idle"

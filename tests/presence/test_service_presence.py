@@ -22,7 +22,7 @@ from agent.protocol.events import PresenceChanged
 from agent.service_facts import ServiceError
 from agent.service_presence import ServicePresence
 from agent.service_settings import read_settings
-from tests.presence.eventually import eventually
+from tests.hosts.waiting import eventually
 
 T = TypeVar("T")
 ASKED = 20
