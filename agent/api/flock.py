@@ -186,8 +186,12 @@ class Finding(Struct, frozen=True):
 
 
 class DoctorReply(Struct, frozen=True):
-    """No findings: nothing is wrong as far as this node can tell."""
+    """No findings: nothing is wrong as far as this node can tell.
+
+    ``waiting`` is what waits for a person's word, a sentence each; nothing of that is wrong.
+    """
 
     findings: tuple[Finding, ...]
     seen: Count
     missing: Count
+    waiting: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ def run(arguments: list[str]) -> int:
     parser = client_parser(
         "doctor",
         "Explain why machines are not seen or this one does not work, each with what to do about\n"
-        "it. The exit code is 1 when something is wrong.",
+        "it, and tell which machines ask to be let in. The exit code is 1 when something is wrong.",
         "wingbeat doctor",
         "wingbeat doctor --json",
     )
@@ -37,11 +37,12 @@ def _examine(options: argparse.Namespace, client: BlockingClient) -> int:
 
 def _show(reply: DoctorReply) -> None:
     others = _others(reply)
-    if not reply.findings:
+    if reply.findings:
+        show_lines(f"- {finding.text}" for finding in reply.findings)
+        show_lines([others])
+    else:
         show_lines([f"nothing is wrong here: {others}"])
-        return
-    show_lines(f"- {finding.text}" for finding in reply.findings)
-    show_lines([others])
+    show_lines(reply.waiting)
 
 
 def _others(reply: DoctorReply) -> str:

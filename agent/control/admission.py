@@ -60,6 +60,17 @@ def check_compared(wanted: JoinRequestFacts, reference: str) -> None:
         raise RefusedError(ErrorCode.REFUSED, sentence)
 
 
+def open_requests(requests: list[JoinRequestFacts]) -> list[JoinRequestFacts]:
+    """Those that nobody has answered."""
+    return [each for each in requests if not each.admitted]
+
+
+def asks_to_be_let_in(facts: JoinRequestFacts) -> str:
+    """For whoever looks after the flock; name and user are the machine's own word."""
+    user = f" (user {facts.user})" if facts.user else ""
+    return f"{facts.name}{user} asks to be let in: `wingbeat flock requests` tells more"
+
+
 def ask_view(facts: AskFacts) -> AskView:
     """The request of this machine."""
     return AskView(

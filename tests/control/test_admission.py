@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent.api.rpc import ErrorCode
-from agent.control.admission import check_compared, find_request
+from agent.control.admission import (
+    asks_to_be_let_in,
+    check_compared,
+    find_request,
+    open_requests,
+)
 from agent.control.refusal import RefusedError
 from agent.service_facts import JoinRequestFacts
 
@@ -46,3 +53,11 @@ def test_who_does_not_ask_is_told_with_those_who_do() -> None:
         find_request([MEANT], "999 999")
     with pytest.raises(RefusedError, match="none asks at present"):
         find_request([], "999 999")
+
+
+def test_who_waits_is_told_in_a_sentence_until_somebody_has_answered() -> None:
+    answered = replace(SAME_NAME, admitted=True)
+    assert open_requests([answered, MEANT]) == [MEANT]
+    told = asks_to_be_let_in(MEANT)
+    assert told == "laptop (user ada) asks to be let in: `wingbeat flock requests` tells more"
+    assert asks_to_be_let_in(replace(MEANT, user="")).startswith("laptop asks to be let in")

@@ -128,6 +128,7 @@ def test_people_type_it(hosts: Hosts) -> None:
     (code,) = _codes(hosts[0])
     assert "000" in run_command(hosts[0], "flock", "admit", "000-000", code=1).stderr
     assert code in run_command(hosts[0], "flock", "requests").stdout
+    assert "host5 (user " in "\n".join(hosts[0].call(methods.DOCTOR, flock.Doctor()).waiting)
     keeper = next(host for host in hosts if _keeps(host))
     run_command(keeper, "flock", "admit", "host5", typed="no\n", code=1)
     assert "host5 is let in" in run_command(keeper, "flock", "admit", *code.split()).stdout

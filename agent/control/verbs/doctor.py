@@ -2,6 +2,7 @@
 
 from agent.api.flock import Doctor, DoctorReply
 from agent.api.methods import DOCTOR
+from agent.control.admission import asks_to_be_let_in, open_requests
 from agent.control.call import Call, verb
 from agent.control.diagnosis import findings
 
@@ -11,7 +12,8 @@ async def serve(call: Call, params: Doctor) -> DoctorReply:  # noqa: ARG001 - it
     facts = call.surface.facts()
     linked = {peer.node for peer in facts.peers}
     missing = [each for each in facts.members if not each.is_this_node and each.node not in linked]
-    return DoctorReply(tuple(findings(facts)), len(linked), len(missing))
+    waiting = map(asks_to_be_let_in, open_requests(call.surface.admission.requests()))
+    return DoctorReply(tuple(findings(facts)), len(linked), len(missing), tuple(waiting))
 
 
 VERB = verb(DOCTOR, serve)
