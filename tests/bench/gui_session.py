@@ -188,17 +188,18 @@ SESSIONS = {
 
 def main(kind: str, watch_s: float) -> dict[str, float]:
     """One of them."""
-    QSettings.setDefaultFormat(QSettings.Format.IniFormat)
-    QSettings.setPath(
-        QSettings.Format.IniFormat, QSettings.Scope.UserScope, tempfile.mkdtemp(prefix="qt-")
-    )
-    application = make_application()
-    settings.finish_first_run()
-    look().follow(application)
-    whole = Application(application, Home.of(), NoLogin())
-    figures = SESSIONS[kind](whole, watch_s)
-    whole.bridge.stop()
-    return figures
+    with tempfile.TemporaryDirectory(prefix="qt-") as remembered:
+        QSettings.setDefaultFormat(QSettings.Format.IniFormat)
+        QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, remembered)
+        application = make_application()
+        settings.finish_first_run()
+        look().follow(application)
+        whole = Application(application, Home.of(), NoLogin())
+        try:
+            return SESSIONS[kind](whole, watch_s)
+        finally:
+            whole.bridge.stop()
+            whole.first.close()
 
 
 if __name__ == "__main__":

@@ -293,7 +293,7 @@ def test_who_knocks_gets_the_link_when_the_old_one_ends() -> None:
 
 
 def test_the_silent_and_the_half_greeted_are_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_greeting, "HANDSHAKE_S", 0.1)
+    monkeypatch.setattr(link_greeting, "HANDSHAKE_S", 1.0)
 
     async def scenario() -> None:
         async with nodes("bee") as (bee,), rogue(bee, greet=False) as ant:

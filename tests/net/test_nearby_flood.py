@@ -62,7 +62,7 @@ def test_many_addresses_where_nobody_answers_are_given_up(
 def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_nearby, "KNOCKING_S_MAX", 2.0)
+    monkeypatch.setattr(service_nearby, "KNOCKING_S_MAX", 5.0)
 
     async def scenario() -> None:
         keeper = first(tmp_path)
