@@ -30,6 +30,7 @@ from gui.views.bars import TroubleBar
 from gui.views.columns import machine_columns
 from gui.views.desk import Desk
 from gui.views.join_requests import JoinRequests
+from gui.views.menus import add_copy, context_menu
 from gui.views.pieces import (
     action,
     button,
@@ -137,16 +138,11 @@ class FlockPage(QWidget):
         machine: Machine | None = self.table.current()
         if machine is None:
             return None
-        menu = QMenu(self)
-        menu.setObjectName("machineMenu")
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = context_menu(self, "machineMenu")
         expel = menu.addAction(icon("expel"), tr("Expel …"), self._expel)
         expel.setObjectName("expel")
         expel.setEnabled(not machine.own)
-        node = machine.node
-        copy = menu.addAction(icon("copy"), tr("Copy id"))
-        copy.setObjectName("copy")
-        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(node))
+        add_copy(menu, machine.node)
         menu.popup(place)
         return menu
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from agent.api.admission import Admit, Answered, JoinRequestView, Refuse, RequestsReply
 from agent.api.methods import ADMIT, REFUSE
 from gui.model.times import moment
 from gui.theme.look import GRID
 from gui.views.desk import Desk
-from gui.views.pieces import button, label, quiet, row, strong, title
+from gui.views.pieces import button, clear, has_keyboard, label, quiet, row, strong, title
 from gui.words import tr
 
 CARDS_MAX = 6
@@ -43,13 +43,9 @@ class JoinRequests(QWidget):
         if reply == self._shown:
             return
         self._shown = reply
-        focus = QApplication.focusWidget()
-        if focus is not None and self.isAncestorOf(focus):
+        if has_keyboard(self):
             self.left.emit()
-        while (item := self._cards.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.setParent(None)
-                widget.deleteLater()
+        clear(self._cards)
         requests = reply.requests if reply is not None else ()
         for place, each in enumerate(requests[:CARDS_MAX]):
             assert reply is not None

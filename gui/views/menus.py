@@ -1,13 +1,19 @@
-"""Menus from data, the same in tray and window. A menu that has not changed is not made anew."""
+"""Menus: those from data, the same in tray and window, and what those of single things share.
+
+A menu that has not changed is not made anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
 
 from gui.icons.drawing import icon
 from gui.model.tray import Act, Entry
+from gui.words import tr
 
 _ICONS = {
     Act.FINISH: "check",
@@ -26,6 +32,21 @@ def fill(menu: QMenu, entries: tuple[Entry, ...], act: Callable[[Entry], object]
     menu.setProperty("shape", repr(shape))
     for entry in entries:
         _add(menu, entry, act)
+
+
+def context_menu(parent: QWidget, name: str) -> QMenu:
+    """For one time; nothing is left of it when it is shut."""
+    menu = QMenu(parent)
+    menu.setObjectName(name)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
+
+
+def add_copy(menu: QMenu, text: str) -> None:
+    """By what commands and logs call it."""
+    copy = menu.addAction(icon("copy"), tr("Copy id"))
+    copy.setObjectName("copy")
+    copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(text))
 
 
 def _add(menu: QMenu, entry: Entry, act: Callable[[Entry], object]) -> None:

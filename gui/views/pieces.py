@@ -7,10 +7,12 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPixmap
 from PySide6.QtWidgets import (
+    QApplication,
     QFormLayout,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -147,6 +149,20 @@ def number_field(name: str, least: int, most: int) -> QSpinBox:
     made.setRange(least, most)
     made.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
     return made
+
+
+def clear(lay: QLayout) -> None:
+    """Take out what is in it, and out of sight, before it is made anew."""
+    while (item := lay.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.setParent(None)
+            widget.deleteLater()
+
+
+def has_keyboard(widget: QWidget) -> bool:
+    """Whether something in it has."""
+    focus = QApplication.focusWidget()
+    return focus is not None and widget.isAncestorOf(focus)
 
 
 def action(

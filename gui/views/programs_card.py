@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from agent.api.methods import ACCEPT_PROGRAM, REFUSE_PROGRAM
 from agent.api.programs import AcceptProgram, ProgramsReply, ProgramView, RefuseProgram
 from gui.theme.look import GRID
 from gui.views.desk import Desk
-from gui.views.pieces import button, quiet, row, strong
+from gui.views.pieces import button, clear, has_keyboard, quiet, row, strong
 from gui.views.table import Column, Rows, Table
 from gui.words import tr
 
@@ -81,13 +81,9 @@ class ProgramsCard(QFrame):
         if names == self._asked:
             return
         self._asked = names
-        focus = QApplication.focusWidget()
-        if focus is not None and self.isAncestorOf(focus):
+        if has_keyboard(self):
             self.table.setFocus()
-        while (item := self._waiting.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
+        clear(self._waiting)
         for each in waiting:
             self._waiting.addWidget(self._question(each))
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
 
 from agent.api.values import PRIORITY_NAMES, NamedPriority, TaskState
@@ -18,6 +17,7 @@ from agent.api.work import TaskView
 from gui.icons.drawing import icon
 from gui.model.folding import ENDED
 from gui.views.desk import Desk
+from gui.views.menus import add_copy, context_menu
 from gui.words import tr
 
 
@@ -34,9 +34,7 @@ class TaskActs:
 
 def task_menu(parent: QWidget, desk: Desk, task: TaskView, acts: TaskActs, place: QPoint) -> QMenu:
     """Open at this place."""
-    menu = QMenu(parent)
-    menu.setObjectName("taskMenu")
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu = context_menu(parent, "taskMenu")
     ended = task.state in ENDED
     for name, text, icon_name, able, act in (
         ("log", tr("Log"), "log", bool(not task.gate and task.attempt), desk.log_of.emit),
@@ -57,9 +55,7 @@ def task_menu(parent: QWidget, desk: Desk, task: TaskView, acts: TaskActs, place
         entry.triggered.connect(lambda _=False, act=act: act(task))
     add_priorities(menu, lambda value: desk.set_priority(task.workflow, value))
     menu.addSeparator()
-    copy = menu.addAction(icon("copy"), tr("Copy id"))
-    copy.setObjectName("copy")
-    copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(task.task))
+    add_copy(menu, task.task)
     menu.popup(place)
     return menu
 

@@ -157,15 +157,21 @@ def test_a_task_is_cancelled_and_a_gate_marked_done(
 # -- queue and flock -----------------------------------------------------------------------
 
 
+def only_in_queue(qtbot: QtBot, window: Window, typed: str) -> QueuePage:
+    """The queue, with the one row that has this."""
+    window.go(Place.QUEUE)
+    page = window.places[Place.QUEUE]
+    assert isinstance(page, QueuePage)
+    page.filter.setText(typed)
+    until(qtbot, lambda: len(page.rows.rows) == 1)
+    return page
+
+
 def test_the_queue_has_the_same_menu_and_leads_to_the_workflow(
     qtbot: QtBot, desk: Desk, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting("only this one"))
-    window.go(Place.QUEUE)
-    page = window.places[Place.QUEUE]
-    assert isinstance(page, QueuePage)
-    page.filter.setText("only this one")
-    until(qtbot, lambda: len(page.rows.rows) == 1)
+    page = only_in_queue(qtbot, window, "only this one")
     assert page.menu_at(HERE) is None
     page.table.selectRow(0)
     choose(page.menu_at(HERE), "done")
@@ -177,11 +183,7 @@ def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
     qtbot: QtBot, desk: Desk, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting("that one there"))
-    window.go(Place.QUEUE)
-    page = window.places[Place.QUEUE]
-    assert isinstance(page, QueuePage)
-    page.filter.setText("that one there")
-    until(qtbot, lambda: len(page.rows.rows) == 1)
+    page = only_in_queue(qtbot, window, "that one there")
     page.table.selectRow(0)
     assert able(page.menu_at(HERE)) == {"why", "done", "cancel", "copy"}
     choose(page.menu_at(HERE), "why")
