@@ -62,6 +62,9 @@ TOGETHER_MAX = 256
 IDLE_AFTER_S = 2.0
 """A node that handled nothing but beats for this long rests after its own (``resting``)."""
 BEATS_WORTH_A_REST = 8
+BEATS_COME_WITHIN_S = 0.1
+"""Clocks that agree do so to some milliseconds, and a busy machine is late: for this long after
+its own beat an idle node rests again after each of its peers'."""
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +110,7 @@ class Driver:
         self._linked_as: dict[NodeId, int] = {}
         self._probing: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
-        self._busy_s = self._loop.time()
+        self._busy_s = self._beaten_s = self._loop.time()
         self.disk_usable = True
         """As the node was told last."""
 
@@ -180,13 +183,19 @@ class Driver:
         self._rest_when_idle(event, len(effects))
 
     def _rest_when_idle(self, event: Event, effects: int) -> None:
-        """After the beat of an idle node, its peers' beats are taken in one go."""
+        """After the beat of an idle node, its peers' beats are taken in a few goes."""
+        now_s = self._loop.time()
         if isinstance(event, Due):
-            idle = self._loop.time() - self._busy_s >= IDLE_AFTER_S
-            if idle and effects >= BEATS_WORTH_A_REST and isinstance(self._loop, RestingLoop):
-                self._loop.rest(REST_S)
+            if effects < BEATS_WORTH_A_REST:
+                return
+            self._beaten_s = now_s
         elif not (isinstance(event, Received) and isinstance(event.message, Heartbeat)):
-            self._busy_s = self._loop.time()
+            self._busy_s = now_s
+            return
+        idle = now_s - self._busy_s >= IDLE_AFTER_S
+        coming = now_s - self._beaten_s < BEATS_COME_WITHIN_S
+        if idle and coming and isinstance(self._loop, RestingLoop):
+            self._loop.rest(REST_S)
 
     def _at_fault(self, event: Event, error: Exception) -> None:
         text = repr(event)[:EVENT_TEXT_MAX]

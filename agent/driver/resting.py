@@ -2,8 +2,9 @@
 
 All agents beat on the same multiples of the wall clock, so an idle agent hears all its peers
 within some milliseconds, and waking up for each of them alone is most of what it costs. So after
-its own beat, and only while nothing else goes on, it asks for no news for ``REST_S``. Whatever
-comes just then waits that long, once a beat at most; what is due in the loop itself does not.
+its own beat, and a few times while those of its peers come, it asks for no news for ``REST_S``;
+only while nothing else goes on. Whatever comes just then waits that long; what is due in the loop
+itself does not.
 
 On Windows the loop is the system's own, which wakes up for each word; nothing there rests.
 """

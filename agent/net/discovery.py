@@ -22,6 +22,7 @@ from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZerocon
 
 from agent.net.addresses import Address
 from agent.net.discovery_network import POLL_S, Change, NetworkWatch, has_way
+from agent.net.discovery_news import native_news
 from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
 from agent.protocol.messages import PROTOCOL_VERSION
 from agent.protocol.records import NodeId
@@ -67,7 +68,7 @@ class Discovery:
         self._announced = announced
         self._me, self._flock, self._callbacks = me, flock, callbacks
         self._typed, self._interfaces = tuple(typed), list(interfaces)
-        self._watch = watch or NetworkWatch()
+        self._watch = watch or NetworkWatch(news=native_news())
         self._port = 0
         self._zeroconf: AsyncZeroconf | None = None
         self._browser: AsyncServiceBrowser | None = None
@@ -92,6 +93,7 @@ class Discovery:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
+        self._watch.close()
         await self._end()
 
     def sightings(self) -> tuple[Sighting, ...]:

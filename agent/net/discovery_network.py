@@ -1,8 +1,9 @@
 """The addresses of this machine, and whether something has become of the network meanwhile.
 
 Cables, wireless networks and sleep change it without a word to those who use it, and each system
-tells of it in its own way. Looking every few seconds costs next to nothing, works on all of them,
-and notices sleep too: a clock has gone on further than the wait.
+tells of it in its own way. Looking every few seconds works on all of them, and notices sleep too:
+a clock has gone on further than the wait. Where the system says that nothing is new
+(``discovery_news``), the addresses need not be looked at.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 import ifaddr
+
+from agent.net.discovery_news import AddressNews, NoNews
 
 POLL_S = 5.0
 JUMP_S = 10.0
@@ -53,8 +56,11 @@ class NetworkWatch:
         self,
         addresses: Callable[[], Sequence[str]] = own_addresses,
         clocks: Sequence[Callable[[], float]] = (time.time, time.monotonic),
+        news: AddressNews | None = None,
     ) -> None:
         self._look, self._clocks = addresses, clocks
+        self._news = news or NoNews()
+        self._look_due = False
         self.addresses = tuple(addresses())
         self._times = [clock() for clock in clocks]
 
@@ -65,9 +71,22 @@ class NetworkWatch:
             now - before > POLL_S + JUMP_S for now, before in zip(times, self._times, strict=True)
         )
         self._times = times
-        addresses = tuple(self._look())
+        addresses = self._addresses_now(slept=slept)
         changed = addresses != self.addresses
         self.addresses = addresses
         if slept:
             return Change.RESUMED
         return Change.ADDRESSES if changed else Change.NOTHING
+
+    def _addresses_now(self, *, slept: bool) -> tuple[str, ...]:
+        """Whoever could not look when it was due looks the next time."""
+        self._look_due |= self._news.due() or slept
+        if self._look_due:
+            addresses = tuple(self._look())
+            self._look_due = False
+            return addresses
+        return self.addresses
+
+    def close(self) -> None:
+        """Nobody looks any more."""
+        self._news.close()
