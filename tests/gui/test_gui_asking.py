@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,12 +24,18 @@ from tests.gui.acts import press, until
 from tests.gui.conftest import NoLogin, desk_on
 from tests.gui.machines import prepared, running
 
+PORTS = range(20_000, 30_000)
+"""Below those that systems give to whoever wants any."""
+
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    """One that nobody listens at now."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    """One that nobody listens at now; another run of these tests begins to look elsewhere."""
+    for each in range(os.getpid(), os.getpid() + len(PORTS)):
+        number = PORTS[each % len(PORTS)]
+        with suppress(OSError), socket.create_server(("127.0.0.1", number)):
+            return number
+    pytest.fail("every port is taken")
 
 
 @pytest.fixture(scope="module")

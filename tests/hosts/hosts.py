@@ -12,6 +12,7 @@ nothing is left behind: processes are ended by their ids, namespaces by their na
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -30,7 +31,11 @@ from tests.hosts.waiting import wait_for
 
 LINK_S_MAX = 60.0
 FOLDER = "wingbeat-hosts-"
+SETS_AT_ONCE, PLACES_MAX = 4, 60
+"""Of hosts on the loopback interface, in one process."""
 T = TypeVar("T")
+
+_numbers = itertools.count()
 
 
 def nap(
@@ -55,12 +60,13 @@ class Hosts:
             raise RuntimeError(self.why_no_cables)
         self.cables = not self.why_no_cables
         self._lan = Lan(count) if self.cables else None
+        self._places = [] if self.cables else _loopback_places(count)
         _sweep_folders()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
         self._hosts: list[Host] = []
         try:
             for number in range(count):
-                self._hosts.append(Host(number, self.folder, self._spot(number, count)))
+                self._hosts.append(Host(number, self.folder, self._spot(number)))
         except BaseException:
             self.close()
             raise
@@ -200,12 +206,19 @@ class Hosts:
             for host, found in zip(alive, self.each(Host.linked, alive), strict=True)
         )
 
-    def _spot(self, number: int, count: int) -> Spot:
+    def _spot(self, number: int) -> Spot:
         if self._lan is not None:
             return Spot(self._lan.namespace(number), self._lan.address(number))
-        addresses = [f"127.0.1.{each + 1}" for each in range(count)]
-        others = (*addresses[:number], *addresses[number + 1 :])
-        return Spot(None, addresses[number], others)
+        others = (*self._places[:number], *self._places[number + 1 :])
+        return Spot(None, self._places[number], others)
+
+
+def _loopback_places(count: int) -> list[str]:
+    """Addresses of this process, and of nothing else in it for a while: all listen at one port."""
+    first = 1 + next(_numbers) % SETS_AT_ONCE * PLACES_MAX
+    assert count <= PLACES_MAX
+    high, low = divmod(os.getpid() % 2**15, 2**8)
+    return [f"127.{2**7 + high}.{low}.{first + each}" for each in range(count)]
 
 
 def _sweep_folders() -> None:
