@@ -13,24 +13,23 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
-from agent.api.flock import Peers
-from agent.api.methods import PEERS, PROGRAMS, SHOW, STATUS
-from agent.api.programs import Programs
-from agent.api.work import Show, Status
 from agent.client import BlockingClient, ClientError
 from agent.commands import exits
+from agent.commands.completing import NAMES_MAX, PLACES, VALUES, Source
 from agent.commands.parsing import command_parser
 from agent.commands.scripts import SCRIPTS
 
-NAMES_MAX = 500
 WORDS, LINE = "words", "line"
 GROUPS = ("flock", "program")
 """Commands that have commands of their own."""
 BASH_BREAKS = ":="
 _STRANGE = re.compile(r"[^\w@%+=:,./-]")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+_VALUED = r"(?<![\w-]){option} (\{{[^}}]*\}}|[^\s\]]+)"
+_CHOICES = re.compile(r"(?:^|\] |\[)\{([^}]*)\}")
+"""Of a place of the command, and not of an option, which stands before them."""
 
 
 def run(arguments: list[str]) -> int:
@@ -64,13 +63,17 @@ def words(line: list[str]) -> list[str]:
     depth = 2 if folder else 1
     if len(named) < depth:
         return _fitting(_options(named) if begun.startswith("-") else commands, begun)
-    command = named[depth - 1]
-    if before[-1] == "--node":
-        return _fitting(_asked(_machines), begun)
+    command = named[:depth]
+    placed = _placed(command, before[before.index(command[-1]) + 1 :])
+    if before[-1].startswith("--"):
+        known = _values(command, before[-1], placed, begun)
+        if known is not None:
+            return _fitting(known, begun)
     if begun.startswith("-"):
-        return _fitting(_options(named[:depth]), begun)
-    source = SOURCES.get(command)
-    return _fitting(_asked(lambda client: source(client, begun)), begun) if source else []
+        return _fitting(_options(command), begun)
+    source = PLACES.get(" ".join(command))
+    known = _asked(source, placed, begun) if source else [] if placed else _choices(command)
+    return _fitting(known, begun)
 
 
 def for_line(line: str) -> list[str]:
@@ -113,60 +116,68 @@ def _of(group: str) -> Iterable[str]:
 
 
 def _options(command: list[str]) -> list[str]:
-    """As its own help tells them."""
+    return sorted({*_OPTION.findall(_help(command)), "--help"})
+
+
+def _values(command: list[str], option: str, placed: list[str], begun: str) -> Iterable[str] | None:
+    """What an option takes; None where it takes nothing, and no word of it is missing."""
+    valued = _valued(command, option)
+    if not valued:
+        return None
+    if valued.startswith("{"):
+        return valued.strip("{}").split(",")
+    source = VALUES.get(option)
+    return _asked(source, placed, begun) if source else []
+
+
+def _valued(command: list[str], option: str) -> str:
+    """What stands behind an option, as the usage tells it; empty where nothing does."""
+    found = re.search(_VALUED.format(option=re.escape(option)), _usage(command))
+    return found[1] if found else ""
+
+
+def _placed(command: list[str], behind: list[str]) -> list[str]:
+    """Of the words behind a command, those that are neither options nor values of such."""
+    of_options = {
+        place + 1
+        for place, word in enumerate(behind)
+        if word.startswith("--") and _valued(command, word)
+    }
+    return [
+        word
+        for place, word in enumerate(behind)
+        if place not in of_options and not word.startswith("-")
+    ]
+
+
+def _choices(command: list[str]) -> list[str]:
+    """The words of which one stands behind a command."""
+    found = _CHOICES.search(_usage(command))
+    return found[1].split(",") if found else []
+
+
+def _usage(command: list[str]) -> str:
+    """The line that tells in which order what stands; help texts break it where they like."""
+    return " ".join(_help(command).partition("\n\n")[0].split())
+
+
+def _help(command: list[str]) -> str:
     from agent.cli import main
 
     said = io.StringIO()
     quiet = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
     with quiet[0], quiet[1], contextlib.suppress(SystemExit):
         main([*command, "--help"])
-    usage = said.getvalue().partition("examples:")[0]
-    return sorted({*_OPTION.findall(usage), "--help"})
+    return said.getvalue().partition("examples:")[0]
 
 
 def _fitting(known: Iterable[str], begun: str) -> list[str]:
     return [each for each in known if each.startswith(begun) and each.isprintable()][:NAMES_MAX]
 
 
-def _asked(ask: Callable[[BlockingClient], list[str]]) -> list[str]:
+def _asked(source: Source, placed: list[str], begun: str) -> list[str]:
     try:
         with BlockingClient(name="completion") as client:
-            return ask(client)
+            return source(client, placed, begun)
     except ClientError:
         return []
-
-
-def _machines(client: BlockingClient) -> list[str]:
-    return [peer.name for peer in client.call(PEERS, Peers()).peers]
-
-
-def _workflows(client: BlockingClient, begun: str) -> list[str]:
-    del begun
-    reply = client.call(STATUS, Status(limit=NAMES_MAX))
-    return [each.name for each in reply.workflows]
-
-
-def _tasks(client: BlockingClient, begun: str) -> list[str]:
-    """Workflows first; behind a slash, the tasks of that one."""
-    workflow, slash, _ = begun.rpartition("/")
-    if not slash:
-        return [f"{name}/" for name in _workflows(client, begun)]
-    reply = client.call(SHOW, Show(workflow, limit=NAMES_MAX))
-    return [f"{workflow}/{task.name}" for task in reply.tasks]
-
-
-def _programs(client: BlockingClient, begun: str) -> list[str]:
-    del begun
-    known = [each.name for each in client.call(PROGRAMS, Programs()).programs]
-    return ["publish", "accept", "refuse", *known]
-
-
-SOURCES: Mapping[str, Callable[[BlockingClient, str], list[str]]] = {
-    **dict.fromkeys(
-        ("status", "watch", "cancel", "retry", "priority", "fetch", "datasets", "history"),
-        _workflows,
-    ),
-    **dict.fromkeys(("why", "show", "logs", "done"), _tasks),
-    "programs": _programs,
-    "expel": lambda client, begun: _machines(client),  # noqa: ARG005 - all take the word
-}

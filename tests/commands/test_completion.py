@@ -10,10 +10,19 @@ import pytest
 
 from agent import cli
 from agent.commands import exits
-from agent.commands.completion import words
+from agent.commands.completing import PLACES
+from agent.commands.completion import GROUPS, words
 from agent.commands.scripts import SCRIPTS
 
 CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
+
+TAKE_NO_NAMES = {
+    *("agent", "stop", "peers", "doctor", "resume", "volunteering", "log", "settings", "telnet"),
+    *("completion", "demo"),
+    *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),
+    "flock leave",
+    *("submit", "flock join", "program new", "program check"),  # files and folders
+}
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +55,26 @@ def test_commands_options_and_commands_of_commands_are_offered() -> None:
     assert words(["submit", "--wa"]) == ["--wait"]
     assert "--follow" in words(["logs", "x", "--f"])
     assert words(["cancel", ""]) == []
+
+
+def test_words_that_options_and_places_choose_from_are_offered() -> None:
+    assert words(["completion", "f"]) == ["fish"]
+    assert words(["completion", "fish", ""]) == []
+    assert words(["log", "--severity", "w"]) == ["warning"]
+    assert words(["volunteering", "--mode", "when"]) == ["when idle"]
+    assert words(["settings", "--published-programs", ""]) == ["always", "ask", "never"]
+    assert words(["history", "--all", "--state", "ab"]) == ["aborted"]
+    assert words(["flock", "invite", "--file", ""]) == []
+    assert words(["peers", "--json", "--n"]) == ["--node"]
+    assert words(["--json", "peers", "--n"]) == ["--node"]
+
+
+def test_of_each_command_it_is_known_which_names_it_takes() -> None:
+    """Whoever adds a command says here that it takes none, or there where they are from."""
+    commands = {each for each in cli.COMMANDS if each not in GROUPS}
+    for group in GROUPS:
+        commands |= {f"{group} {each}" for each in words([group, ""])}
+    assert commands - TAKE_NO_NAMES == set(PLACES)
 
 
 def test_a_command_may_be_abbreviated_where_that_is_unique(

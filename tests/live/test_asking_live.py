@@ -120,6 +120,7 @@ def test_people_type_it(hosts: Hosts) -> None:
     """The one compares first and waits; the other then lets it in by the code."""
     nearby = run_command(hosts[5], "flock", "nearby")
     assert "can be asked" in nearby.stdout
+    assert run_command(hosts[5], "completion", "words", "flock", "ask", "").stdout
     asking = start_command(hosts[5], "flock", "ask", _reference(hosts))
     assert asking.stdin is not None
     asking.stdin.write("perhaps\nyes\n")
@@ -130,6 +131,9 @@ def test_people_type_it(hosts: Hosts) -> None:
     assert code in run_command(hosts[0], "flock", "requests").stdout
     assert "host5 (user " in "\n".join(hosts[0].call(methods.DOCTOR, flock.Doctor()).waiting)
     keeper = next(host for host in hosts if _keeps(host))
+    for command in ("admit", "refuse"):
+        offered = run_command(keeper, "completion", "words", "flock", command, "")
+        assert offered.stdout == "host5\n"
     run_command(keeper, "flock", "admit", "host5", typed="no\n", code=1)
     assert "host5 is let in" in run_command(keeper, "flock", "admit", *code.split()).stdout
     with asking:

@@ -1,0 +1,106 @@
+"""What may stand at a place of a command line, where it is more than a word of the command itself.
+
+Commands and options are known from the commands; what is here are names that the agent knows, and the
+few words that a command takes for values. Codes of machines that ask to be let in are not offered: a
+code is to come from the other machine's screen, and not from this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from agent.api.admission import Nearby, Requests
+from agent.api.flock import Peers
+from agent.api.methods import NEARBY, PEERS, PROGRAMS, REQUESTS, SHOW, STATUS
+from agent.api.programs import Programs
+from agent.api.work import Show, Status
+from agent.client import BlockingClient
+
+NAMES_MAX = 500
+PRIORITIES = ("low", "interactive")
+Source = Callable[[BlockingClient, list[str], str], list[str]]
+"""What fits at a place: who is asked, the words before it behind the command, how it begins."""
+
+
+def _machines(client: BlockingClient, _: list[str], __: str) -> list[str]:
+    return [peer.name for peer in client.call(PEERS, Peers()).peers]
+
+
+def _flocks(client: BlockingClient, _: list[str], __: str) -> list[str]:
+    found = client.call(NEARBY, Nearby()).flocks
+    return [each.name or each.flock for each in found if each.askable and not each.own]
+
+
+def _askers(client: BlockingClient, _: list[str], __: str) -> list[str]:
+    return [each.name for each in client.call(REQUESTS, Requests()).requests]
+
+
+def _workflows(client: BlockingClient, _: list[str], __: str) -> list[str]:
+    reply = client.call(STATUS, Status(limit=NAMES_MAX))
+    return [each.name for each in reply.workflows]
+
+
+def _prioritised(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    return list(PRIORITIES) if before else _workflows(client, before, begun)
+
+
+def _tasks(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    """Workflows first; behind a slash, the tasks of that one."""
+    workflow, slash, _ = begun.rpartition("/")
+    if not slash:
+        return [f"{name}/" for name in _workflows(client, before, begun)]
+    reply = client.call(SHOW, Show(workflow, limit=NAMES_MAX))
+    return [f"{workflow}/{task.name}" for task in reply.tasks]
+
+
+def _workflow_or_task(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    if "/" in begun:
+        return _tasks(client, before, begun)
+    return _workflows(client, before, begun)
+
+
+def _workflow_then_tasks(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    if not before:
+        return _workflows(client, before, begun)
+    reply = client.call(SHOW, Show(before[0], limit=NAMES_MAX))
+    return [task.name for task in reply.tasks]
+
+
+def _programs(client: BlockingClient, _: list[str], __: str) -> list[str]:
+    return [each.name for each in client.call(PROGRAMS, Programs()).programs]
+
+
+def _programs_decided(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    """Behind `publish` there is a folder, and the shell knows which there are."""
+    if not before:
+        return ["publish", "accept", "refuse"]
+    return [] if before[0] == "publish" else _programs(client, before, begun)
+
+
+def _datasets(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    if not before:
+        return ["add", *_workflows(client, before, begun)]
+    return []
+
+
+PLACES: Mapping[str, Source] = {
+    **dict.fromkeys(("status", "watch", "history"), _workflows),
+    **dict.fromkeys(("cancel", "retry"), _workflow_then_tasks),
+    "fetch": _workflow_or_task,
+    **dict.fromkeys(("why", "show", "logs", "done"), _tasks),
+    "priority": _prioritised,
+    "programs": _programs_decided,
+    "datasets": _datasets,
+    "pause": lambda *_: ["15m", "1h", "tomorrow"],
+    "flock ask": _flocks,
+    "flock admit": _askers,
+    "flock refuse": _askers,
+    "flock expel": _machines,
+}
+VALUES: Mapping[str, Source] = {
+    "--node": _machines,
+    "--on": _machines,
+    "--program": _programs,
+    "--priority": lambda *_: list(PRIORITIES),
+}
+"""Of options, in whatever command."""
