@@ -154,8 +154,8 @@ PRESENCE: Table = (
         lambda: tr("Paused: memory came free only {ago} ago"),
     ),
     (
-        r"Paused: only (?P<free>\d+) MB of memory are free, (?P<kept>\d+) MB are kept for you",
-        lambda: tr("Paused: only {free} MB of memory are free, {kept} MB are kept for you"),
+        r"Paused: only (?P<size>\d+) MB of memory are free, (?P<kept_size>\d+) MB are kept for you",
+        lambda: tr("Paused: only {size} of memory are free, {kept_size} are kept for you"),
     ),
     (
         r"Paused: a program fills the screen",

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from agent.api.values import TaskState
 from gui.model.agent_sentences import CAUSES, FITTING, PRESENCE, REFUSALS, SIGHT, WORK, Table
 from gui.model.marks import state_words
+from gui.model.times import size
 from gui.words import tr, tr_n
 
 Say = Callable[..., str]
@@ -99,7 +100,7 @@ _PATTERNS: Table = (
     (r"The screen is locked(?:, by .+)?", lambda: tr("The screen is locked")),
     (r"The screen is not locked(?:, by .+)?", lambda: tr("The screen is not locked")),
     (r"Nobody is logged in at a screen(?:, by .+)?", lambda: tr("Nobody is logged in at a screen")),
-    (r"(?P<memory>\d+) MB of memory are free", lambda: tr("{memory} MB of memory are free")),
+    (r"(?P<size>\d+) MB of memory are free", lambda: tr("{size} of memory are free")),
     (r"No exclusive program runs", lambda: tr("No exclusive program runs")),
     (r"claimed by (?P<host>.+)", lambda: tr("taken by {host}")),
     (r"(?P<task>.+) runs on (?P<host>.+)", lambda: tr("{task} runs on {host}")),
@@ -126,8 +127,11 @@ _PATTERNS: Table = (
 _STATES = {state.value: state for state in TaskState}
 NESTED = ("why", "what")
 LISTS = ("hosts", "programs", "names")
-UNACCEPTED = "does not take the published program "
-"""How the agent begins to say that a machine runs a program only when somebody there accepts it."""
+SIZES_MB = ("size", "kept_size")
+MB = 1_000_000
+TOLD_BY = "told by "
+OUTPUTS_SAFE = "the outputs are kept safe"
+"""What set off the end of a task, and so the beginning of those that needed it."""
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), said) for pattern, said in _PATTERNS)
 
 
@@ -150,10 +154,21 @@ def move_words(what: str) -> str:
     return f"{said}: {in_our_words(why)}" if why else said
 
 
+def story_line(what: str, cause: str) -> str:
+    """A move, and what set it off where that says more than that some machine passed it on."""
+    said = move_words(what)
+    if not cause or cause.startswith(TOLD_BY):
+        return said
+    if cause == OUTPUTS_SAFE and not what.startswith(TaskState.TERMINATED.value):
+        begun = tr("what it needs is there")
+        return f"{said} ({begun})"
+    return f"{said} ({cause_words(cause)})"
+
+
 def cause_words(cause: str) -> str:
     """What set a move off."""
-    if cause.startswith("told by "):
-        return tr("told by {machine}", machine=cause.removeprefix("told by "))
+    if cause.startswith(TOLD_BY):
+        return tr("told by {machine}", machine=cause.removeprefix(TOLD_BY))
     known = CAUSES.get(cause)
     return known() if known is not None else cause
 
@@ -193,6 +208,8 @@ def _within(key: str, value: str | None) -> str:
     """Reasons within sentences are sentences of the agent too."""
     if key == "state" and value in _STATES:
         return state_words(_STATES[value])
+    if value and key in SIZES_MB:
+        return size(int(value) * MB)
     if value and key in LISTS:
         first, joined, last = value.rpartition(" and ")
         return tr("{first} and {last}", first=first, last=last) if joined else value

@@ -1,7 +1,7 @@
-"""What is wrong with a workflow file, in the language of the person: the faults that people make.
+"""What is wrong with a workflow file, in the language of the person.
 
-There are many more that a file can have, most of them of YAML itself; those are shown as the agent
-says them, with the line to look at.
+A sentence that is not known, such as one of the older language in XML, is shown as the agent says
+it, with the line to look at: better foreign than missing.
 """
 
 from __future__ import annotations
@@ -9,61 +9,56 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from gui.model.agent_sentences import Table
+from gui.model.fault_sentences import FAULTS, KINDS
 from gui.words import tr
 
-_FAULTS: tuple[tuple[str, Callable[[], str]], ...] = (
-    (r"no machine has the program (?P<name>.+)", lambda: tr("no machine has the program {name}")),
-    (r"there is no task (?P<name>.+)", lambda: tr("there is no task {name}")),
-    (r"there is no variable (?P<name>.+)", lambda: tr("there is no variable {name}")),
-    (r"a workflow has no (?P<name>.+)", lambda: tr("a workflow has no {name}")),
-    (
-        r"there is nothing under (?P<name>.+): remove it",
-        lambda: tr("there is nothing under {name}: remove it"),
-    ),
-    (
-        r"a workflow needs tasks: there are none",
-        lambda: tr("a workflow needs tasks: there are none"),
-    ),
-    (r"two tasks are called (?P<name>.+)", lambda: tr("two tasks are called {name}")),
-    (r"(?P<task>.+) needs itself", lambda: tr("{task} needs itself")),
-    (
-        r"tasks need each other in a circle: (?P<way>.+)",
-        lambda: tr("tasks need each other in a circle: {way}"),
-    ),
-    (
-        r"the variable (?P<name>.+?) is never used: write (?P<how>.+) or remove it",
-        lambda: tr("the variable {name} is never used: write {how} or remove it"),
-    ),
-    (r"(?P<task>.+) has no output (?P<name>.+)", lambda: tr("{task} has no output {name}")),
-    (r"there is nothing in this file", lambda: tr("there is nothing in this file")),
-    (r"cannot be read: it is not there", lambda: tr("cannot be read: it is not there")),
-    (r"cannot be read: (?P<why>.+)", lambda: tr("cannot be read: {why}")),
-    (
-        r"is not UTF-8 text from here on: save it as UTF-8",
-        lambda: tr("is not UTF-8 text from here on: save it as UTF-8"),
-    ),
-    (r"(?P<name>.+) is given twice, (?P<where>.+)", lambda: tr("{name} is given twice")),
-    (
-        r"(?P<name>.+) must be true or false, not (?P<given>.+)",
-        lambda: tr("{name} must be true or false, not {given}"),
-    ),
-)
-_COMPILED = tuple((re.compile(pattern, re.DOTALL), said) for pattern, said in _FAULTS)
-_MEANT = "; did you mean "
+_Compiled = tuple[re.Pattern[str], Callable[[], str]]
+
+_MEANT, _KNOWN = "; did you mean ", "; known: "
+_WORDED = ("owner", "wanted", "given", "other")
+"""Parts of a sentence that may be words of the agent themselves."""
+_LISTED = ("ways",)
+
+
+def _compiled(table: Table) -> tuple[_Compiled, ...]:
+    return tuple((re.compile(pattern, re.DOTALL), said) for pattern, said in table)
+
+
+_FAULTS, _KINDS = _compiled(FAULTS), _compiled(KINDS)
 
 
 def fault_in_our_words(text: str) -> str:
     """As it is said here with its hint, or as it came."""
     body, hinted, names = text.partition(_MEANT)
-    for pattern, said in _COMPILED:
-        found = pattern.fullmatch(body)
+    if hinted:
+        return _joined(body, tr("did you mean {names}?", names=_either(names.rstrip("?"))), text)
+    body, listed, names = text.partition(_KNOWN)
+    if listed:
+        return _joined(body, tr("known: {names}", names=names), text)
+    return _found(_FAULTS, text) or text
+
+
+def _joined(body: str, hint: str, text: str) -> str:
+    fault = _found(_FAULTS, body)
+    return f"{fault}; {hint}" if fault else text
+
+
+def _found(table: tuple[_Compiled, ...], text: str) -> str:
+    for pattern, said in table:
+        found = pattern.fullmatch(text)
         if found is not None:
-            fault = said().format(**found.groupdict())
-            return f"{fault}; {_hint(names.rstrip('?'))}" if hinted else fault
-    return text
+            values = {key: _within(key, value) for key, value in found.groupdict().items()}
+            return said().format(**values) if values else said()
+    return ""
 
 
-def _hint(names: str) -> str:
+def _within(key: str, value: str) -> str:
+    if key in _WORDED:
+        return _found(_KINDS, value) or (_either(value) if key == "wanted" else value)
+    return _either(value) if key in _LISTED else value
+
+
+def _either(names: str) -> str:
     first, joined, last = names.rpartition(" or ")
-    said = tr("{first} or {last}", first=first, last=last) if joined else names
-    return tr("did you mean {names}?", names=said)
+    return tr("{first} or {last}", first=first, last=last) if joined else names

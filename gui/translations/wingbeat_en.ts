@@ -164,14 +164,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n are being cancelled</source>
-        <comment>workflows or tasks</comment>
-        <translation>
-            <numerusform>%n is being cancelled</numerusform>
-            <numerusform>%n are being cancelled</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>failed %n time(s)</source>
         <translation>
             <numerusform>failed %n time</numerusform>
@@ -184,6 +176,14 @@
         <translation>
             <numerusform>%n machine</numerusform>
             <numerusform>%n machines</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n will be cancelled</source>
+        <comment>workflows or tasks</comment>
+        <translation>
+            <numerusform>%n will be cancelled</numerusform>
+            <numerusform>%n will be cancelled</numerusform>
         </translation>
     </message>
 </context>

@@ -156,8 +156,8 @@
         <translation>Ninguém está conectado a uma tela</translation>
     </message>
     <message>
-        <source>{memory} MB of memory are free</source>
-        <translation>{memory} MB de memória livres</translation>
+        <source>{size} of memory are free</source>
+        <translation>{size} de memória livres</translation>
     </message>
     <message>
         <source>No exclusive program runs</source>
@@ -336,8 +336,8 @@
         <translation>Pausado: a memória ficou livre há só {ago}</translation>
     </message>
     <message>
-        <source>Paused: only {free} MB of memory are free, {kept} MB are kept for you</source>
-        <translation>Pausado: só {free} MB de memória estão livres; {kept} MB ficam para você</translation>
+        <source>Paused: only {size} of memory are free, {kept_size} are kept for you</source>
+        <translation>Em pausa: só há {size} de memória livres, {kept_size} ficam para você</translation>
     </message>
     <message>
         <source>Paused: a program fills the screen</source>
@@ -656,6 +656,10 @@
         <translation>{what} em {machine}</translation>
     </message>
     <message>
+        <source>what it needs is there</source>
+        <translation>o que ela precisa está aí</translation>
+    </message>
+    <message>
         <source>told by {machine}</source>
         <translation>dito por {machine}</translation>
     </message>
@@ -876,6 +880,10 @@
         <translation>Nenhuma máquina ajuda no momento; começa assim que uma ajudar.</translation>
     </message>
     <message>
+        <source>step for a person</source>
+        <translation>passo de uma pessoa</translation>
+    </message>
+    <message>
         <source>{task} of {workflow} on {host}</source>
         <translation>{task} de {workflow} em {host}</translation>
     </message>
@@ -1050,6 +1058,10 @@
     <message>
         <source>Holding {task}: you need this computer</source>
         <translation>{task} suspensa: você precisa deste computador</translation>
+    </message>
+    <message>
+        <source>{sentence}; quits after that</source>
+        <translation>{sentence}; depois fecha</translation>
     </message>
     <message>
         <source>{sentence}; pauses after that</source>
@@ -1356,6 +1368,18 @@
         <translation>Este computador ajuda sempre; nada é observado.</translation>
     </message>
     <message>
+        <source>When keyboard and mouse rest for</source>
+        <translation>Com teclado e mouse parados por</translation>
+    </message>
+    <message>
+        <source>While memory is free of at least</source>
+        <translation>Com memória livre de pelo menos</translation>
+    </message>
+    <message>
+        <source>When I come back, let a task end that needs at most</source>
+        <translation>Quando eu voltar, deixar terminar a tarefa que precisa de até</translation>
+    </message>
+    <message>
         <source>This computer</source>
         <translation>Este computador</translation>
     </message>
@@ -1372,20 +1396,8 @@
         <translation>Quando ele ajuda</translation>
     </message>
     <message>
-        <source>After no key or mouse for</source>
-        <translation>Depois de teclado e mouse parados por</translation>
-    </message>
-    <message>
         <source>While other programs use at most</source>
         <translation>Enquanto outros programas usam no máximo</translation>
-    </message>
-    <message>
-        <source>While so much memory is free</source>
-        <translation>Enquanto há esta memória livre</translation>
-    </message>
-    <message>
-        <source>When I come back, let end what needs at most</source>
-        <translation>Quando eu voltar, deixar terminar o que precisa de até</translation>
     </message>
     <message>
         <source>Welcome to Wingbeat</source>
@@ -2081,12 +2093,12 @@
         <translation>tarefas feitas pelo bando</translation>
     </message>
     <message>
-        <source>waited, as a rule</source>
-        <translation>esperou, em regra</translation>
+        <source>usual wait</source>
+        <translation>espera usual</translation>
     </message>
     <message>
-        <source>waited, at most</source>
-        <translation>esperou, no máximo</translation>
+        <source>longest wait</source>
+        <translation>maior espera</translation>
     </message>
     <message>
         <source>Files</source>
@@ -2359,6 +2371,18 @@
         <translation>Grafo</translation>
     </message>
     <message>
+        <source>{name} will be cancelled</source>
+        <translation>{name} será cancelado</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n will be cancelled</source>
+        <comment>workflows or tasks</comment>
+        <translation>
+            <numerusform>%n será cancelado</numerusform>
+            <numerusform>%n serão cancelados</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>Retry</source>
         <translation>Tentar de novo</translation>
     </message>
@@ -2377,18 +2401,6 @@
     <message>
         <source>Low</source>
         <translation>Baixa</translation>
-    </message>
-    <message>
-        <source>{name} is being cancelled</source>
-        <translation>{name} está sendo cancelado</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n are being cancelled</source>
-        <comment>workflows or tasks</comment>
-        <translation>
-            <numerusform>%n está sendo cancelado</numerusform>
-            <numerusform>%n estão sendo cancelados</numerusform>
-        </translation>
     </message>
     <message>
         <source>{name} comes before what you chose: choose a file for it too.</source>
@@ -2567,8 +2579,332 @@
         <translation>{name} aparece duas vezes</translation>
     </message>
     <message>
-        <source>{name} must be true or false, not {given}</source>
-        <translation>{name} deve ser true ou false, não {given}</translation>
+        <source>a workflow is a mapping with tasks, not {given}</source>
+        <translation>um fluxo é um mapa com tarefas, não {given}</translation>
+    </message>
+    <message>
+        <source>a tab cannot indent here: use spaces</source>
+        <translation>uma tabulação não pode recuar aqui: use espaços</translation>
+    </message>
+    <message>
+        <source>a &apos;:&apos; has no place here: quote the text or indent the key</source>
+        <translation>não cabe &apos;:&apos; aqui: ponha o texto entre aspas ou recue a chave</translation>
+    </message>
+    <message>
+        <source>a &apos;,&apos; or &apos;]&apos; is missing in the list that begins in line {line}</source>
+        <translation>falta &apos;,&apos; ou &apos;]&apos; na lista que começa na linha {line}</translation>
+    </message>
+    <message>
+        <source>a &apos;,&apos; or &apos;}}&apos; is missing in the mapping that begins in line {line}</source>
+        <translation>falta &apos;,&apos; ou &apos;}}&apos; no mapa que começa na linha {line}</translation>
+    </message>
+    <message>
+        <source>the quote that opens in line {line} is never closed</source>
+        <translation>as aspas que se abrem na linha {line} nunca se fecham</translation>
+    </message>
+    <message>
+        <source>the indentation does not fit the lines above</source>
+        <translation>o recuo não combina com as linhas acima</translation>
+    </message>
+    <message>
+        <source>a text cannot begin with this character: put quotes around it</source>
+        <translation>um texto não pode começar com este caractere: ponha-o entre aspas</translation>
+    </message>
+    <message>
+        <source>there is no such escape: use single quotes or a double \</source>
+        <translation>não existe esse escape: use aspas simples ou \ dobrada</translation>
+    </message>
+    <message>
+        <source>*{name} is defined nowhere above</source>
+        <translation>*{name} não foi definido acima</translation>
+    </message>
+    <message>
+        <source>*{name} contains itself</source>
+        <translation>*{name} contém a si mesmo</translation>
+    </message>
+    <message>
+        <source>the tag {name} means nothing here: leave it away</source>
+        <translation>a etiqueta {name} não significa nada aqui: tire-a</translation>
+    </message>
+    <message>
+        <source>a second document starts here: make it a file</source>
+        <translation>um segundo documento começa aqui: faça dele um arquivo</translation>
+    </message>
+    <message>
+        <source>a key must be a single word, not {given}</source>
+        <translation>uma chave deve ser uma só palavra, não {given}</translation>
+    </message>
+    <message>
+        <source>&lt;&lt; takes a mapping, not {given}</source>
+        <translation>&lt;&lt; recebe um mapa, não {given}</translation>
+    </message>
+    <message>
+        <source>between {{ and }} a variable needs quotes, like {name}</source>
+        <translation>entre {{ e }} uma variável precisa de aspas, como {name}</translation>
+    </message>
+    <message>
+        <source>{name} must be a mapping of names, not {given}</source>
+        <translation>{name} deve ser um mapa de nomes, não {given}</translation>
+    </message>
+    <message>
+        <source>{name} must be {wanted}, and there is nothing</source>
+        <translation>{name} deve ser {wanted}, e não há nada</translation>
+    </message>
+    <message>
+        <source>{owner} must be {wanted}, not {given}</source>
+        <translation>{owner} deve ser {wanted}, não {given}</translation>
+    </message>
+    <message>
+        <source>{name} is empty: give it {wanted}</source>
+        <translation>{name} está vazio: dê-lhe {wanted}</translation>
+    </message>
+    <message>
+        <source>{name} has at most {most} characters, and this has {given}</source>
+        <translation>{name} tem no máximo {most} caracteres, e este tem {given}</translation>
+    </message>
+    <message>
+        <source>{name} has at most {most} entries, and this has {given}</source>
+        <translation>{name} tem no máximo {most} itens, e este tem {given}</translation>
+    </message>
+    <message>
+        <source>{name} is no name here: {wanted}</source>
+        <translation>{name} não serve de nome aqui: {wanted}</translation>
+    </message>
+    <message>
+        <source>{name} is the name of {other} in line {line} already</source>
+        <translation>{name} já é o nome de {other} na linha {line}</translation>
+    </message>
+    <message>
+        <source>{name} is octal to some readers: write {how}</source>
+        <translation>{name} é octal para alguns leitores: escreva {how}</translation>
+    </message>
+    <message>
+        <source>{name}: write {how} instead of {given}</source>
+        <translation>{name}: escreva {how} em vez de {given}</translation>
+    </message>
+    <message>
+        <source>{name} is no text to some readers: write {one} or {how}</source>
+        <translation>{name} não é texto para alguns leitores: escreva {one} ou {how}</translation>
+    </message>
+    <message>
+        <source>{name} is no name that XML allows</source>
+        <translation>{name} não é um nome que XML permita</translation>
+    </message>
+    <message>
+        <source>there are parameters already: remove one of the two</source>
+        <translation>já há parâmetros: tire um dos dois</translation>
+    </message>
+    <message>
+        <source>this is not XML: {why}</source>
+        <translation>isto não é XML: {why}</translation>
+    </message>
+    <message>
+        <source>there is no file {name} in {folder}</source>
+        <translation>não há o arquivo {name} em {folder}</translation>
+    </message>
+    <message>
+        <source>{name} fits no file in {folder}</source>
+        <translation>{name} não corresponde a nenhum arquivo em {folder}</translation>
+    </message>
+    <message>
+        <source>the identifier after id: is missing</source>
+        <translation>falta o identificador depois de id:</translation>
+    </message>
+    <message>
+        <source>is not there: it describes the program (`{how}` writes one)</source>
+        <translation>não está aí: descreve o programa (`{how}` escreve um)</translation>
+    </message>
+    <message>
+        <source>{name} has the line ends of Windows, which the shells of other systems cannot read: save it with those of Unix</source>
+        <translation>{name} tem os fins de linha do Windows, que os shells de outros sistemas não leem: salve com os do Unix</translation>
+    </message>
+    <message>
+        <source>no task runs the program {name}: remove it</source>
+        <translation>nenhuma tarefa roda o programa {name}: tire-o</translation>
+    </message>
+    <message>
+        <source>{task} has {count} outputs: write {ways}</source>
+        <translation>{task} tem {count} saídas: escreva {ways}</translation>
+    </message>
+    <message>
+        <source>which outputs {task} has is not known: write a number from 0, not {given}</source>
+        <translation>não se sabe que saídas {task} tem: escreva um número a partir de 0, não {given}</translation>
+    </message>
+    <message>
+        <source>{task} is no fan-out, and how many outputs it has is not known: write {how} for the first</source>
+        <translation>{task} não se repete, e não se sabe quantas saídas tem: escreva {how} para a primeira</translation>
+    </message>
+    <message>
+        <source>after takes the name of a task, not {given}</source>
+        <translation>after recebe o nome de uma tarefa, não {given}</translation>
+    </message>
+    <message>
+        <source>{task} has nothing to attach: use after instead</source>
+        <translation>{task} não tem nada a anexar: use after</translation>
+    </message>
+    <message>
+        <source>{task} has no outputs: use after instead</source>
+        <translation>{task} não tem saídas: use after</translation>
+    </message>
+    <message>
+        <source>an output of another workflow is a number, not {given}</source>
+        <translation>uma saída de outro fluxo é um número, não {given}</translation>
+    </message>
+    <message>
+        <source>{owner} needs program: what it runs</source>
+        <translation>{owner} precisa de program: o que roda</translation>
+    </message>
+    <message>
+        <source>{owner} needs asks: what a person is asked to do</source>
+        <translation>{owner} precisa de asks: o que se pede a uma pessoa</translation>
+    </message>
+    <message>
+        <source>{owner} needs task: the task whose output it is</source>
+        <translation>{owner} precisa de task: a tarefa de quem é a saída</translation>
+    </message>
+    <message>
+        <source>{owner} needs run: the script or the program&apos;s folder, beside this file</source>
+        <translation>{owner} precisa de run: o script ou a pasta do programa, ao lado deste arquivo</translation>
+    </message>
+    <message>
+        <source>{task} is run {count} times: write {how} for all of them</source>
+        <translation>{task} roda {count} vezes: escreva {how} para todas</translation>
+    </message>
+    <message>
+        <source>the variable {name} has no default, so a value must be given</source>
+        <translation>a variável {name} não tem valor próprio, então é preciso dar um</translation>
+    </message>
+    <message>
+        <source>{name} names no variable; write $${{ for ${{ itself</source>
+        <translation>{name} não nomeia variável; escreva $${{ para o próprio ${{</translation>
+    </message>
+    <message>
+        <source>{name} is a list, which cannot stand inside a text</source>
+        <translation>{name} é uma lista, que não cabe dentro de um texto</translation>
+    </message>
+    <message>
+        <source>for_each: the list of {name} is empty</source>
+        <translation>for_each: a lista de {name} está vazia</translation>
+    </message>
+    <message>
+        <source>for_each: there is no task {name}; to run over files write for_each: {how}</source>
+        <translation>for_each: não há a tarefa {name}; para percorrer arquivos escreva for_each: {how}</translation>
+    </message>
+    <message>
+        <source>for_each: there is no task {name}</source>
+        <translation>for_each: não há a tarefa {name}</translation>
+    </message>
+    <message>
+        <source>for_each: {task} is run once only, so it has no values</source>
+        <translation>for_each: {task} roda uma só vez, então não tem valores</translation>
+    </message>
+    <message>
+        <source>for_each goes round in a circle: {way}</source>
+        <translation>for_each anda em círculo: {way}</translation>
+    </message>
+    <message>
+        <source>for_each: to must be at least from, and at most {most} more</source>
+        <translation>for_each: to deve ser pelo menos from, e no máximo {most} a mais</translation>
+    </message>
+    <message>
+        <source>for_each: {name} takes either lines or from and to</source>
+        <translation>for_each: {name} recebe lines, ou então from e to</translation>
+    </message>
+    <message>
+        <source>for_each makes {count} tasks; a workflow has at most {most}</source>
+        <translation>for_each faz {count} tarefas; um fluxo tem no máximo {most}</translation>
+    </message>
+    <message>
+        <source>a workflow has at most {most} tasks: this one makes it more</source>
+        <translation>um fluxo tem no máximo {most} tarefas: esta passa disso</translation>
+    </message>
+    <message>
+        <source>{owner} has no {name}</source>
+        <translation>{owner} não tem {name}</translation>
+    </message>
+    <message>
+        <source>a list</source>
+        <translation>uma lista</translation>
+    </message>
+    <message>
+        <source>a text</source>
+        <translation>um texto</translation>
+    </message>
+    <message>
+        <source>a mapping</source>
+        <translation>um mapa</translation>
+    </message>
+    <message>
+        <source>a single value</source>
+        <translation>um só valor</translation>
+    </message>
+    <message>
+        <source>a number</source>
+        <translation>um número</translation>
+    </message>
+    <message>
+        <source>a whole number</source>
+        <translation>um número inteiro</translation>
+    </message>
+    <message>
+        <source>true or false</source>
+        <translation>true ou false</translation>
+    </message>
+    <message>
+        <source>a whole number from {least} to {most}</source>
+        <translation>um número inteiro de {least} a {most}</translation>
+    </message>
+    <message>
+        <source>a number with a unit, like {ways}</source>
+        <translation>um número com unidade, como {ways}</translation>
+    </message>
+    <message>
+        <source>more than 0 and at most {most}</source>
+        <translation>mais que 0 e no máximo {most}</translation>
+    </message>
+    <message>
+        <source>low, interactive or 0 to 100</source>
+        <translation>low, interactive ou de 0 a 100</translation>
+    </message>
+    <message>
+        <source>at most {most} characters, none of them {signs}</source>
+        <translation>no máximo {most} caracteres, nenhum deles {signs}</translation>
+    </message>
+    <message>
+        <source>letters, digits and _, and no digit first</source>
+        <translation>letras, dígitos e _, e nenhum dígito no começo</translation>
+    </message>
+    <message>
+        <source>a task</source>
+        <translation>uma tarefa</translation>
+    </message>
+    <message>
+        <source>a gate</source>
+        <translation>um passo manual</translation>
+    </message>
+    <message>
+        <source>a program</source>
+        <translation>um programa</translation>
+    </message>
+    <message>
+        <source>a workflow</source>
+        <translation>um fluxo</translation>
+    </message>
+    <message>
+        <source>a variable</source>
+        <translation>uma variável</translation>
+    </message>
+    <message>
+        <source>the default of {name}</source>
+        <translation>o valor próprio de {name}</translation>
+    </message>
+    <message>
+        <source>the value given for {name}</source>
+        <translation>o valor dado a {name}</translation>
+    </message>
+    <message>
+        <source>known: {names}</source>
+        <translation>conhecidos: {names}</translation>
     </message>
     <message>
         <source>{first} or {last}</source>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,14 @@ from agent.workflow.model import KnownProgram
 from agent.workflow.reading import read_workflow
 from gui import words
 from gui.languages import speak
-from gui.model.agent_words import cause_words, in_our_words, refusal_in_our_words
+from gui.model.agent_words import (
+    cause_words,
+    in_our_words,
+    refusal_in_our_words,
+    story_line,
+)
 from gui.model.fault_words import fault_in_our_words
+from tests.workflow.malformed_table import cases
 
 ROOT = Path(next(iter(agent.__path__)))
 VALUE = "7"
@@ -185,3 +192,46 @@ def test_faults_of_files_are_said_in_our_words(tmp_path: Path, wrong: str, said:
         read_workflow(file, programs={"import": KnownProgram(), "report": KnownProgram()})
     faults = [fault_in_our_words(each.text) for each in told.value.faults]
     assert any(each.startswith(said) for each in faults), faults
+
+
+def _faults() -> list[str]:
+    """What is said of wrong files in YAML, without the place; those in XML stay as they are."""
+    sentences = [
+        each for case in cases() if not case.title.endswith("(xml)") for each in case.sentences
+    ]
+    return [re.sub(r"^\S+?(:\d+)*: ", "", each) for each in sentences]
+
+
+def test_all_faults_of_the_table_are_said_in_our_words() -> None:
+    faults = _faults()
+    assert len(faults) > 100
+    assert [each for each in faults if fault_in_our_words(each) == each] == []
+
+
+def test_faults_read_in_english_as_the_agent_says_them() -> None:
+    words.install(None)
+    changed = [each for each in _faults() if fault_in_our_words(each) != each]
+    assert all(" is given twice, " in each for each in changed), changed
+
+
+def test_kinds_of_values_in_faults_are_said_in_our_words() -> None:
+    said = fault_in_our_words('priority must be low, interactive or 0 to 100, not "urgent"')
+    assert said == 'priority deve ser low, interactive ou de 0 a 100, não "urgent"'
+    said = fault_in_our_words("tasks must be a mapping of names, not a list")
+    assert said == "tasks deve ser um mapa de nomes, não uma lista"
+
+
+@pytest.mark.parametrize(
+    ("what", "cause", "said"),
+    [
+        ("Waiting", "the outputs are kept safe", "waits for you (what it needs is there)"),
+        ("Terminated on acor", "the outputs are kept safe", "done on acor (the outputs are kept safe)"),
+        ("Running on acor", "told by cagarro", "running on acor"),
+        ("Submitted", "submitted", "waiting (submitted)"),
+    ],
+)  # fmt: skip
+def test_what_set_a_move_off_is_said_where_it_tells_something(
+    what: str, cause: str, said: str
+) -> None:
+    words.install(None)
+    assert story_line(what, cause) == said
