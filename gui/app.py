@@ -81,6 +81,7 @@ def make_application() -> QApplication:
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication([APPLICATION])
     application.setApplicationName(APPLICATION)
+    application.setOrganizationName(APPLICATION)  # the folder of what the window remembers
     application.setApplicationDisplayName("Wingbeat")
     application.setDesktopFileName(APPLICATION)
     application.setQuitOnLastWindowClosed(False)

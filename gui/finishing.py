@@ -52,7 +52,7 @@ class Finishing(QObject):
         self._begun()
 
     def _begun(self) -> None:
-        self.under_way = True
+        self.under_way = self._desk.screen.quitting = True
         self._timer.start()
         self._look()
 
@@ -79,7 +79,7 @@ class Finishing(QObject):
             self._rest()
 
     def _rest(self) -> None:
-        self.under_way = self._own_pause = False
+        self.under_way = self._own_pause = self._desk.screen.quitting = False
         self._taking_since_s = None
         self._timer.stop()
 

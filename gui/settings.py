@@ -5,6 +5,8 @@ They are the window's own; what concerns the agent (rules, name, programs) is th
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QSettings
 
 from gui.model.news import NewsKind
@@ -30,6 +32,17 @@ def language() -> str:
 def choose_language(code: str) -> None:
     """From the next start on."""
     QSettings().setValue("language", code)
+
+
+def last_folder(purpose: str) -> str:
+    """Where files for this were chosen last; at first the person's own folder, wherever the program
+    was started."""
+    return str(QSettings().value(f"folders/{purpose}", str(Path.home())))
+
+
+def keep_folder(purpose: str, folder: Path) -> None:
+    """Begin there the next time."""
+    QSettings().setValue(f"folders/{purpose}", str(folder))
 
 
 def first_run_done() -> bool:

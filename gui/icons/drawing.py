@@ -124,19 +124,17 @@ class _Engine(QIconEngine):
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         """Disabled is paler, not grey on grey."""
-        if mode == QIcon.Mode.Disabled:
-            painter.setOpacity(_DISABLED_OPACITY)
-        painter.drawPixmap(rect, self._pixels(rect.size(), 2.0))
+        painter.drawPixmap(rect, self._faded(self._pixels(rect.size(), 2.0, mode), mode))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """Already in device pixels, as Qt asks here."""
-        return self._faded(self._pixels(size, 1.0), mode)
+        return self._faded(self._pixels(size, 1.0, mode), mode)
 
     def scaledPixmap(
         self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float
     ) -> QPixmap:
         """The size is in logical pixels; what is handed back has as many as the screen."""
-        pixels = QPixmap(self._faded(self._pixels(size * scale, 1.0), mode))
+        pixels = QPixmap(self._faded(self._pixels(size * scale, 1.0, mode), mode))
         pixels.setDevicePixelRatio(scale)
         return pixels
 
@@ -144,8 +142,10 @@ class _Engine(QIconEngine):
         """As Qt wants it when an icon is detached."""
         return _Engine(self._name, self._role)
 
-    def _pixels(self, size: QSize, ratio: float) -> QPixmap:
-        colour = str(getattr(look().colours, self._role))
+    def _pixels(self, size: QSize, ratio: float, mode: QIcon.Mode) -> QPixmap:
+        """What is made for an accent has none behind it while it is disabled."""
+        pale = mode == QIcon.Mode.Disabled and self._role == "on_accent"
+        colour = str(getattr(look().colours, "text" if pale else self._role))
         return pixmap(self._name, colour, min(size.width(), size.height()), ratio)
 
     def _faded(self, pixels: QPixmap, mode: QIcon.Mode) -> QPixmap:
@@ -171,5 +171,6 @@ class _MarkEngine(_Engine):
         """As Qt wants it when an icon is detached."""
         return _MarkEngine(self._mark)
 
-    def _pixels(self, size: QSize, ratio: float) -> QPixmap:
+    def _pixels(self, size: QSize, ratio: float, mode: QIcon.Mode) -> QPixmap:
+        del mode
         return mark_pixmap(self._mark, min(size.width(), size.height()), ratio)

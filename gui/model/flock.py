@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from agent.api.flock import PeerView
@@ -50,6 +50,8 @@ class Machine:
     master: bool
     keeper: bool
     capabilities: Capabilities
+    end_ms: int = 0
+    """When the first of its tasks is expected to end, where that is known."""
 
 
 _MARKS = {
@@ -71,7 +73,10 @@ def machines(screen: Screen) -> list[Machine]:
     )
     own = _own(node, node.node in keepers, screen.volunteering)
     others = screen.peers.peers if screen.peers is not None else ()
-    return [own, *(_other(peer, peer.node in keepers) for peer in others)]
+    every = [own, *(_other(peer, peer.node in keepers) for peer in others)]
+    return [
+        replace(each, end_ms=screen.end_ms(each.tasks[0])) if each.tasks else each for each in every
+    ]
 
 
 def mark_of_machine(machine: Machine) -> Mark:
@@ -98,8 +103,9 @@ def work_text(machine: Machine, now_s: float) -> str:
     said = tr("{task} for {workflow}", task=first.name, workflow=first.workflow)
     if first.state is TaskState.SUSPENDED:
         said = tr("{work}, suspended", work=said)
-    elif first.left_ms:
-        said = f"{said}, {left(now_s + first.left_ms / 1000, now_s)}"
+    elif machine.end_ms or first.left_ms:
+        end_s = machine.end_ms / 1000 or now_s + first.left_ms / 1000
+        said = f"{said}, {left(end_s, now_s)}"
     more = len(machine.tasks) - 1
     return said + " " + tr_n("and %n more", "running tasks", more) if more else said
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.api.work import TaskView
 from gui.model.marks import Mark, mark_of_task
@@ -21,6 +21,8 @@ FOLD_MIN = 5
 """So many alike are one box; fewer are told apart more easily by eye than by number."""
 BOX_WIDTH, BOX_HEIGHT = 144.0, 54.0
 LAYER_GAP, ROW_GAP = 66.0, 22.0
+CLOSE_GAP = 26.0
+"""Between layers where there is little room: enough for an arrow, not for a name on it."""
 CROSSINGS_SWEEPS_MAX = 60
 BENDS_MAX = 2_000
 """Lines that pass many layers bend in each; of more bends the layout would take seconds, so the
@@ -82,6 +84,18 @@ def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> P
         for (source, target), label in edges.items()
     )
     return Picture(placed, arrows, shape_of(tasks), box_of)
+
+
+def closer(picture: Picture) -> Picture:
+    """The same with less between the layers, so that it can be shown larger."""
+    nearer = (BOX_WIDTH + CLOSE_GAP) / (BOX_WIDTH + LAYER_GAP)
+    boxes = tuple(replace(box, x=box.x * nearer) for box in picture.boxes)
+    half = BOX_WIDTH / 2
+    arrows = tuple(
+        replace(arrow, bends=tuple(((x - half) * nearer + half, y) for x, y in arrow.bends))
+        for arrow in picture.arrows
+    )
+    return replace(picture, boxes=boxes, arrows=arrows)
 
 
 def counted(box: Box, tasks: Mapping[str, TaskView]) -> Counter[Mark]:

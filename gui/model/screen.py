@@ -20,7 +20,7 @@ from agent.api.programs import ProgramsReply
 from agent.api.settings import SettingsView
 from agent.api.values import TaskState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import NodeView, TaskView, WorkflowView
+from agent.api.work import CurrentTask, NodeView, TaskView, WorkflowView
 from gui.model import notices
 from gui.model.early import EarlyPause
 from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
@@ -73,6 +73,8 @@ class Screen:
         self.members: MembersReply | None = None
         self.volunteering: VolunteeringView | None = None
         self.early: EarlyPause | None = None
+        self.quitting = False
+        """Whether the program ends as soon as what runs here has ended."""
         self.programs: ProgramsReply | None = None
         self.settings: SettingsView | None = None
         self.requests: RequestsReply | None = None
@@ -121,6 +123,12 @@ class Screen:
     def tasks_of(self, workflow: str) -> list[TaskView]:
         """In the order of the author; as far as they were read."""
         return list(self.tasks.get(workflow, {}).values())
+
+    def end_ms(self, task: CurrentTask) -> int:
+        """When what a machine has in hand is expected to end, as far as its workflow was read;
+        what machines tell themselves is of when they were asked."""
+        known = self.tasks.get(task.workflow, {}).get(task.task)
+        return known.expected_end_ms if known is not None else 0
 
     def _put(self, workflow: WorkflowView) -> None:
         """The only way for one to be replaced."""
@@ -229,7 +237,15 @@ class Screen:
                 changes.programs = True
             case _:
                 pass
-        changes.news.extend(news_of(event, self.workflows))
+        if not self._is_our_own_joining(event):
+            changes.news.extend(news_of(event, self.workflows))
+
+    def _is_our_own_joining(self, event: session.Event) -> bool:
+        """Whoever just joined a flock with this computer need not be told of it."""
+        happening = event.happening
+        if not isinstance(happening, session.FlockChanged):
+            return False
+        return self.node is None or self.node.flock != happening.flock
 
     def _task_moved(self, moved: session.TaskMoved, event: session.Event, changes: Changes) -> None:
         name = moved.workflow

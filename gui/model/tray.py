@@ -111,10 +111,10 @@ def sentence_of(screen: Screen, now_s: float) -> str:
         return _pause_sentence(screen, now_s)
     own = _own_tasks(screen)
     if own:
-        return _running_sentence(own, now_s, _is_finishing(screen))
-    reason = screen.volunteering.reason if screen.volunteering else screen.node.reason
-    if not screen.node.volunteering:
-        return in_our_words(reason) or tr("Does not help at the moment")
+        return _running_sentence(screen, own, now_s)
+    now = screen.volunteering or screen.node  # the first is asked for every second
+    if not now.volunteering:
+        return in_our_words(now.reason) or tr("Does not help at the moment")
     return tr("Ready to help; nothing to do at the moment")
 
 
@@ -190,14 +190,15 @@ def _running_lines(screen: Screen, now_s: float) -> list[str]:
     own = _own_tasks(screen)
     if len(own) < 2:
         return []
-    lines = [_task_line(task, now_s) for task in own[:TASKS_SHOWN_MAX]]
+    lines = [_task_line(screen, task, now_s) for task in own[:TASKS_SHOWN_MAX]]
     if len(own) > TASKS_SHOWN_MAX:
         lines.append(tr_n("and %n more", "running tasks", len(own) - TASKS_SHOWN_MAX))
     return lines
 
 
-def _task_line(task: CurrentTask, now_s: float) -> str:
-    rest = f" · {left(now_s + task.left_ms / 1000, now_s)}" if task.left_ms else ""
+def _task_line(screen: Screen, task: CurrentTask, now_s: float) -> str:
+    said = _left(screen, task, now_s)
+    rest = f" · {said}" if said else ""
     share = f" · {task.permille // 10} %" if task.permille else ""
     return f"{task.name} ({task.workflow}){share}{rest}"
 
@@ -216,19 +217,29 @@ def _is_finishing(screen: Screen) -> bool:
     return bool(screen.volunteering and screen.volunteering.finishing)
 
 
-def _running_sentence(own: tuple[CurrentTask, ...], now_s: float, finishing: bool) -> str:
+def _left(screen: Screen, task: CurrentTask, now_s: float) -> str:
+    end_s = screen.end_ms(task) / 1000
+    if not end_s and task.left_ms:
+        end_s = now_s + task.left_ms / 1000
+    return left(end_s, now_s) if end_s else ""
+
+
+def _running_sentence(screen: Screen, own: tuple[CurrentTask, ...], now_s: float) -> str:
     first = own[0]
     if len(own) > 1:
         said = tr_n("Running %n task(s) for the flock", "", len(own))
     else:
         said = tr("Running {task} for {workflow}", task=first.name, workflow=first.workflow)
-        if first.left_ms:
-            said += f", {left(now_s + first.left_ms / 1000, now_s)}"
+        rest = _left(screen, first, now_s)
+        if rest:
+            said += f", {rest}"
         elif first.permille:
             said += f", {first.permille // 10} %"
     if all(task.state is TaskState.SUSPENDED for task in own):
         said = tr("Holding {task}: you need this computer", task=first.name)
-    return tr("{sentence}; pauses after that", sentence=said) if finishing else said
+    if screen.quitting:
+        return tr("{sentence}; quits after that", sentence=said)
+    return tr("{sentence}; pauses after that", sentence=said) if _is_finishing(screen) else said
 
 
 def _pause_sentence(screen: Screen, now_s: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import TaskView, WorkflowView
@@ -85,6 +85,24 @@ def task_outlook(task: TaskView, now_s: float) -> str:
             )
         case _:
             return in_our_words(task.reason)
+
+
+def in_order(tasks: Sequence[TaskView]) -> list[TaskView]:
+    """As the author wrote them, the steps of people, which come last, among the others: right before
+    the first that needs them, or else behind the last that they need."""
+    steps = [task for task in tasks if not task.gate]
+    places = {task.task: float(place) for place, task in enumerate(steps)}
+    before: dict[str, float] = {}
+    for task in steps:
+        for need in task.needs:
+            before.setdefault(need, places[task.task] - 0.5)
+    gates = [task for task in tasks if task.gate]
+    for gate in reversed(gates):  # of two, the later one needs the other
+        behind = max((places[each] for each in gate.needs if each in places), default=-1.0) + 0.5
+        places[gate.task] = before.get(gate.task, behind)
+        for need in gate.needs:
+            before[need] = min(before.get(need, len(steps)), places[gate.task])
+    return sorted([*gates, *steps], key=lambda task: places[task.task]) if gates else steps
 
 
 def lasted(task: TaskView, now_s: float) -> str:

@@ -196,8 +196,8 @@ def is_asking(view: AskView | None) -> bool:
 
 def _flock_text(each: NearbyFlock) -> str:
     name = each.name or tr("a flock that has not told its name")
-    machines = tr_n("%n machine(s)", "of a flock", each.machines)
-    said = f"{name} · {machines}"
+    machines = tr_n("%n machine(s)", "of a flock", each.machines) if each.machines else ""
+    said = " · ".join(filter(None, (name, machines)))
     return said if each.askable else said + " · " + tr("nobody there can be asked")
 
 

@@ -19,8 +19,8 @@ UNDO_S = 10
 class Bar(QWidget):
     """One sentence, at most one button, and a way to put it away; takes no room while hidden."""
 
-    def __init__(self, name: str, kind: str = "warning", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, kind: str = "warning", *, margin: int = 2 * GRID) -> None:
+        super().__init__()
         self.setObjectName(name)
         inside = QFrame()
         inside.setProperty("bar", kind)
@@ -34,7 +34,7 @@ class Bar(QWidget):
         self.help: QPushButton = button("", f"{name}Help", self._pressed)
         self.away = tool(tr("Put away"), f"{name}Away", self.hide, "close")
         around = QHBoxLayout(self)
-        around.setContentsMargins(2 * GRID, GRID, 2 * GRID, 0)
+        around.setContentsMargins(margin, GRID if margin else 0, margin, 0)
         around.addWidget(inside)
         lay = QHBoxLayout(inside)
         lay.setContentsMargins(GRID + 4, 6, GRID, 6)

@@ -46,6 +46,7 @@ def _progress_columns() -> tuple[Column, ...]:
             tr("Workflow"),
             lambda view, now_s: str(view.name),
             250,
+            narrow=170,
             sort=lambda view: view.name.casefold(),
             tip=lambda view, now_s: f"{view.name}\n{mark_words(mark_of_workflow(view))}",
             mark=lambda view: (mark_of_workflow(view), view.permille or None),
@@ -55,6 +56,7 @@ def _progress_columns() -> tuple[Column, ...]:
             tr("Progress"),
             lambda view, now_s: f"{view.permille // 10} %",
             120,
+            narrow=88,
             sort=lambda view: view.permille,
             mark=lambda view: (_bar_mark(view), None),
             share=lambda view: 1000 if view.state == "finished" else view.permille,
@@ -139,6 +141,7 @@ def _task_state_columns() -> tuple[Column, ...]:
             tr("Task"),
             lambda task, now_s: str(task.name),
             150,
+            narrow=128,
             sort=lambda task: task.name.casefold(),
             mark=lambda task: (mark_of_task(task), task.permille or None),
         ),
@@ -147,9 +150,11 @@ def _task_state_columns() -> tuple[Column, ...]:
             tr("State"),
             lambda task, now_s: task_words(task),
             130,
+            narrow=112,
             sort=lambda task: URGENCY.index(mark_of_task(task)),
+            spare=True,
         ),
-        Column("host", tr("Machine"), lambda task, now_s: str(task.host), 90),
+        Column("host", tr("Machine"), lambda task, now_s: str(task.host), 90, narrow=80),
     )
 
 
@@ -160,7 +165,7 @@ def task_columns() -> tuple[Column, ...]:
         Column(
             "outlook",
             tr("Note"),
-            lambda task, now_s: task_outlook(task, now_s),
+            lambda task, now_s: task_outlook(task, now_s) or task_words(task),
             170,
             stretch=True,
         ),
@@ -202,15 +207,19 @@ def _queue_state_columns() -> tuple[Column, ...]:
             tr("Task"),
             lambda row, now_s: str(row.task.name),
             140,
+            narrow=128,
             sort=lambda row: row.task.name.casefold(),
             mark=lambda row: (mark_of_task(row.task), row.task.permille or None),
         ),
-        Column("workflow", tr("Workflow"), lambda row, now_s: str(row.workflow.name), 130),
+        Column(
+            "workflow", tr("Workflow"), lambda row, now_s: str(row.workflow.name), 130, narrow=110
+        ),
         Column(
             "state",
             tr("State"),
             lambda row, now_s: task_words(row.task),
             120,
+            narrow=112,
             sort=lambda row: URGENCY.index(mark_of_task(row.task)),
         ),
     )
@@ -220,7 +229,7 @@ def queue_columns() -> tuple[Column, ...]:
     """What runs where, and what waits and why."""
     return (
         *_queue_state_columns(),
-        Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90),
+        Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90, narrow=80),
         Column("why", tr("Why, or how long"), _queue_note, 230, tip=_queue_tip, stretch=True),
         Column(
             "priority",
@@ -261,12 +270,13 @@ def _machine_state_columns() -> tuple[Column, ...]:
                 tr("{name} (this one)", name=each.name) if each.own else str(each.name)
             ),
             160,
+            narrow=130,
             sort=lambda each: each.name.casefold(),
             mark=lambda each: (mark_of_machine(each), _permille(each)),
             tip=_machine_tip,
         ),
-        Column("state", tr("State"), lambda each, now_s: state_text(each), 132),
-        Column("work", tr("Work, or why not"), work_text, 270, stretch=True),
+        Column("state", tr("State"), lambda each, now_s: state_text(each), 132, narrow=116),
+        Column("work", tr("Work, or why not"), work_text, 290, stretch=True),
     )
 
 

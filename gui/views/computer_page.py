@@ -73,7 +73,7 @@ class ComputerPage(QScrollArea):
         self.setWidgetResizable(True)
         self.setObjectName("computerPage")
         self.setAccessibleName(tr("This computer"))
-        self.fault = Bar("rulesFault")
+        self.fault = Bar("rulesFault", margin=0)
         self.sentence = label()
         self.sentence.setObjectName("computerSentence")
         self._make_rules()
@@ -134,7 +134,7 @@ class ComputerPage(QScrollArea):
         inner = QWidget()
         inner.setMaximumWidth(PAGE_WIDTH)
         lay = QVBoxLayout(inner)
-        lay.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, 2 * GRID)
+        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         lay.setSpacing(2 * GRID)
         lay.addWidget(title(tr("This computer")))
         lay.addWidget(self.fault)
@@ -159,13 +159,13 @@ class ComputerPage(QScrollArea):
         grid.setContentsMargins(0, GRID, 0, 0)
         grid.setHorizontalSpacing(2 * GRID)
         grid.setVerticalSpacing(GRID)
-        grid.setColumnStretch(2, 1)
+        grid.setColumnStretch(1, 1)
         for place, (text, control) in enumerate(
             (
-                (tr("After no key or mouse for"), self.idle),
+                (tr("When keyboard and mouse rest for"), self.idle),
                 (tr("While other programs use at most"), self.cpu),
-                (tr("While so much memory is free"), self.memory),
-                (tr("When I come back, let end what needs at most"), self.lets_end),
+                (tr("While memory is free of at least"), self.memory),
+                (tr("When I come back, let a task end that needs at most"), self.lets_end),
                 (tr("Not while one of these programs runs"), self.exclusive),
             )
         ):
@@ -174,9 +174,10 @@ class ComputerPage(QScrollArea):
             control.setAccessibleName(text)
             grid.addWidget(said, place, 0)
             grid.addWidget(control, place, 1)
-        self.exclusive.setMinimumWidth(34 * GRID)
+        self.exclusive.setMinimumWidth(18 * GRID)
+        self.exclusive.setMaximumWidth(34 * GRID)
         for place, check in enumerate((self.mains, self.screen_full, self.own_only), 5):
-            grid.addWidget(check, place, 0, 1, 3)
+            grid.addWidget(check, place, 0, 1, 2)
         return holder
 
     # -- telling -----------------------------------------------------------------------------

@@ -60,7 +60,7 @@ class FirstRun(QDialog):
         self.setWindowTitle(tr("Welcome to Wingbeat"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.step = quiet()
-        self.fault = Bar("firstRunFault")
+        self.fault = Bar("firstRunFault", margin=0)
         self.pages = QStackedWidget()
         for page in (self._flock_page(), self._when_page(), self._login_page()):
             self.pages.addWidget(Scrolled(page))
@@ -216,7 +216,8 @@ class FirstRun(QDialog):
         self.invitation.setPlainText(invitation.strip())
 
     def _open(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileName(self, tr("Open an invitation"))
+        home = str(Path.home())
+        chosen, _ = QFileDialog.getOpenFileName(self, tr("Open an invitation"), home)
         if chosen:
             self._read(Path(chosen))
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, Wished
+from gui import settings
 from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.bridge import Task
 from gui.model.attaching import Attaching
@@ -68,7 +69,7 @@ class GateDialog(QDialog):
     def _make_parts(self) -> None:
         self.asks = label(self._gate.asks or tr("Nothing is written about what is to be done."))
         self.asks.setObjectName("gateAsks")
-        self.fault = Bar("gateFault")
+        self.fault = Bar("gateFault", margin=0)
         self.missing = quiet(wrap=True)
         self.missing.setObjectName("gateMissing")
         self.progress = QProgressBar()
@@ -123,13 +124,17 @@ class GateDialog(QDialog):
         self._tell()
 
     def _add(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileNames(self, tr("Files to attach"))
+        folder = settings.last_folder("attach")
+        chosen, _ = QFileDialog.getOpenFileNames(self, tr("Files to attach"), folder)
         if chosen:
+            settings.keep_folder("attach", Path(chosen[0]).parent)
             self.offer([Path(each) for each in chosen])
 
     def _choose(self, name: str) -> None:
-        chosen, _ = QFileDialog.getOpenFileName(self, tr("File for {name}", name=name))
+        title, folder = tr("File for {name}", name=name), settings.last_folder("attach")
+        chosen, _ = QFileDialog.getOpenFileName(self, title, folder)
         if chosen:
+            settings.keep_folder("attach", Path(chosen).parent)
             self.attaching.choose(name, Path(chosen))
             self._tell()
 

@@ -56,6 +56,14 @@ class GraphBuilding(QObject):
         self._steps = self._build(_worker().submit(draw, views), tasks)
         self._timer.start()
 
+    def move(self, picture: Picture) -> None:
+        """The items there are, to where they stand in this picture of the same graph."""
+        boxes = {box.key: box for box in picture.boxes}
+        for box in picture.boxes:
+            self.boxes[box.key].move(box)
+        for line, arrow in zip(self.arrows, picture.arrows, strict=True):
+            line.move(arrow, boxes[arrow.source], boxes[arrow.target])
+
     def _go_on(self) -> None:
         end_s = time.perf_counter() + SLICE_S
         for useful in self._steps:

@@ -17,9 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from agent.api.values import TaskState
 from agent.api.work import TaskView
 from gui.icons.drawing import draw_mark, word_colour
-from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, LAYER_GAP, Arrow, Box, counted
+from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Arrow, Box, counted
 from gui.model.marks import URGENCY, Mark, mark_of_task, mark_words, task_words
 from gui.model.workflows import task_outlook
 from gui.theme.colours import Colours
@@ -31,6 +32,8 @@ NEAR, FAR_LETTERS, LETTERS_MAX = 0.75, 0.85, 1.8
 """Below this zoom a box has its mark and its name only, in letters of a size that can be read."""
 TINY = 0.15
 """Below this there are no letters that could be read; a box is a dot in its colour."""
+LABEL_ROOM_MIN = 30
+"""A name in less room would be dots."""
 FAR_TEXT_LEFT = 10.0 + MARK_SIZE + 4
 FAR_TEXT_ROOM = BOX_WIDTH - FAR_TEXT_LEFT - 6
 _TIMED = (Mark.RUNNING, Mark.DONE)
@@ -50,11 +53,16 @@ class BoxItem(QGraphicsObject):
         self._line = ""
         self.letters_max = LETTERS_MAX
         """So much larger than life at most, that all names of a graph fit; the same for all of it."""
-        self.setPos(box.x, box.y)
+        self.move(box)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsFocusable)
         self.setAcceptHoverEvents(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def move(self, box: Box) -> None:
+        """The same box in another place."""
+        self.box = box
+        self.setPos(box.x, box.y)
 
     def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> bool:
         """The states of now; repaints only if they look different, and says whether they do."""
@@ -179,8 +187,9 @@ class BoxItem(QGraphicsObject):
         if len(own) != 1:
             return ""
         task = own[0]
-        parts = [task.host, task_outlook(task, now_s)]
-        return " · ".join(part for part in parts if part) or task_words(task)
+        suspended = task.state is TaskState.SUSPENDED
+        said = task_words(task) if suspended else task_outlook(task, now_s)
+        return " · ".join(part for part in (task.host, said) if part) or task_words(task)
 
     def _tip(self) -> str:
         if len(self.tasks) == 1:
@@ -203,16 +212,23 @@ class ArrowItem(QGraphicsPathItem):
 
     def __init__(self, arrow: Arrow, source: Box, target: Box) -> None:
         super().__init__()
+        self.move(arrow, source, target)
+        self.setZValue(-1)
+        self.producer = source.tasks[0]
+        self.label = arrow.label
+        self.setToolTip(self.label)
+
+    def move(self, arrow: Arrow, source: Box, target: Box) -> None:
+        """Between these places from now on."""
+        self.prepareGeometryChange()
         self.arrow = arrow
         self._end = QPointF(target.x, target.y + BOX_HEIGHT / 2)
         self._begin = begin = QPointF(source.x + BOX_WIDTH, source.y + BOX_HEIGHT / 2)
         self.setPath(_route(begin, arrow.bends, self._end))
         self._bounds = super().boundingRect().adjusted(-4, -22, 4, 8)
         self._label_at = QPointF(begin.x() + 5, begin.y() - 4)
-        self.setZValue(-1)
-        self.producer = source.tasks[0]
-        self.label = arrow.label
-        self.setToolTip(self.label)
+        first = arrow.bends[0][0] - BOX_WIDTH / 2 if arrow.bends else target.x
+        self._room = round(first - begin.x() - 12)
 
     def tell(self, label: str) -> None:
         """What flows, once it is known."""
@@ -249,12 +265,18 @@ class ArrowItem(QGraphicsPathItem):
                 ]
             )
         )
-        if self.label and zoom >= NEAR:
-            painter.setFont(small_font())
-            painter.setPen(QColor(colours.quiet))
-            room = round(LAYER_GAP - 12)
-            text = painter.fontMetrics().elidedText(self.label, Qt.TextElideMode.ElideMiddle, room)
-            painter.drawText(self._label_at, text)
+        if self.label and zoom >= NEAR and self._room >= LABEL_ROOM_MIN:
+            self._paint_label(painter, colours)
+
+    def _paint_label(self, painter: QPainter, colours: Colours) -> None:
+        """On a plate, because other lines may begin in the same place and bend through it."""
+        painter.setFont(small_font())
+        metrics = painter.fontMetrics()
+        text = metrics.elidedText(self.label, Qt.TextElideMode.ElideMiddle, self._room)
+        plate = QRectF(metrics.tightBoundingRect(text)).translated(self._label_at)
+        painter.fillRect(plate.adjusted(-1, -1, 1, 1), QColor(colours.surface))
+        painter.setPen(QColor(colours.quiet))
+        painter.drawText(self._label_at, text)
 
 
 def _route(begin: QPointF, bends: tuple[tuple[float, float], ...], end: QPointF) -> QPainterPath:

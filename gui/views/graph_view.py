@@ -27,11 +27,11 @@ from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
 from agent.api.work import TaskView
 from gui.icons.drawing import word_colour
-from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Picture, label_of, shape_of
-from gui.model.marks import URGENCY
+from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Picture, closer, label_of, shape_of
+from gui.model.marks import URGENCY, Mark
 from gui.theme.look import GRID, look, strong_font
 from gui.views.graph_building import GraphBuilding
-from gui.views.graph_items import FAR_TEXT_ROOM, LETTERS_MAX, BoxItem
+from gui.views.graph_items import FAR_TEXT_ROOM, LETTERS_MAX, NEAR, BoxItem
 from gui.views.pieces import tool
 from gui.words import tr
 
@@ -39,6 +39,8 @@ ZOOM_STEP, ZOOM_MIN, ZOOM_MAX = 1.2, 0.05, 3.0
 FIT_ZOOM_MAX = 1.0
 READABLE_ZOOM_MIN, READABLE_BOXES_MAX = 0.62, 24
 """So few boxes are not made smaller than can be read: what runs is shown, and the map tells the rest."""
+FOLLOWED = (Mark.FAILED, Mark.PERSON, Mark.RUNNING, Mark.SUSPENDED, Mark.READY)
+"""Boxes in these states are brought into sight when it is their turn."""
 MAP_TASKS_MIN, MAP_BOXES_MIN = 50, 12
 MAP_WIDTH, MAP_HEIGHT, MAP_HEIGHT_MIN = 20 * GRID, 12 * GRID, 4 * GRID
 MARGIN = 2.0 * GRID
@@ -71,8 +73,10 @@ class GraphView(QGraphicsView):
         self._tasks: Mapping[str, TaskView] = {}
         self._names: Mapping[str, str] | None = None
         self._meant = ""
+        self._wide, self._close = self.picture, False
+        self._followed = ""
         self.map = MiniMap(self)
-        self._zoomed_by_hand = False
+        self._zoomed_by_hand, self._panned_by_hand = False, False
         self._buttons = [
             tool(tr("Show all (0)"), "graphFit", self.fit, "fit"),
             tool(tr("Larger (+)"), "graphLarger", lambda: self._zoom(ZOOM_STEP), "plus"),
@@ -109,32 +113,66 @@ class GraphView(QGraphicsView):
 
     def fit(self) -> None:
         """All of it, never larger than life. Where it gets small, boxes say less in larger letters."""
+        self._come_closer()
         self._fit(ZOOM_MIN)
 
     def settle(self) -> None:
         """All of it if that can be read; else as much as can be, around what is most urgent."""
+        self._come_closer()
         few = len(self.boxes) <= READABLE_BOXES_MAX
         if self._fit(READABLE_ZOOM_MIN if few else ZOOM_MIN):
             return
         meant = self.boxes.get(self.picture.box_of.get(self._meant, ""))
-        urgent = min(
+        item = meant or self._urgent()
+        if item is not None:
+            self._followed = item.box.key
+            self.centerOn(item)
+
+    def _urgent(self) -> BoxItem | None:
+        return min(
             self.boxes.values(),
             key=lambda item: (URGENCY.index(item.mark), item.box.x),
             default=None,
         )
-        item = meant or urgent
-        if item is not None:
+
+    def _follow(self) -> None:
+        """When it is the turn of a box out of sight; not while a person looks at another one."""
+        item = self._urgent()
+        if item is None or item.box.key == self._followed or item.mark not in FOLLOWED:
+            return
+        self._followed = item.box.key
+        by_hand = self._zoomed_by_hand or self._panned_by_hand or self.scene().selectedItems()
+        seen = self.mapToScene(self.viewport().rect()).boundingRect()
+        if not by_hand and not seen.contains(item.sceneBoundingRect()):
             self.centerOn(item)
+
+    def _come_closer(self) -> None:
+        """A few boxes stand closer where otherwise they were too small to say what they do."""
+        few = len(self.boxes) <= READABLE_BOXES_MAX
+        close = few and self._fitting_zoom(_bounds_of(self._wide)) < NEAR
+        if close is self._close or self._building.busy:
+            return
+        self._close = close
+        self._take(closer(self._wide) if close else self._wide)
+        self._building.move(self.picture)
+        self.map.dots_changed()
+
+    def _take(self, picture: Picture) -> None:
+        self.picture = picture
+        self._bounds = _bounds_of(picture)
+
+    def _fitting_zoom(self, bounds: QRectF) -> float:
+        room, rect = self.viewport().rect(), bounds.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+        return float(min(room.width() / rect.width(), room.height() / rect.height()))
 
     def _fit(self, zoom_min: float) -> bool:
         """Whether all of it is seen."""
-        self._zoomed_by_hand = False
+        self._zoomed_by_hand = self._panned_by_hand = False
         rect = self._bounds.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
         self.setSceneRect(rect)
         if self._bounds.isEmpty() or not self.viewport().width():
             return True
-        room = self.viewport().rect()
-        fitting = min(room.width() / rect.width(), room.height() / rect.height())
+        fitting = self._fitting_zoom(self._bounds)
         self.resetTransform()
         scale = max(zoom_min, min(FIT_ZOOM_MAX, fitting))
         self.scale(scale, scale)
@@ -178,6 +216,16 @@ class GraphView(QGraphicsView):
             item.setSelected(True)
         event.ignore()
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Dragged by hand: it stays where it was put."""
+        super().mouseMoveEvent(event)
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self.stay()
+
+    def stay(self) -> None:
+        """A person has gone to where they want to look."""
+        self._panned_by_hand = True
+
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Open the log of what is under the mouse."""
         item = self.itemAt(event.position().toPoint())
@@ -212,11 +260,12 @@ class GraphView(QGraphicsView):
         changed = [item.tell(tasks, now_s) for item in self.boxes.values()]
         if any(changed):
             self.map.dots_changed()
+            self._follow()
 
     def _built(self, picture: Picture) -> None:
         """All items are there; what was told and chosen meanwhile holds."""
-        self.picture = picture
-        self._bounds = _bounds_of(picture)
+        self._wide, self._close, self._followed = picture, False, ""
+        self._take(picture)
         self._size_letters()
         self._retell()
         self.map.dots_changed()
@@ -366,6 +415,7 @@ class MiniMap(QWidget):
 
     def _go(self, at: QPointF) -> None:
         scale, offset = self._fit()
+        self._graph.stay()
         self._graph.centerOn((at - offset) / scale)
 
     def _fit(self) -> tuple[float, QPointF]:

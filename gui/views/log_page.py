@@ -253,6 +253,7 @@ def log_field(name: str, accessible: str) -> QPlainTextEdit:
     font.setFamilies(["DejaVu Sans Mono", "Cascadia Mono", "Consolas", "monospace"])
     font.setStyleHint(font.StyleHint.Monospace)
     field.setFont(font)
+    field.setCursorWidth(0)  # nothing is typed here; what is selected by keys is seen as selected
     field.setTextInteractionFlags(
         Qt.TextInteractionFlag.TextSelectableByMouse
         | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -288,7 +289,8 @@ def _letters(severity: str) -> QTextCharFormat:
 
 def export_text(parent: QWidget, text: str, name: str, failed: Callable[[str], object]) -> None:
     """Ask where, and write."""
-    chosen, _ = QFileDialog.getSaveFileName(parent, tr("Export the log"), name)
+    proposed = str(Path.home() / name)
+    chosen, _ = QFileDialog.getSaveFileName(parent, tr("Export the log"), proposed)
     if chosen:
         try:
             Path(chosen).write_text(text + "\n", "utf-8")

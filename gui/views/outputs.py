@@ -17,6 +17,7 @@ from agent.api.methods import DATASET_FILES, READ_DATASET
 from agent.api.values import Dataset
 from agent.api.work import TaskView
 from agent.client import Client
+from gui import settings
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
@@ -95,8 +96,10 @@ class Outputs(QWidget):
         self._fetch(dataset, self._desk.home.cache / "results" / digest, show=True)
 
     def _save(self, dataset: Dataset) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, tr("Where shall it be kept?"))
+        folder = settings.last_folder("results")
+        chosen = QFileDialog.getExistingDirectory(self, tr("Where shall it be kept?"), folder)
         if chosen:
+            settings.keep_folder("results", Path(chosen))
             self._fetch(dataset, Path(chosen), show=False)
 
     def _fetch(self, dataset: Dataset, folder: Path, *, show: bool) -> None:

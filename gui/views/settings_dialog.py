@@ -44,7 +44,7 @@ class SettingsDialog(QDialog):
         self.setWindowTitle(tr("Settings"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(72 * GRID, 60 * GRID)
-        self.fault = Bar("settingsFault")
+        self.fault = Bar("settingsFault", margin=0)
         self.tabs = tab_widget("settingsTabs", tr("Settings"))
         self.tabs.addTab(self._general(), tr("General"))
         self.tabs.addTab(self._news(), tr("Notifications"))

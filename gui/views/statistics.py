@@ -42,8 +42,8 @@ class Statistics(QWidget):
             ("here", tr("tasks done here")),
             ("done", tr("tasks done by the flock")),
             ("failed", tr("failed")),
-            ("median", tr("waited, as a rule")),
-            ("longest", tr("waited, at most")),
+            ("median", tr("usual wait")),
+            ("longest", tr("longest wait")),
         )
         for place, (key, text) in enumerate(facts):
             number = self._numbers[key] = QLabel("–")
@@ -135,7 +135,8 @@ class WeekBars(QWidget):
             painter.drawRoundedRect(bar, 3, 3)
             painter.setPen(QColor(colours.text))
             above = QRectF(left, bar.y() - 20, pitch, 18)
-            painter.drawText(above, Qt.AlignmentFlag.AlignCenter, self._said(value))
+            if value:  # a bar that is not there says nought by itself
+                painter.drawText(above, Qt.AlignmentFlag.AlignCenter, self._said(value))
             painter.setPen(QColor(colours.quiet))
             below = QRectF(left, bottom + 4, pitch, 20)
             painter.drawText(below, Qt.AlignmentFlag.AlignCenter, name)

@@ -31,7 +31,6 @@ from gui.theme.look import GRID, look
 Index = QModelIndex | QPersistentModelIndex
 ROW_HEIGHT = 4 * GRID
 REMEMBER_MS = 800
-STRETCHED_WIDTH_MIN = 18 * GRID
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,12 @@ class Column:
     mark: Callable[[Any], tuple[Any, int | None]] | None = None
     share: Callable[[Any], int] | None = None
     quiet: bool = False
+    narrow: int = 0
+    """So little is enough where the table has too little room; nought: it never gets narrower."""
     stretch: bool = False
-    """Takes what room is left, and gives way first."""
+    """Takes what room is left; ``width`` is what it needs to be read."""
     spare: bool = False
-    """Left out, the last first, where a narrow table would leave too little for that one."""
+    """Left out, the last first, where that one would have less than it needs."""
 
 
 class Rows(QAbstractTableModel):
@@ -255,6 +256,8 @@ class Table(QTableView):
             if column.stretch:
                 header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
         self._widths = [self.columnWidth(place) for place in range(len(self.rows.columns))]
+        self._fitting = False
+        """Whether widths change by the room there is, and not by a person's hand."""
         self._resized = QTimer(self)
         self._resized.setSingleShot(True)
         self._resized.setInterval(REMEMBER_MS)
@@ -263,7 +266,7 @@ class Table(QTableView):
 
     def _section_resized(self, place: int, before: int, width: int) -> None:
         del before
-        if width:  # what is left out has none, and gets its own again
+        if width and not self._fitting:  # what is left out has none, and gets its own again
             self._widths[place] = width
             self._resized.start()
 
@@ -273,18 +276,30 @@ class Table(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Few columns that can be read rather than all of them."""
         super().resizeEvent(event)
+        self._fitting = True
+        self._fit(self.viewport().width())
+        self._fitting = False
+
+    def _fit(self, room: int) -> None:
+        """First columns get narrower, then those that can be spared are left out."""
         columns = self.rows.columns
-        needed = sum(
-            STRETCHED_WIDTH_MIN if column.stretch else self._widths[place]
-            for place, column in enumerate(columns)
-        )
+        widths = [
+            column.width if column.stretch else kept
+            for column, kept in zip(columns, self._widths, strict=True)
+        ]
+        if sum(widths) > room:
+            widths = [
+                min(width, column.narrow or width)
+                for column, width in zip(columns, widths, strict=True)
+            ]
+        needed = sum(widths)
         for place in reversed(range(len(columns))):
-            if not columns[place].spare:
-                continue
-            left_out = needed > self.viewport().width()
-            needed -= self._widths[place] if left_out else 0
+            left_out = columns[place].spare and needed > room
+            needed -= widths[place] if left_out else 0
             if self.isColumnHidden(place) is not left_out:
                 self.setColumnHidden(place, left_out)
+            if not (left_out or columns[place].stretch):
+                self.setColumnWidth(place, widths[place])
 
     def selectionChanged(self, selected: Any, deselected: Any) -> None:
         """Tell which row is current now."""

@@ -21,8 +21,8 @@ from agent.api.methods import GATE, WHY
 from agent.api.values import NamedPriority, TaskState
 from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
 from gui.icons.drawing import mark_pixmap
-from gui.model.agent_words import cause_words, in_our_words, move_words
-from gui.model.folding import ENDED
+from gui.model.agent_words import in_our_words, story_line
+from gui.model.folding import ENDED, UNDER_WAY
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (
@@ -177,9 +177,10 @@ class TaskDetails(QScrollArea):
             mark = mark_of_workflow(workflow)
             self._show_mark(mark, workflow.permille if mark is Mark.RUNNING else None)
             self.name.setText(workflow.name)
-            gates = self._desk.screen.tasks_of(workflow.workflow)
+            own = self._desk.screen.tasks_of(workflow.workflow)
             facts = [
-                (tr("State"), outlook(workflow, gates, now_s)),
+                (tr("State"), outlook(workflow, own, now_s)),
+                (tr("Why"), self._why_failed()),
                 (tr("To do"), self._to_do()),
                 (tr("Done"), progress_text(workflow)),
                 (tr("Priority"), priority_text(workflow.priority)),
@@ -196,7 +197,7 @@ class TaskDetails(QScrollArea):
         assert workflow is not None
         ended = all(task.state in ENDED for task in tasks) if tasks else not may_cancel(workflow)
         self._show_button(self.done, self._waiting_gate() is not None)
-        self._show_button(self.log, bool(single and not single.gate and single.attempt))
+        self._show_button(self.log, self._has_log(single or self._failed_task()))
         self._show_button(self.cancel, not ended)
         self._show_button(self.retry, bool(self._retriable()) if tasks else may_retry(workflow))
         self._show_button(self.priority, not tasks and not ended)
@@ -242,6 +243,17 @@ class TaskDetails(QScrollArea):
         one = len(waiting) == 1 and len(self._tasks) < 2
         return waiting[0] if one else None
 
+    def _failed_task(self) -> TaskView | None:
+        """The first step that failed, of a workflow that did."""
+        if self._workflow is None or self._tasks or self._workflow.state != "failed":
+            return None
+        own = self._desk.screen.tasks_of(self._workflow.workflow)
+        return next((task for task in own if mark_of_task(task) is Mark.FAILED), None)
+
+    def _why_failed(self) -> str:
+        task = self._failed_task()
+        return in_our_words(task.reason) if task is not None else ""
+
     def _to_do(self) -> str:
         gate = self._waiting_gate()
         return gate.asks if gate is not None else ""
@@ -260,8 +272,7 @@ class TaskDetails(QScrollArea):
         self.now.setText("\n".join([_upper(in_our_words(story.now), story.task.name), *machines]))
         now_s = time.time()
         lines = [
-            f"{moment(move.at_ms / 1000, now_s)}  {move_words(move.what)}"
-            + (f" ({cause_words(move.cause)})" if move.cause else "")
+            f"{moment(move.at_ms / 1000, now_s)}  {story_line(move.what, move.cause)}"
             for move in story.moves[-MOVES_SHOWN_MAX:]
         ]
         self.moves.setText("\n".join(reversed(lines)))
@@ -336,9 +347,14 @@ class TaskDetails(QScrollArea):
         dialog.open()
         return dialog
 
+    def _has_log(self, task: TaskView | None) -> bool:
+        return task is not None and not task.gate and task.attempt > 0
+
     def _log(self) -> None:
-        if len(self._tasks) == 1:
-            self.log_wanted.emit(self._tasks[0])
+        """Of the chosen task; of a workflow that failed, of the step at which it did."""
+        task = self._tasks[0] if len(self._tasks) == 1 else self._failed_task()
+        if task is not None:
+            self.log_wanted.emit(task)
 
     def _copy(self) -> None:
         if len(self._tasks) == 1:
@@ -346,9 +362,10 @@ class TaskDetails(QScrollArea):
 
 
 def _state_text(task: TaskView, now_s: float) -> str:
-    said = "" if task.gate else task_outlook(task, now_s)
+    """With how long it takes; the reasons of the others stand below."""
     if task.state is TaskState.TERMINATED:
-        return said or task_words(task)
+        return task_outlook(task, now_s) or task_words(task)
+    said = task_outlook(task, now_s) if task.state in UNDER_WAY else ""
     return " · ".join(filter(None, (task_words(task), said)))
 
 

@@ -60,6 +60,8 @@ class TimelineView(QAbstractScrollArea):
             self._tops[each.host] = top
             top += each.lanes * LANE_HEIGHT + ROW_GAP
         self._height = top
+        if not {bar.workflow for bar in timeline.bars} & self._hues.keys():
+            self._hues.clear()  # of another workflow, chosen before
         for bar in timeline.bars:
             self._hues.setdefault(bar.workflow, len(self._hues) % len(WORKFLOW_HUES))
         self._scroll_ranges()
@@ -130,7 +132,8 @@ class TimelineView(QAbstractScrollArea):
                 text = (
                     clock(at_s) if step >= 60 else time.strftime("%H:%M:%S", time.localtime(at_s))
                 )
-                painter.drawText(QRectF(x - 40, 4, 80, 20), Qt.AlignmentFlag.AlignCenter, text)
+                said = QRectF(min(x - 40, self.viewport().width() - 80.0), 4, 80, 20)
+                painter.drawText(said, Qt.AlignmentFlag.AlignCenter, text)
             at_s += step
 
     def _paint_names(self, painter: QPainter) -> None:
@@ -176,10 +179,14 @@ class TimelineView(QAbstractScrollArea):
             self._paint_name(painter, bar, inner, QColor(text_on(hue.name())))
 
     def _paint_name(self, painter: QPainter, bar: Bar, inner: QRectF, ink: QColor) -> None:
-        """Where the bar is hatched, on a plate of its own."""
+        """Where the bar is hatched, on a plate of its own; of several workflows with the workflow,
+        where there is room for it."""
         painter.setFont(small_font())
         metrics = painter.fontMetrics()
-        text = metrics.elidedText(bar.name, Qt.TextElideMode.ElideRight, round(inner.width()))
+        whole = f"{bar.name} · {bar.workflow}" if len(self._hues) > 1 else bar.name
+        fits = metrics.horizontalAdvance(whole) <= inner.width()
+        said = whole if fits else bar.name
+        text = metrics.elidedText(said, Qt.TextElideMode.ElideRight, round(inner.width()))
         plate = QRectF(inner.x() - 3, inner.y() + 3, metrics.horizontalAdvance(text) + 6, 0)
         plate.setHeight(inner.height() - 6)
         if any(

@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 )
 
 from agent.api.work import TaskView
+from gui import settings
 from gui.bridge.submitting import workflow_files
 from gui.model.agent_words import refusal_in_our_words
 from gui.model.flock import up_count
@@ -272,16 +273,15 @@ class Window(QWidget):
         """Ask for a file if none is given; open the sheet."""
         if paths is None:
             patterns = " ".join(WORKFLOW_SUFFIXES)
-            folder = str(QSettings().value("submitFolder", str(Path.home())))
             paths, _ = QFileDialog.getOpenFileNames(
                 self,
                 tr("Submit a workflow"),
-                folder,
+                settings.last_folder("submit"),
                 tr("Workflows ({patterns})", patterns=patterns),
             )
         if not paths:
             return None
-        QSettings().setValue("submitFolder", str(Path(paths[0]).parent))
+        settings.keep_folder("submit", Path(paths[0]).parent)
         try:
             files = workflow_files([Path(each) for each in paths])
         except OSError as error:

@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 from agent.api.values import NamedPriority
 from agent.api.work import TaskView, WorkflowView
 from gui.icons.drawing import icon
+from gui.model.folding import ENDED
 from gui.model.screen import Changes
 from gui.model.trouble import flock_trouble, programs_trouble
-from gui.model.workflows import may_cancel, may_retry
+from gui.model.workflows import in_order, may_cancel, may_retry
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns
@@ -242,7 +243,7 @@ class WorkflowsPage(QWidget):
             self.graph.tell(own, self._desk.screen.dataset_names)
             self._desk.want_names(self._chosen)
         elif showing is self.task_table:
-            self.task_rows.show(list(own.values()))
+            self.task_rows.show(in_order(list(own.values())))
         else:
             self.timeline.refresh()
         tasks = [own[task] for task in self._tasks_chosen if task in own]
@@ -331,25 +332,36 @@ class WorkflowsPage(QWidget):
 
     def cancel(self, workflow: str, tasks: tuple[str, ...]) -> None:
         """Cancel tasks in ten seconds, unless the person thinks better of it."""
-        own = self._desk.screen.tasks.get(workflow, {})
-        name = own[tasks[0]].name if tasks and tasks[0] in own else workflow
-        self._begin_cancel([(workflow, tasks)], name, len(tasks))
+        view, own = self.chosen, self._desk.screen.tasks.get(workflow, {})
+        still = tuple(each for each in tasks if each in own and own[each].state not in ENDED)
+        if tasks and not still:
+            return
+        name = own[still[0]].name if still else view.name if view is not None else workflow
+        self._begin_cancel([(workflow, still)], name, len(still))
 
     def _begin_cancel(
         self, wishes: list[tuple[str, tuple[str, ...]]], name: str, tasks: int = 0
     ) -> None:
         count = max(len(wishes), tasks)
         said = (
-            tr("{name} is being cancelled", name=name)
+            tr("{name} will be cancelled", name=name)
             if count == 1
-            else tr_n("%n are being cancelled", "workflows or tasks", count)
+            else tr_n("%n will be cancelled", "workflows or tasks", count)
         )
 
         def do() -> None:
-            for workflow, each in wishes:
-                self._desk.cancel(workflow, each)
+            for workflow, tasks in wishes:
+                self._cancel_if_open(workflow, tasks)
 
         self.undo.begin(said, do, lambda: None)
+
+    def _cancel_if_open(self, workflow: str, tasks: tuple[str, ...]) -> None:
+        """What has ended while there was time to think better of it needs no cancelling."""
+        view = self._desk.screen.workflows.get(workflow)
+        own = self._desk.screen.tasks.get(workflow, {})
+        ended = all(each in own and own[each].state in ENDED for each in tasks)
+        if not ended if tasks else view is None or may_cancel(view):
+            self._desk.cancel(workflow, tasks)
 
     def retry_chosen(self) -> None:
         """F5: what failed or was cancelled, of the task chosen below if the keyboard is there."""

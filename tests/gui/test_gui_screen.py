@@ -29,7 +29,7 @@ from gui.model.sources import source_mark
 from gui.model.totals import Totals
 from gui.model.tray import Act, TrayState, pause_entries, tray_of
 from gui.model.trouble import Remedy, agent_trouble, flock_trouble
-from gui.model.workflows import outlook, retry_from
+from gui.model.workflows import in_order, outlook, retry_from
 from tests.gui.values import (
     LOG,
     NOW_S,
@@ -302,6 +302,43 @@ def test_the_sentence_of_the_tray() -> None:
     mouse = "Paused: you moved the mouse 12 s ago"
     away = volunteering(volunteering=False, reason=mouse)
     assert said(status(node=node(volunteering=False)), away) == mouse
+    assert said(status(node=node(volunteering=True)), away) == mouse  # read before that
+
+
+def test_the_time_left_here_goes_by_without_another_look_at_the_machine() -> None:
+    ends_ms = int((NOW_S + 30) * 1000)
+    own = task("id-segment", TaskState.RUNNING, expected_end_ms=ends_ms)
+    here = current(task="id-segment", left_ms=720_000)
+    view = workflow(counts={TaskState.RUNNING: 1})
+    screen = connected(status(view, tasks=(here,)), shown(view, own))
+    assert tray_of(screen, NOW_S + 10).sentence == "Running segment for line-42, 20 s left"
+    assert work_text(machines(screen)[0], NOW_S + 10) == "segment for line-42, 20 s left"
+    screen.quitting = True
+    said = tray_of(screen, NOW_S + 10).sentence
+    assert said == "Running segment for line-42, 20 s left; quits after that"
+
+
+def test_steps_of_people_stand_where_it_is_their_turn() -> None:
+    steps = [
+        task("import"),
+        task("segment", needs=("import",)),
+        task("report", needs=("segment", "approve")),
+        task("check", gate=True, needs=("segment",)),
+        task("approve", gate=True, needs=("check",)),
+        task("archive", gate=True, needs=("report",)),
+        task("start", gate=True),
+    ]
+    names = [each.name for each in in_order(steps)]
+    assert names == ["start", "import", "segment", "check", "approve", "report", "archive"]
+
+
+def test_who_joined_a_flock_here_need_not_be_told_of_it() -> None:
+    screen = connected(status(node=node(flock="")))
+    joined = session.FlockChanged("office")
+    assert screen.fold([happened(1, joined)]).news == []
+    screen.fold([status(node=node(flock="office"))])
+    changes = screen.fold([happened(2, joined)])
+    assert [news.kind for news in changes.news] == [NewsKind.FLOCK]
 
 
 def test_the_menu_offers_what_can_be_done() -> None:

@@ -25,7 +25,6 @@ from gui.views.log_page import LogPage
 from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
-from gui.views.table import STRETCHED_WIDTH_MIN
 from gui.views.window import Window
 from tests.gui.acts import fresh, press, submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
@@ -51,6 +50,21 @@ def test_a_gate_is_marked_done(qtbot: QtBot, desk: Desk, window: Window) -> None
     until(qtbot, window.workflows.details.done.isVisible)
     press(window, "markDone")
     until(qtbot, lambda: view_of(desk, name).state == "finished")
+
+
+def test_what_has_ended_is_not_cancelled(qtbot: QtBot, desk: Desk, window: Window) -> None:
+    name = submit(qtbot, desk, waiting(), waiting("compare"))
+    window.workflows.choose(name, task_of(desk, name, "look").task)
+    gate = task_of(desk, name, "look").task
+    window.workflows.cancel(name, (gate,))
+    assert not window.workflows.undo.isHidden()
+    desk.mark_done(gate)
+    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.TERMINATED)
+    window.workflows.undo.now()
+    window.workflows.cancel(name, (gate,))
+    assert not window.workflows.undo.pending
+    assert window.fault.isHidden()
+    assert view_of(desk, name).state == "waiting"
 
 
 def test_a_cancel_can_be_undone_and_is_done_otherwise(
@@ -393,7 +407,9 @@ def test_a_narrow_table_leaves_out_what_can_be_spared(
     window.resize(860, 600)
     until(qtbot, lambda: table.isColumnHidden(keys.index("submitted")))
     assert not table.isColumnHidden(keys.index("name"))
-    assert table.columnWidth(keys.index("next")) >= STRETCHED_WIDTH_MIN
+    place = keys.index("next")
+    assert table.columnWidth(place) >= table.rows.columns[place].width
+    assert table.columnWidth(keys.index("name")) < widths[keys.index("name")]
     window.resize(1500, 700)
     until(qtbot, lambda: [table.columnWidth(place) for place in range(len(keys))] == widths)
 
