@@ -239,9 +239,9 @@ def test_thirty_members_are_a_small_message_and_quickly_checked() -> None:
     for number in range(30):
         roster.learn(new_node(AUTHORITY, f"workstation-{number:02}").member.certificate)
     assert len(roster.to_bytes()) < 20_000
-    start_s = time.perf_counter()
+    start_s = time.process_time()
     Roster(FLOCK).merge(roster.to_bytes())
-    assert time.perf_counter() - start_s < 1.0
+    assert time.process_time() - start_s < 1.0
 
 
 def test_a_broken_roster_on_the_disk_is_named(tmp_path: Path) -> None:
