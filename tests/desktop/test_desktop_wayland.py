@@ -76,8 +76,9 @@ def test_a_second_start_goes_to_the_first_window(
 
 def test_a_window_that_is_closed_is_not_lost(bare: WaylandDesktop, window: ReadWindow) -> None:
     bare.keys("ctrl+w")
-    bare.keys("ctrl+2")
-    window.part("queueFilter")
+    bare.keys_until(
+        lambda: window.reader.found("queueFilter") is not None, "the queue is shown", "ctrl+2"
+    )
     assert "Wingbeat" in bare.windows()
 
 
@@ -87,8 +88,7 @@ def test_a_file_is_submitted_by_keyboard(
     with office_here.start_window(str(office_here.file("Line 23", tmp_path))) as second:
         assert second.wait(LIMIT_S) == 0
     bare.sees(lambda: window.part("submitDo").enabled, "the sheet has read the file")
-    bare.keys("Return")
-    bare.sees(lambda: "Line 23" in office_here.workflows(), "the agent has it")
+    bare.keys_until(lambda: "Line 23" in office_here.workflows(), "the agent has it", "Return")
     done = [TaskState.TERMINATED, TaskState.TERMINATED]
     workflow = office_here.workflows()["Line 23"]
     bare.sees(lambda: office_here.states(workflow) == done, "it is done")

@@ -11,8 +11,8 @@ import os
 import pwd
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.desktop.desktop import COMMAND_S_MAX, Desktop, end
+from tests.hosts.waiting import TookTooLongError, wait_for
 from tests.presence.displays import bus
 
 SIZE = (1400, 960)
@@ -30,6 +31,7 @@ MANNERS = "xwayland disable\nfocus_on_window_activation focus\n"
 BAR = "bar {\n  position bottom\n  tray_output *\n}\n"
 SETTINGS = "sway.conf"
 PLUGGED_IN_MS = 300
+HEARD_S_MAX = 10.0
 """A keyboard comes with each key that is typed; programs have to notice it first."""
 
 
@@ -74,6 +76,19 @@ class WaylandDesktop(Desktop):
                 check=True,
             )
 
+    def keys_until(self, what: Callable[[], bool], told: str, *keys: str) -> None:
+        """Again if nothing comes of it: a program that the machine holds up may notice the keyboard
+        only when it is gone."""
+
+        def heard() -> bool:
+            self.keys(*keys)
+            with suppress(TookTooLongError):
+                wait_for(what, HEARD_S_MAX, told)
+                return True
+            return False
+
+        self.sees(heard, told)
+
     def windows(self) -> dict[str, tuple[int, int, int, int]]:
         """Titles, and where what is seen of them is."""
         return {
@@ -104,14 +119,7 @@ class WaylandDesktop(Desktop):
             waiting += node.get("nodes", []) + node.get("floating_nodes", [])
 
     def _asked(self, *words: str) -> str:
-        return subprocess.run(
-            ["swaymsg", *words],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_S_MAX,
-            check=False,
-        ).stdout
+        return self.says("swaymsg", *words)
 
 
 @contextmanager
