@@ -103,7 +103,12 @@ class FlockNetwork:
         self._tasks: set[asyncio.Task[None]] = set()
         self._unwatch: Callable[[], None] | None = None
         self.admissions = Admissions(membership, self._tell_requests, notify)
-        desk = Desk(membership, share=self.share_book, requests=self.admissions.own)
+        desk = Desk(
+            membership,
+            share=self.share_book,
+            requests=self.admissions.own,
+            may_ask=settings.join_requests,
+        )
         others: dict[str, StreamAcceptor] = {JOIN: desk.serve}
         if serve_clients is not None:
             others[CLIENT] = serve_clients

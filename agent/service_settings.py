@@ -4,28 +4,30 @@ Everything has a default and the file may be missing. What is wrong in it is ans
 sentence that names the file, the line or key, and what to do, and nothing is started: a node that
 ignores half of what its owner wrote would surprise later.
 
-==============  =======================================  ===================================
-key             what                                     default
-==============  =======================================  ===================================
-``name``        what people call this node               the name of the machine
-``port``        where members reach it; 0 takes any      29464
-``listen``      addresses to listen on                   all
-``addresses``   of other nodes, where multicast fails    none
-``slots``       programs at a time                       1
-``processor``   ``spare``: programs get what nobody      ``spare``
-                else wants of it; ``share``: at a low
-                priority, a little in any case
-``memory_gb``   what one program may take; 0 is the      a part of what
-                default                                  the machine has
-``volunteer``   ``always``, ``when idle``,               ``always``
-                ``by schedule`` or ``paused``
-``presence``    a table: ``agent.presence.rules``        see there
-``datasets``    where results are kept besides: the URL  only on the nodes
-                of a folder, object store or PostgreSQL
-``datasets_gb`` how much data to keep for the flock; 0   half of what
-                is the default                           would be free
-``tags``        for requirements, beside ``node``        none
-==============  =======================================  ===================================
+=================  =======================================  ===================================
+key                what                                     default
+=================  =======================================  ===================================
+``name``           what people call this node               the name of the machine
+``port``           where members reach it; 0 takes any      29464
+``listen``         addresses to listen on                   all
+``addresses``      of other nodes, where multicast fails    none
+``slots``          programs at a time                       1
+``processor``      ``spare``: programs get what nobody      ``spare``
+                   else wants of it; ``share``: at a low
+                   priority, a little in any case
+``memory_gb``      what one program may take; 0 is the      a part of what
+                   default                                  the machine has
+``volunteer``      ``always``, ``when idle``,               ``always``
+                   ``by schedule`` or ``paused``
+``presence``       a table: ``agent.presence.rules``        see there
+``datasets``       where results are kept besides: the URL  only on the nodes
+                   of a folder, object store or PostgreSQL
+``datasets_gb``    how much data to keep for the flock; 0   half of what
+                   is the default                           would be free
+``tags``           for requirements, beside ``node``        none
+``join_requests``  whether machines without an invitation   ``true``
+                   may ask this keeper to let them in
+=================  =======================================  ===================================
 """
 
 from __future__ import annotations
@@ -89,6 +91,7 @@ class NodeSettings:
     datasets_gb: float = 0.0
     published_programs: str = ASK
     tags: tuple[str, ...] = ()
+    join_requests: bool = True
 
     @property
     def rules(self) -> Rules:
@@ -134,6 +137,7 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
         "datasets_gb": _gigabytes,
         "published_programs": _taking,
         "tags": _list_of(_tag),
+        "join_requests": _yes_or_no,
     }
     read: dict[str, object] = {}
     for key, value in given.items():
@@ -223,6 +227,12 @@ def _address(value: object) -> Address:
         return parse_address(value)
     except AddressError as error:
         raise ValueError(f"is wrong: {error}") from error
+
+
+def _yes_or_no(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"is {value!r}: write true or false.")
+    return value
 
 
 def _tag(value: object) -> str:

@@ -26,7 +26,8 @@ class SettingsView(Struct, frozen=True):
     """What holds, and the file that says so. ``restart``: what is kept, but holds only after one.
 
     ``datasets_gb`` is how much data this machine keeps for the flock, ``memory_gb`` what one
-    program may take; 0 is the default of both.
+    program may take; 0 is the default of both. ``join_requests``: whether machines without an
+    invitation may ask this one, if it is a keeper, to let them in.
     """
 
     file: str
@@ -41,6 +42,7 @@ class SettingsView(Struct, frozen=True):
     restart: tuple[str, ...] = ()
     processor: Processor = "spare"
     memory_gb: float = 0.0
+    join_requests: bool = True
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -54,3 +56,4 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     datasets_gb: Gigabytes | UnsetType = UNSET
     processor: Processor | UnsetType = UNSET
     memory_gb: Gigabytes | UnsetType = UNSET
+    join_requests: bool | UnsetType = UNSET

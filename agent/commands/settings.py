@@ -30,6 +30,7 @@ def run(arguments: list[str]) -> int:
         "datasets_gb": options.datasets_gb,
         "processor": options.processor,
         "memory_gb": options.memory_gb,
+        "join_requests": None if options.join_requests is None else options.join_requests == "yes",
     }
     given = {name: UNSET if value is None else value for name, value in told.items()}
     if all(value is UNSET for value in given.values()):
@@ -64,6 +65,11 @@ def _parser() -> CommandParser:
     parser.add_argument(
         "--memory-gb", type=float, metavar="GB", help="that one program may take; 0: the default"
     )
+    parser.add_argument(
+        "--join-requests",
+        choices=("yes", "no"),
+        help="as a keeper, let machines without an invitation ask to be let in",
+    )
     return parser
 
 
@@ -79,6 +85,7 @@ def _show(view: SettingsView) -> None:
         "published programs": view.published_programs,
         "datasets": f"{view.datasets_gb:g} GB" if view.datasets_gb else "half of the free space",
         "processor": PROCESSOR_WORDS[view.processor],
+        "join requests": "" if view.join_requests else "none without an invitation",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
     }
     show_lines(f"{name:<20}{value}" for name, value in facts.items() if value)

@@ -31,6 +31,7 @@ async def settings_view(surface: Surface) -> SettingsView:
         restart=tuple(_differing(kept, running)),
         processor=PROCESSOR_NAMES[kept.processor],
         memory_gb=kept.memory_gb,
+        join_requests=kept.join_requests,
     )
 
 

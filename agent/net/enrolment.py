@@ -79,8 +79,11 @@ class Desk:
         elapsed: Callable[[], float] = time.monotonic,
         share: Share = _with_nobody,
         requests: JoinRequests | None = None,
+        *,
+        may_ask: bool = True,
     ) -> None:
-        self._requesting = RequestDesk(membership, requests or requests_of(membership))
+        own = requests or requests_of(membership)
+        self._requesting = RequestDesk(membership, own, may_ask=may_ask)
         self._share = share
         self._membership = membership
         self._elapsed = elapsed

@@ -35,13 +35,20 @@ CLOCK_DIFFERENCE_S_MAX = 1800
 class RequestDesk:
     """The part of a keeper's desk for those without an invitation."""
 
-    def __init__(self, membership: Membership, requests: JoinRequests) -> None:
-        self._membership, self._requests = membership, requests
+    def __init__(
+        self, membership: Membership, requests: JoinRequests, *, may_ask: bool = True
+    ) -> None:
+        self._membership, self._requests, self._may_ask = membership, requests, may_ask
 
     async def answer(self, question: Requesting, host: str) -> Answer:
         """Of a stranger; raises ``MembershipError`` with why not."""
         requests = self._requests
         match question:
+            case AskToJoin() if not self._may_ask:
+                raise MembershipError(
+                    "this keeper is set to let nobody in without an invitation: ask somebody of the "
+                    "flock for one"
+                )
             case AskToJoin(sent, user, time_s):
                 self._membership.authority("admit")
                 applicant = checked_applicant(self._membership, sent, time_s)

@@ -1084,7 +1084,7 @@
         <translation>Retomar (faltam {countdown})</translation>
     </message>
     <message>
-        <source>The agent of this computer does not run, so what you see is of before.</source>
+        <source>The agent of this computer does not run, so what you see is from before.</source>
         <translation>O agente deste computador não está rodando; o que você vê é de antes.</translation>
     </message>
     <message>
@@ -1953,6 +1953,10 @@
         <translation>Memória para um programa</translation>
     </message>
     <message>
+        <source>Machines that ask to be let in</source>
+        <translation>Máquinas que pedem para entrar</translation>
+    </message>
+    <message>
         <source>Ask me for each</source>
         <translation>Perguntar a cada um</translation>
     </message>
@@ -1971,6 +1975,14 @@
     <message>
         <source>A little in any case</source>
         <translation>Um pouco em todo caso</translation>
+    </message>
+    <message>
+        <source>May ask without an invitation</source>
+        <translation>Podem pedir sem convite</translation>
+    </message>
+    <message>
+        <source>Only with an invitation</source>
+        <translation>Só com um convite</translation>
     </message>
     <message>
         <source>as usual</source>

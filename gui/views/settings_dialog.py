@@ -134,6 +134,7 @@ class SettingsDialog(QDialog):
             (tr("Processor for programs"), self._processor(view)),
             (tr("Memory for one program"), self._memory(view)),
             (tr("Space for datasets"), self._quota(view)),
+            (tr("Machines that ask to be let in"), self._join_requests(view)),
             (tr("Tags"), tags),
             (tr("Addresses of machines that are not found"), addresses),
         )
@@ -167,6 +168,18 @@ class SettingsDialog(QDialog):
             choices,
             view.processor,
             lambda value: self._change(ChangeSettings(processor=value)),
+        )
+
+    def _join_requests(self, view: SettingsView) -> QWidget:
+        choices = (
+            ("yes", tr("May ask without an invitation")),
+            ("no", tr("Only with an invitation")),
+        )
+        return _choice(
+            "joinRequests",
+            choices,
+            "yes" if view.join_requests else "no",
+            lambda value: self._change(ChangeSettings(join_requests=value == "yes")),
         )
 
     def _memory(self, view: SettingsView) -> QWidget:

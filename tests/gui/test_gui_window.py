@@ -375,6 +375,10 @@ def test_settings_hold_at_once(qtbot: QtBot, desk: Desk, window: Window, login: 
         return view is not None and (view.memory_gb, view.processor) == (2.5, "share")
 
     until(qtbot, limited)
+    asked = dialog.findChild(QComboBox, "joinRequests")
+    assert asked is not None
+    asked.setCurrentIndex(asked.findData("no"))
+    until(qtbot, lambda: bool(desk.screen.settings and not desk.screen.settings.join_requests))
     dialog.close()
 
 

@@ -57,10 +57,10 @@ class Asked:
 
 
 @asynccontextmanager
-async def asked_at(keeper: Membership) -> AsyncIterator[Asked]:
+async def asked_at(keeper: Membership, *, may_ask: bool = True) -> AsyncIterator[Asked]:
     told: list[JoinRequest] = []
     requests = requests_of(keeper, told.append)
-    desk = Desk(keeper, requests=requests)
+    desk = Desk(keeper, requests=requests, may_ask=may_ask)
     async with serving(desk.serve, keeper.tls.server) as port:
         try:
             yield Asked(keeper, requests, Address(LOOPBACK, port), told)
@@ -87,6 +87,18 @@ async def refused(there: Asked, folder: Path, hands: Hands | None = None) -> str
 
 
 # -- as it should be ---------------------------------------------------------------------------
+
+
+def test_a_keeper_that_is_not_to_be_asked_says_so_and_tells_nobody(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with asked_at(first(tmp_path), may_ask=False) as there:
+            sentence = await refused(there, tmp_path / "new")
+            assert "let nobody in without an invitation" in sentence
+            assert "ask somebody of the flock for one" in sentence
+            assert there.told == []
+            assert there.requests.open() == []
+
+    asyncio.run(scenario())
 
 
 def test_both_sides_see_one_code_and_two_people_let_a_machine_in(tmp_path: Path) -> None:
