@@ -103,13 +103,7 @@ class FlockNetwork:
         self._tasks: set[asyncio.Task[None]] = set()
         self._unwatch: Callable[[], None] | None = None
         self.admissions = Admissions(membership, self._tell_requests, notify)
-        desk = Desk(
-            membership,
-            share=self.share_book,
-            requests=self.admissions.own,
-            may_ask=settings.join_requests,
-        )
-        others: dict[str, StreamAcceptor] = {JOIN: desk.serve}
+        others: dict[str, StreamAcceptor] = {JOIN: self._desk().serve}
         if serve_clients is not None:
             others[CLIENT] = serve_clients
         self.links = Links(
@@ -131,6 +125,10 @@ class FlockNetwork:
             hosts=settings.listen or ANY_HOST,
             others=others,
         )
+
+    def _desk(self) -> Desk:
+        may_ask, own = self._settings.join_requests, self.admissions.own
+        return Desk(self.membership, share=self.share_book, requests=own, may_ask=may_ask)
 
     # -- for the service -------------------------------------------------------------------
 
