@@ -20,6 +20,7 @@ from gui.theme.look import look
 
 PIXMAPS_KEPT = 600
 PROGRESS_STEPS = 20
+FINER = 2
 _DISABLED_OPACITY = 0.4
 
 
@@ -60,7 +61,10 @@ def draw_mark(painter: QPainter, mark: Mark, rect: QRectF, permille: int | None 
     device = painter.device()
     ratio = device.devicePixelRatio()
     scale = math.hypot(painter.worldTransform().m11(), painter.worldTransform().m12())
-    pixels = mark_pixmap(mark, max(1, round(rect.width())), max(1.0, ratio * scale), permille)
+    if scale != 1:  # from more pixels than are needed: from as many, a thin ring would get gaps
+        ratio = FINER * math.ceil(ratio * scale)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    pixels = mark_pixmap(mark, max(1, round(rect.width())), ratio, permille)
     painter.drawPixmap(rect, pixels, QRectF(pixels.rect()))
 
 

@@ -40,7 +40,7 @@ def agent_trouble(absence: Absent | None) -> Trouble | None:
     match absence.why:
         case Absence.NO_AGENT:
             return Trouble(
-                tr("The agent of this computer does not run, so what you see is of before."),
+                tr("The agent of this computer does not run, so what you see is from before."),
                 Remedy.START_AGENT,
                 tr("Start it"),
             )

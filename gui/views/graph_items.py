@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from operator import is_
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QGraphicsItem,
     QGraphicsObject,
@@ -32,6 +32,8 @@ NEAR, FAR_LETTERS, LETTERS_MAX = 0.75, 0.85, 1.8
 """Below this zoom a box has its mark and its name only, in letters of a size that can be read."""
 TINY = 0.15
 """Below this there are no letters that could be read; a box is a dot in its colour."""
+NEAR_LETTERS_MAX = 1.25
+"""So much larger than life are letters in a box that is a little smaller than life."""
 LABEL_ROOM_MIN = 30
 """A name in less room would be dots."""
 FAR_TEXT_LEFT = 10.0 + MARK_SIZE + 4
@@ -115,7 +117,8 @@ class BoxItem(QGraphicsObject):
             larger = FAR_LETTERS / max(zoom, 0.01)
             self._paint_far(painter, colours, max(1.0, min(self.letters_max, larger)))
         else:
-            self._paint_inside(painter, colours)
+            larger = max(1.0, min(NEAR_LETTERS_MAX, self.letters_max, 1 / zoom))
+            self._paint_inside(painter, colours, larger)
 
     def _paint_far(self, painter: QPainter, colours: Colours, larger: float) -> None:
         """From far away: what can still be read, as large as the box lets it."""
@@ -123,9 +126,7 @@ class BoxItem(QGraphicsObject):
         top = (BOX_HEIGHT - MARK_SIZE) / 2 - (6 if many else 0)
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
         draw_mark(painter, self.mark, QRectF(8, top, MARK_SIZE, MARK_SIZE), permille)
-        font = strong_font()
-        font.setPointSizeF(font.pointSizeF() * larger)
-        painter.setFont(font)
+        painter.setFont(_larger(strong_font(), larger))
         painter.setPen(QColor(colours.text))
         text = QRectF(FAR_TEXT_LEFT, top - 10, FAR_TEXT_ROOM, MARK_SIZE + 20)
         title = painter.fontMetrics().elidedText(
@@ -135,11 +136,11 @@ class BoxItem(QGraphicsObject):
         if many:
             self._paint_share(painter, QRectF(10, 42, BOX_WIDTH - 20, 7), colours)
 
-    def _paint_inside(self, painter: QPainter, colours: Colours) -> None:
+    def _paint_inside(self, painter: QPainter, colours: Colours, larger: float) -> None:
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
         draw_mark(painter, self.mark, QRectF(10, 9, MARK_SIZE, MARK_SIZE), permille)
         text = QRectF(10 + MARK_SIZE + 6, 6, BOX_WIDTH - MARK_SIZE - 24, 22)
-        painter.setFont(strong_font())
+        painter.setFont(_larger(strong_font(), larger))
         painter.setPen(QColor(colours.text))
         title = self.box.title
         if len(self.box.tasks) > 1:
@@ -152,7 +153,7 @@ class BoxItem(QGraphicsObject):
             title, Qt.TextElideMode.ElideMiddle, round(text.width())
         )
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
-        painter.setFont(small_font())
+        painter.setFont(_larger(small_font(), larger))
         painter.setPen(QColor(colours.quiet))
         below = QRectF(10, 30, BOX_WIDTH - 20, 20)
         if len(self.box.tasks) > 1:
@@ -205,6 +206,11 @@ class BoxItem(QGraphicsObject):
     def state(self) -> Mark | None:
         """For tests and screen readers: the mark of a single task."""
         return mark_of_task(self.tasks[0]) if len(self.tasks) == 1 else None
+
+
+def _larger(font: QFont, factor: float) -> QFont:
+    font.setPointSizeF(font.pointSizeF() * factor)
+    return font
 
 
 class ArrowItem(QGraphicsPathItem):

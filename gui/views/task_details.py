@@ -38,6 +38,7 @@ from gui.model.workflows import (
 )
 from gui.theme.look import GRID
 from gui.views.desk import Desk
+from gui.views.flow import Flow
 from gui.views.gate_dialog import GateDialog
 from gui.views.outputs import Outputs
 from gui.views.pieces import button, label, line, quiet, row, strong
@@ -105,13 +106,8 @@ class TaskDetails(QScrollArea):
         head.setStretch(1, 1)
         lay.addLayout(head)
         lay.addLayout(self._facts)
-        self._first, self._second = (
-            row(self.done, self.log),
-            row(self.retry, self.cancel, self.priority),
-        )
-        for each in (self._first, self._second):
-            each.addStretch()
-            lay.addLayout(each)
+        acts = (self.done, self.log, self.retry, self.cancel, self.priority)
+        lay.addLayout(Flow(*acts, spacing=GRID))
         lay.addWidget(self.outputs)
         lay.addSpacing(GRID // 2)
         self._why_line, self._why_title = line(), strong(tr("Why"))
