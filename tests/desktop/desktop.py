@@ -53,6 +53,17 @@ class Desktop(ABC):
         finally:
             end(process)
 
+    def says(self, *command: str) -> str:
+        """What a command of this desktop prints; nothing where it fails."""
+        return subprocess.run(
+            command,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S_MAX,
+            check=False,
+        ).stdout
+
     def output(self, program: str) -> Path:
         """Where its words are kept."""
         return self.folder / f"{Path(program).name}.output"

@@ -10,7 +10,7 @@ import ctypes.util
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
@@ -127,14 +127,7 @@ class VirtualDesktop(Desktop):
         self._xdotool("mousemove", str(place[0]), str(place[1]))
 
     def _asked(self, *words: str) -> str:
-        return subprocess.run(
-            ["xdotool", *words],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_S_MAX,
-            check=False,
-        ).stdout
+        return self.says("xdotool", *words)
 
     def _xdotool(self, *words: str) -> None:
         subprocess.run(["xdotool", *words], env=self.environment, timeout=COMMAND_S_MAX, check=True)
@@ -150,7 +143,7 @@ def virtual_desktop(
         number = stack.enter_context(_display(folder, size))
         desktop = VirtualDesktop(folder, number, stack.enter_context(bus(folder)))
         stack.enter_context(desktop.program("openbox", "--sm-disable"))
-        desktop.sees(lambda: _managed(desktop.environment), "a window manager is there")
+        desktop.sees(lambda: _managed(desktop), "a window manager is there")
         if panel:
             stack.enter_context(_panel(desktop))
         yield desktop
@@ -161,7 +154,7 @@ def _panel(desktop: VirtualDesktop) -> Iterator[None]:
     settings = desktop.folder / "tint2rc"
     settings.write_text(PANEL)
     with desktop.program("tint2", "-c", str(settings)):
-        desktop.sees(lambda: _has_tray(desktop.environment), "a tray is there")
+        desktop.sees(lambda: bool(desktop.windows("--class", "tint2")), "a tray is there")
         yield
 
 
@@ -192,28 +185,5 @@ def _line_of(told: IO[str]) -> str:
     return number
 
 
-def _managed(environment: Mapping[str, str]) -> bool:
-    return "window id" in _root_property(environment, "_NET_SUPPORTING_WM_CHECK")
-
-
-def _has_tray(environment: Mapping[str, str]) -> bool:
-    return bool(
-        subprocess.run(
-            ["xdotool", "search", "--onlyvisible", "--class", "tint2"],
-            env=environment,
-            capture_output=True,
-            timeout=COMMAND_S_MAX,
-            check=False,
-        ).stdout
-    )
-
-
-def _root_property(environment: Mapping[str, str], name: str) -> str:
-    return subprocess.run(
-        ["xprop", "-root", name],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=COMMAND_S_MAX,
-        check=False,
-    ).stdout
+def _managed(desktop: VirtualDesktop) -> bool:
+    return "window id" in desktop.says("xprop", "-root", "_NET_SUPPORTING_WM_CHECK")

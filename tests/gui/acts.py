@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
+from typing import TypeVar
 
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from agent.api.methods import SUBMIT
 from agent.api.work import Submit, Task, TaskView, WorkflowView
 from gui.views.desk import Desk
+from gui.views.side_bar import Place
+from gui.views.window import Window
 
 WITHIN_MS = 90_000
 _NUMBERS = count(1)
+Page = TypeVar("Page", bound=QWidget)
 
 
 def fresh() -> int:
@@ -44,6 +48,14 @@ def task_of(desk: Desk, name: str, task: str) -> TaskView:
 
 def waiting(name: str = "look") -> Task:
     return Task(name, gate=True, asks="look at the wires")
+
+
+def gone_to(window: Window, place: Place, kind: type[Page]) -> Page:
+    """The page that is shown there."""
+    window.go(place)
+    page = window.places[place]
+    assert isinstance(page, kind)
+    return page
 
 
 def press(widget: object, name: str) -> None:

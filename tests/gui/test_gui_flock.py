@@ -17,7 +17,7 @@ from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
 from gui.views.window import Window
 from tests.agent.processes import Machine
-from tests.gui.acts import press, until
+from tests.gui.acts import gone_to, press, until
 from tests.gui.conftest import NoLogin, desk_on
 from tests.gui.machines import PROGRAM, flock, prepared, running
 
@@ -40,9 +40,7 @@ def desk(machines: list[Machine], qapp: QApplication) -> Iterator[Desk]:
 def page(qtbot: QtBot, desk: Desk, login: NoLogin) -> Iterator[FlockPage]:
     window = Window(desk, login)
     window.show()
-    window.go(Place.FLOCK)
-    made = window.places[Place.FLOCK]
-    assert isinstance(made, FlockPage)
+    made = gone_to(window, Place.FLOCK, FlockPage)
     yield made
     window.close()
     window.deleteLater()
@@ -76,9 +74,7 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
 def test_the_log_of_another_machine_is_read(qtbot: QtBot, desk: Desk, login: NoLogin) -> None:
     window = Window(desk, login)
     window.show()
-    window.go(Place.LOG)
-    page = window.places[Place.LOG]
-    assert isinstance(page, LogPage)
+    page = gone_to(window, Place.LOG, LogPage)
     until(qtbot, lambda: page.machine.findData("cagarro") > 0)
     until(qtbot, lambda: page.text.toPlainText() != "")
     own = page.text.toPlainText().splitlines()[0]

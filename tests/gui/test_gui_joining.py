@@ -25,7 +25,7 @@ from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
 from gui.views.window import Window
-from tests.gui.acts import until
+from tests.gui.acts import gone_to, until
 from tests.gui.conftest import NoLogin
 from tests.gui.values import NOW_S, connected, happened, status
 
@@ -61,9 +61,7 @@ def test_who_asks_stands_above_the_machines_with_the_code(
     qtbot: QtBot, desk: Desk, window: Window
 ) -> None:
     until(qtbot, lambda: desk.screen.requests is not None or desk.screen.peers is not None)
-    window.go(Place.FLOCK)
-    page = window.places[Place.FLOCK]
-    assert isinstance(page, FlockPage)
+    page = gone_to(window, Place.FLOCK, FlockPage)
     desk.take((asks(),))
     assert page.requests.isVisible()
     code = page.findChild(QLabel, "joinCode0")
@@ -81,9 +79,7 @@ def test_who_asks_stands_above_the_machines_with_the_code(
 
 
 def test_only_a_keeper_can_answer(qtbot: QtBot, desk: Desk, window: Window) -> None:
-    window.go(Place.FLOCK)
-    page = window.places[Place.FLOCK]
-    assert isinstance(page, FlockPage)
+    page = gone_to(window, Place.FLOCK, FlockPage)
     desk.take((asks(may_admit=False),))
     assert page.findChild(QPushButton, "admit0") is None
     said = [each.text() for each in page.requests.findChildren(QLabel)]

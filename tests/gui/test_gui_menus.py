@@ -19,7 +19,7 @@ from gui.views.log_window import LogWindow
 from gui.views.queue_page import QueuePage
 from gui.views.side_bar import Place
 from gui.views.window import Window
-from tests.gui.acts import submit, task_of, until, view_of, waiting
+from tests.gui.acts import gone_to, submit, task_of, until, view_of, waiting
 
 HERE = QPoint(0, 0)
 
@@ -159,9 +159,7 @@ def test_a_task_is_cancelled_and_a_gate_marked_done(
 
 def only_in_queue(qtbot: QtBot, window: Window, typed: str) -> QueuePage:
     """The queue, with the one row that has this."""
-    window.go(Place.QUEUE)
-    page = window.places[Place.QUEUE]
-    assert isinstance(page, QueuePage)
+    page = gone_to(window, Place.QUEUE, QueuePage)
     page.filter.setText(typed)
     until(qtbot, lambda: len(page.rows.rows) == 1)
     return page
@@ -199,9 +197,7 @@ def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
 def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
     qtbot: QtBot, desk: Desk, window: Window
 ) -> None:
-    window.go(Place.FLOCK)
-    page = window.places[Place.FLOCK]
-    assert isinstance(page, FlockPage)
+    page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, lambda: len(page.rows.rows) == 1)
     page.table.selectRow(0)
     assert able(page.menu_at(HERE)) == {"copy"}
