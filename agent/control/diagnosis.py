@@ -150,10 +150,15 @@ def _own_membership(facts: Facts, now_s: float) -> Iterator[Finding]:
         )
         yield Finding("certificate", text, facts.name)
     elif now_s < flock.member_valid_from_s:
+        cure = (
+            "this machine, a keeper, makes itself a new one within an hour, or at once when you "
+            "start its agent anew"
+            if flock.keeper
+            else "leave the flock (`wingbeat flock leave`) and join again with a new invitation"
+        )
         text = (
             f"the certificate of this machine begins only on {moment(flock.member_valid_from_s)}, "
-            f"so nobody lets it in: if the clock here is right, it was wrong before, so leave the "
-            f"flock (`wingbeat flock leave`) and join again with a new invitation"
+            f"so nobody lets it in: if the clock here is right, one was wrong before, so {cure}"
         )
         yield Finding("certificate", text, facts.name)
     elif facts.keeping_up_error and now_s > flock.renewal_due_s:

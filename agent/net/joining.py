@@ -96,7 +96,9 @@ async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
     Raises ``MembershipError`` when something is due and no keeper could do it.
     """
     await membership.appoint_missing()
-    if membership.clock() >= membership.member.renewal_due_s:
+    now_s, member = membership.clock(), membership.member
+    not_yet_valid = membership.keeper and now_s < member.valid_from_s  # its clock was ahead
+    if not_yet_valid or now_s >= member.renewal_due_s:
         await renew(membership, addresses_of)
     if membership.appointed and not membership.keeper:
         await _ask_any(membership, addresses_of, TakeAuthority())
@@ -106,11 +108,10 @@ async def renew(
     membership: Membership, addresses_of: AddressesOf, host_name: str | None = None
 ) -> None:
     """Has this node's certificate renewed, under another host name if one is given."""
-    request = membership.certificate_request(host_name)
     if membership.keeper:
-        applicant = certificates.read_request(request)
-        await membership.adopt_certificate(await membership.admit(applicant))
+        await membership.renew_own(host_name)
     else:
+        request = membership.certificate_request(host_name)
         await _ask_any(membership, addresses_of, Renew(request))
 
 

@@ -156,6 +156,10 @@ def test_a_certificate_of_the_future_is_told_where_it_is() -> None:
     (only,) = told(replace(refused(Cause.REFUSED), flock=flock))
     assert only.kind == "certificate"
     assert "of this machine begins only on" in only.text
+    (keeper,) = told(replace(HEALTHY, flock=replace(flock, keeper=True)))
+    (other,) = told(replace(HEALTHY, flock=replace(flock, keeper=False)))
+    assert "makes itself a new one within an hour" in keeper.text
+    assert "join again with a new invitation" in other.text
 
 
 def test_many_of_whom_nothing_was_heard_take_one_sentence() -> None:

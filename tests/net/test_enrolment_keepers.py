@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError, NotKeptError
 from tests.net.flocks import (
+    DAY_S,
     FullDisk,
     Hands,
     at,
@@ -61,6 +63,55 @@ def test_a_keeper_renews_itself_and_under_a_new_name(tmp_path: Path) -> None:
         keeper = first(tmp_path)
         await renew(keeper, nowhere, "renamed")
         assert keeper.member.host_name == "renamed"
+
+    asyncio.run(scenario())
+
+
+def test_a_keeper_whose_clock_was_months_ahead_is_let_in_again_when_it_is_right(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        hands = Hands()
+        keeper = first(tmp_path, hands=hands)
+        async with open_door(keeper) as door:
+            member = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+        hands.ahead_s = 400 * DAY_S
+        await keep_up(keeper, nowhere)
+        assert keeper.member.valid_from_s > time.time() + 300 * DAY_S
+        member.roster.merge(keeper.roster.to_bytes())  # while their link still stood
+        assert "compare the clocks" in (member.roster.accepts(keeper.member.certificate) or "")
+        hands.ahead_s = 0
+        await keep_up(keeper, nowhere)
+        for each in (keeper, member):
+            assert each.roster.accepts(keeper.member.certificate) is None
+        assert member.roster.merge(keeper.roster.to_bytes())
+        known = member.roster.member(keeper.node_id)
+        assert known == keeper.member
+        assert member.roster.accepts(known.certificate) is None
+        again = keeper.member
+        await keep_up(keeper, nowhere)
+        assert keeper.member == again
+
+    asyncio.run(scenario())
+
+
+def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        hands = Hands()
+        keeper = first(tmp_path)
+        async with open_door(keeper) as door:
+            invitation = await invited(keeper, door)
+            other = await join_flock(tmp_path / "b", invitation, "b", hands)
+            await keep_up(other, at((keeper, door)))
+        assert other.keeper
+        hands.ahead_s = 400 * DAY_S
+        await keep_up(other, nowhere)
+        await keeper.expel(other.node_id)
+        hands.ahead_s = 0
+        await keep_up(other, nowhere)  # it has not heard of it
+        assert "was expelled" in (keeper.roster.accepts(other.member.certificate) or "")
+        keeper.roster.merge(other.roster.to_bytes())
+        assert keeper.roster.member(other.node_id) is None
 
     asyncio.run(scenario())
 
