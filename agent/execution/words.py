@@ -4,12 +4,18 @@ Child to node: ``PROGRESS p`` (percent), ``TERMINATED id…``, ``CANCELLED``, ``
 ``CHECKPOINT path`` for those that can go on where they were. Node to child: ``CANCEL``. Anything
 else that a program prints is its own affair and goes to its log, and a program that prints none of
 these and exits with 0 has succeeded.
+
+Names of files may have spaces, for which the document has no sign: a word in quotation marks,
+``TERMINATED "tower 7.las" 17``, is one word. Marks within a word, or without an end, mean nothing, so that
+identifiers with such signs stay what they are.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from itertools import islice
 
 CANCEL = b"CANCEL\n"
 LINE_BYTES_MAX = 64 * 1024
@@ -20,6 +26,7 @@ _STARTS = (
     *(b"\nPROGRESS ", b"\nCHECKPOINT ", b"\nTERMINATED ", b"\nTERMINATED\n", b"\nTERMINATED\r"),
     *(b"\nCANCELLED\n", b"\nCANCELLED\r", b"\nERROR ", b"\nERROR\n", b"\nERROR\r"),
 )
+_OUTPUT = re.compile(r'"([^"]+)"(?!\S)|(\S+)')
 VERBS = (b"PROGRESS", b"TERMINATED", b"CANCELLED", b"ERROR", b"CHECKPOINT")
 
 
@@ -71,7 +78,8 @@ def read_word(line: bytes) -> Word | None:
         case "CHECKPOINT" if rest:
             return CheckpointWord(rest)
         case "TERMINATED":
-            return TerminatedWord(tuple(rest.split()[:OUTPUTS_MAX]))
+            found = islice(_OUTPUT.finditer(rest), OUTPUTS_MAX)
+            return TerminatedWord(tuple(each[1] or each[2] for each in found))
         case "CANCELLED" if not rest:
             return CancelledWord()
         case "ERROR":

@@ -104,7 +104,8 @@ def converse(do: Do, work: Work, arguments: Sequence[str], errors: TextIO) -> in
     try:
         read_arguments(work, arguments)
         outputs = do(work)
-        work.say(" ".join(["TERMINATED", *outputs]))
+        quoted = (f'"{each}"' if " " in each else each for each in outputs)
+        work.say(" ".join(["TERMINATED", *quoted]))
     except CancelledError:
         work.say("CANCELLED")
     except WorkError as error:

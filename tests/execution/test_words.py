@@ -26,6 +26,12 @@ from agent.execution.words import (
         (b"PROGRESS nan\n", None),
         (b"PROGRESS soon\n", None),
         (b"TERMINATED 17 18\n", TerminatedWord(("17", "18"))),
+        (b'TERMINATED "tower 7.las" 17\n', TerminatedWord(("tower 7.las", "17"))),
+        (
+            b'TERMINATED 5" {"id":"a b"} "open a\n',
+            TerminatedWord(('5"', '{"id":"a', 'b"}', '"open', "a")),
+        ),
+        (b'TERMINATED "" "a"b\n', TerminatedWord(('""', '"a"b'))),
         (b"TERMINATED\n", TerminatedWord(())),
         (b"CANCELLED\n", CancelledWord()),
         (b"CANCELLED flights\n", None),

@@ -13,7 +13,8 @@ done with plain lines in any language. A line of its own on standard output is a
 
     PROGRESS 12.5            how far it is, in percent
     CHECKPOINT state.bin     its state is in this file or folder of its working folder
-    TERMINATED out.las 17    it has succeeded; files of its working folder, or identifiers
+    TERMINATED out.las 17    it has succeeded; files of its working folder, or identifiers;
+                             "in quotation marks" where there are spaces
     ERROR no such flight     it has failed
     CANCELLED                it has stopped, because it read the line CANCEL on standard input
 
@@ -100,7 +101,7 @@ def saved() -> Path | None:
 
 def terminated(*outputs: str) -> None:
     """The program has succeeded, with these files of its working folder, or identifiers."""
-    say(" ".join(["TERMINATED", *map(str, outputs)]))
+    say(" ".join(["TERMINATED", *(f'"{each}"' if " " in each else each for each in outputs)]))
     sys.exit(0)
 
 
