@@ -28,8 +28,11 @@ def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
         parts.append(tr_n("%n step(s) for a person", "", gates))
     if plan is not None and plan.expected_end_ms and not plan.faults:
         end_s = plan.expected_end_ms / 1000
+        length = span(end_s - now_s)
         parts.append(
-            tr("done about {clock}, in {span}", clock=clock(end_s), span=span(end_s - now_s))
+            tr("about {span} besides", span=length)  # how long people take is not known
+            if gates
+            else tr("done about {clock}, in {span}", clock=clock(end_s), span=length)
         )
     said = ", ".join(parts)
     if plan is not None and plan.known:

@@ -645,7 +645,7 @@
     </message>
     <message>
         <source>a person marked a gate done</source>
-        <translation>uma pessoa marcou uma etapa como feita</translation>
+        <translation>uma pessoa marcou um passo como feito</translation>
     </message>
     <message>
         <source>a person changed the priority</source>
@@ -858,6 +858,10 @@
             <numerusform>%n passo para uma pessoa</numerusform>
             <numerusform>%n passos para uma pessoa</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>about {span} besides</source>
+        <translation>fora isso cerca de {span}</translation>
     </message>
     <message>
         <source>done about {clock}, in {span}</source>
@@ -1917,10 +1921,6 @@
         <translation>Notificações</translation>
     </message>
     <message>
-        <source>This machine</source>
-        <translation>Esta máquina</translation>
-    </message>
-    <message>
         <source>Shortcuts</source>
         <translation>Atalhos</translation>
     </message>
@@ -1943,6 +1943,10 @@
     <message>
         <source>The agent has not told its settings yet.</source>
         <translation>O agente ainda não disse seus ajustes.</translation>
+    </message>
+    <message>
+        <source>Name of this computer</source>
+        <translation>Nome deste computador</translation>
     </message>
     <message>
         <source>Processor for programs</source>
@@ -1985,14 +1989,6 @@
         <translation>Só com um convite</translation>
     </message>
     <message>
-        <source>as usual</source>
-        <translation>como de costume</translation>
-    </message>
-    <message>
-        <source>Name of this machine</source>
-        <translation>Nome desta máquina</translation>
-    </message>
-    <message>
         <source>Tasks at a time</source>
         <translation>Tarefas ao mesmo tempo</translation>
     </message>
@@ -2019,6 +2015,14 @@
     <message>
         <source>Leave the flock …</source>
         <translation>Sair do bando …</translation>
+    </message>
+    <message>
+        <source>a part of what there is</source>
+        <translation>uma parte do que há</translation>
+    </message>
+    <message>
+        <source>half of what is free</source>
+        <translation>metade do que está livre</translation>
     </message>
     <message>
         <source>Shown in this language from the next start on.</source>
@@ -2232,7 +2236,7 @@
     </message>
     <message>
         <source>This step does not wait any more.</source>
-        <translation>Esta etapa não espera mais.</translation>
+        <translation>Este passo não espera mais.</translation>
     </message>
     <message>
         <source>{name} (folder)</source>
@@ -2420,7 +2424,7 @@
     </message>
     <message>
         <source>Still missing: {names}. The tasks behind this step may need it.</source>
-        <translation>Ainda falta: {names}. As tarefas depois desta etapa podem precisar disso.</translation>
+        <translation>Ainda falta: {names}. As tarefas depois deste passo podem precisar disso.</translation>
     </message>
     <message>
         <source>Wingbeat runs already, as process {process}, and does not answer: wait a little, or end that process, then start it again.</source>

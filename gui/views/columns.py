@@ -86,7 +86,7 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
             "next",
             tr("State"),
             next_for,
-            230,
+            250,
             sort=lambda view: URGENCY.index(mark_of_workflow(view)),
             tip=lambda view, now_s: f"{next_for(view, now_s)}\n{when_tip(view)}",
             stretch=True,
@@ -219,7 +219,6 @@ def _queue_state_columns() -> tuple[Column, ...]:
             tr("State"),
             lambda row, now_s: task_words(row.task),
             120,
-            narrow=112,
             sort=lambda row: URGENCY.index(mark_of_task(row.task)),
         ),
     )

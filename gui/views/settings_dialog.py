@@ -48,7 +48,7 @@ class SettingsDialog(QDialog):
         self.tabs = tab_widget("settingsTabs", tr("Settings"))
         self.tabs.addTab(self._general(), tr("General"))
         self.tabs.addTab(self._news(), tr("Notifications"))
-        self.tabs.addTab(self._machine(desk.screen.settings), tr("This machine"))
+        self.tabs.addTab(self._machine(desk.screen.settings), tr("This computer"))
         self.tabs.addTab(ShortcutsList(), tr("Shortcuts"))
         lay = QVBoxLayout(self)
         lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
@@ -128,7 +128,7 @@ class SettingsDialog(QDialog):
         tags = _line("machineTags", ", ".join(view.tags), self._change_tags)
         addresses = _line("machineAddresses", ", ".join(view.addresses), self._change_addresses)
         return (
-            (tr("Name of this machine"), name),
+            (tr("Name of this computer"), name),
             (tr("Tasks at a time"), self._slots(view)),
             (tr("Programs that others publish"), self._published(view)),
             (tr("Processor for programs"), self._processor(view)),
@@ -186,6 +186,7 @@ class SettingsDialog(QDialog):
         return _gigabytes(
             "programMemory",
             view.memory_gb,
+            tr("a part of what there is"),
             lambda value: self._change(ChangeSettings(memory_gb=value)),
         )
 
@@ -193,6 +194,7 @@ class SettingsDialog(QDialog):
         return _gigabytes(
             "datasetQuota",
             view.datasets_gb,
+            tr("half of what is free"),
             lambda value: self._change(ChangeSettings(datasets_gb=value)),
         )
 
@@ -275,15 +277,17 @@ def _choice(
     return made
 
 
-def _gigabytes(name: str, value: float, changed: Callable[[float], object]) -> QDoubleSpinBox:
-    """Nought is what the agent does by itself."""
+def _gigabytes(
+    name: str, value: float, nought: str, changed: Callable[[float], object]
+) -> QDoubleSpinBox:
+    """Nought is what the agent does by itself, and says so."""
     made = QDoubleSpinBox()
     made.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
     made.setObjectName(name)
     made.setRange(0, GIGABYTES_MAX)
     made.setDecimals(1)
     made.setSuffix(" GB")
-    made.setSpecialValueText(tr("as usual"))
+    made.setSpecialValueText(nought)
     made.setValue(value)
     told = [value]
 

@@ -213,7 +213,10 @@ def test_a_plan_in_words() -> None:
     plan = PlanReply(
         False, (), (TaskPlan("a", ("acor",), (), 0, 30),), 1, int((NOW_S + 120) * 1000)
     )
-    assert summary_text(submit, plan, NOW_S).startswith("1 task, 1 step for a person, done about ")
+    said = summary_text(submit, plan, NOW_S)
+    assert said == "1 task, 1 step for a person, about 2 min besides."
+    alone = summary_text(Submit("w", submit.tasks[:1]), plan, NOW_S)
+    assert alone.startswith("1 task, done about ")
     assert fits_text(plan) == "Can run on acor."
     assert planned_tasks(submit)["g"].needs == ("a",)
 
