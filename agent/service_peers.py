@@ -21,6 +21,8 @@ class Overheard:
 
     name: str = ""
     wall_ahead_ms: int | None = None
+    load_percent: int | None = None
+    """As its beats tell; None where they do not."""
     status: Status | None = None
 
 
@@ -46,6 +48,9 @@ class PeerBook:
         match message:
             case Heartbeat():
                 known.wall_ahead_ms = message.wall_ms - wall_ms
+                if message.load_percent not in (-1, known.load_percent):
+                    known.load_percent = message.load_percent
+                    return True
             case Hello():
                 known.name = message.name
                 return True
@@ -87,7 +92,13 @@ class PeerBook:
             willing=status is not None and status.willing,
             owner_present=status is not None and status.owner_present,
             reason="" if status is None else status.reason,
-            load_percent=0 if status is None else status.load_percent,
+            load_percent=_load_percent(known),
             slots=0 if status is None else status.slots,
             capabilities=Capabilities() if status is None else status.capabilities,
         )
+
+
+def _load_percent(known: Overheard) -> int:
+    if known.load_percent is not None:
+        return known.load_percent
+    return 0 if known.status is None else known.status.load_percent

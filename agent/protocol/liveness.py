@@ -50,7 +50,6 @@ from agent.protocol.messages import (
 from agent.protocol.records import NodeId, Stamp, short_text
 from agent.protocol.sanity import sane_incarnation
 
-LOAD_STEP_PERCENT = 10
 PEERS_PER_TICK_MAX = 15
 TICKS_PER_BEAT_MAX = 2
 """With more peers a node beats at every second tick only: half the words for the same flock."""
@@ -277,8 +276,6 @@ class Liveness(Part):
             for peer in core.peers.values():
                 if peer.greeted:
                     self._beat(peer, next_ms)
-        if abs(core.presence.load_percent - self._told_load) >= LOAD_STEP_PERCENT:
-            self.tell_status()
 
     def _look_for_calm(self) -> None:
         """Also a table that differs from a peer's is something that goes on."""
@@ -311,10 +308,6 @@ class Liveness(Part):
         due = beat != self._beaten
         self._beaten = beat
         return due
-
-    @property
-    def _told_load(self) -> int:
-        return 0 if self._status is None else self._status.load_percent
 
     def _watch_from_afar(self) -> None:
         """What is known of hosts without a link of ours."""
@@ -379,6 +372,7 @@ class Liveness(Part):
             self.master,
             self.elected,
             next_ms,
+            core.presence.load_percent,
         )
         core.send(peer.node, beat)
 
@@ -396,7 +390,7 @@ class Liveness(Part):
     # -- statuses ------------------------------------------------------------------------
 
     def tell_status(self) -> None:
-        """Tell everybody how this node is, if that changed."""
+        """Tell everybody how this node is, if that changed. Its load alone goes with the beats."""
         core = self.core
         presence = core.presence
         status = Status(
@@ -415,7 +409,9 @@ class Liveness(Part):
             self._reached,
             own_only=presence.own_only,
         )
-        if status == self._status:
+        if self._status is not None and status == msgspec.structs.replace(
+            self._status, load_percent=status.load_percent
+        ):
             return
         self._status_revision += 1
         self._status = msgspec.structs.replace(status, revision=self._status_revision)

@@ -63,7 +63,9 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
     The receiver notes both directions of the link, compares the hash of the table with its own,
     asks for the sender's status when it has an older one, and learns the master: the one with
     the newest ``elected`` stands, as NEW_MASTER repeated. The next heartbeat comes in ``next_ms``
-    (0: an earlier version, which beats at every tick).
+    (0: an earlier version, which beats at every tick). How busy the machine is changes all the
+    time and only people want to know it, so it travels along (-1: an earlier version, which
+    tells it with its status).
     """
 
     number: Count
@@ -74,6 +76,7 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
     master: Annotated[str, Meta(max_length=64)]
     elected: Stamp
     next_ms: Milliseconds = 0
+    load_percent: Annotated[int, Meta(ge=-1, le=100)] = -1
 
 
 class Capabilities(Struct, frozen=True, array_like=True):
@@ -95,7 +98,7 @@ class Capabilities(Struct, frozen=True, array_like=True):
 class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     """How a node is: presence, slots, load, capabilities, version, and its neighbours.
 
-    Sent when any of it changes, whole. The receiver keeps the newest revision; it decides who
+    Sent when any of it but the load changes, whole. The receiver keeps the newest revision; it decides who
     is idle (so who goes for which task) and, by the neighbours, who is down. ``reached`` are
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
     ``own_only``: willing, but only for work that was submitted there.

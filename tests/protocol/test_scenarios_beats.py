@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from agent.protocol.clock import Instant
 from agent.protocol.effects import Effect, Send, Unlink
-from agent.protocol.events import Due, PeerLinked, Received, Started, Submit
+from agent.protocol.events import Due, PeerLinked, PresenceChanged, Received, Started, Submit
 from agent.protocol.liveness import CALM_AFTER_S, PEERS_PER_TICK_MAX
-from agent.protocol.messages import Capabilities, Heartbeat, Hello
+from agent.protocol.messages import Capabilities, Heartbeat, Hello, Status
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import TaskSpec
 from agent.protocol.settings import Settings
@@ -126,3 +127,15 @@ def test_a_silent_peer_loses_its_link_as_soon_in_a_calm_flock() -> None:
     cut = [(at_s, each.peer) for at_s, each in watcher.told if isinstance(each, Unlink)]
     assert [peer for _, peer in cut] == ["peer01"]
     assert silent_s + 5.0 <= cut[0][0] <= silent_s + 5.5
+
+
+def test_how_busy_a_machine_is_comes_with_its_beats_alone() -> None:
+    watcher = Watcher(3)
+    watcher.hear_all(101.0)
+    before = len(watcher.told)
+    presence = PresenceChanged(volunteering=False, owner_present=True, reason="starting")
+    watcher.hand(replace(presence, load_percent=70))
+    watcher.hear_all(102.0)
+    since = [each.message for _, each in watcher.told[before:] if isinstance(each, Send)]
+    assert not any(isinstance(message, Status) for message in since)
+    assert {each.load_percent for each in since if isinstance(each, Heartbeat)} == {70}
