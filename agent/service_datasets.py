@@ -129,7 +129,7 @@ class DatasetOffice:
         """A peer tells of itself, or is gone; only coming and going counts here."""
         if self._caring is not None and (peer in self._linked) != linked:
             self._linked ^= {peer}
-            self._caretaker.look()
+            self._caretaker.met(peer)
 
     # -- for clients -----------------------------------------------------------------------
 

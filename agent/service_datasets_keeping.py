@@ -155,7 +155,12 @@ class Caretaker:
         self._soon.set()
 
     def look(self) -> None:
-        """Datasets or peers came or went."""
+        """Datasets came or went."""
+        self._soon.set()
+
+    def met(self, peer: NodeId) -> None:
+        """A peer came or went, and with it what it had refused; or broke off, when it died."""
+        self._refused = {each: end_s for each, end_s in self._refused.items() if each[0] != peer}
         self._soon.set()
 
     def look_if_elsewhere(self) -> None:
@@ -233,7 +238,8 @@ class Caretaker:
         wanting = self._copies - 1 - len(holders)
         keepers = await self._transfers.spread([dataset], peers, wanting)
         if len(keepers) < wanting:
-            # Who broke off because it is gone may take one as soon as it is back.
+            # Who broke off because it is gone may take one as soon as it is back (``met``, where that
+            # is not known yet).
             for peer in (set(peers) - set(keepers)).intersection(self._node.reachable()):
                 self._refused[(peer, dataset)] = now_s + REFUSED_REST_S
 
