@@ -159,7 +159,7 @@ def reach(events: Iterator[object], name: str, state: TaskState) -> None:
         (["flock", "create", "heath"], "this machine belongs to the flock meadow already"),
         (["flock", "invite", "--uses", "0"], "invite: uses must be a whole number of at least 1"),
         (["flock", "join", "hello"], "this is no invitation"),
-        (["flock", "expel", "x"], 'no member is called "x"'),
+        (["flock", "expel", "0"], 'no member is called "0"'),  # no id begins so
         (["submit", "/nowhere.json"], "/nowhere.json cannot be read: No such file or directory"),
     ],
 )

@@ -88,5 +88,14 @@ def _run(account: Account | None, folder: Path, program: str, *words: object) ->
     if account is not None:
         ids = [f"--reuid={account.user}", f"--regid={account.group}", "--clear-groups"]
         command = ["setpriv", *ids, *command]
+    environment = {**os.environ, "LC_ALL": "C"}  # the server takes no locale that is not installed
     with (folder / "said").open("wb") as said:
-        subprocess.run(command, check=True, stdout=said, stderr=said, cwd=folder, timeout=LIMIT_S)
+        subprocess.run(
+            command,
+            check=True,
+            stdout=said,
+            stderr=said,
+            cwd=folder,
+            env=environment,
+            timeout=LIMIT_S,
+        )

@@ -15,7 +15,7 @@ from tests.hosts.waiting import wait_for
 LIMIT_S = 120.0
 COMMAND_S_MAX = 60.0
 END_S_MAX = 60.0
-FOREIGN = ("XDG_", "QT_", "DBUS_", "WAYLAND_", "WINGBEAT_", "DISPLAY", "SWAY")
+FOREIGN = ("XDG_", "QT_", "DBUS_", "WAYLAND_", "WINGBEAT_", "DISPLAY", "SWAY", "LANG", "LC_")
 """Beginnings of what the desktop of whoever runs the tests tells its programs."""
 
 

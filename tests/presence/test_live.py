@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from agent.paths import Home
+from agent.presence.sources.last_input_terminals import TerminalLastInput
 from agent.service import Options, Service
 from agent.service_facts import Notice, VolunteeringMoved
 from tests.hosts.waiting import eventually
@@ -26,7 +28,11 @@ free_memory_mb = 0
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """Without terminals: other tests type in some at the same time, as does who runs these."""
     with display(tmp_path) as number:
+        none = tmp_path / "no terminals"
+        terminals = partial(TerminalLastInput, pseudo=none, console=none)
+        monkeypatch.setattr("agent.presence.sources.native_linux.TerminalLastInput", terminals)
         monkeypatch.setenv("DISPLAY", number)
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
         found = Home.at(tmp_path / "home")
