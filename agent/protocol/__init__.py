@@ -19,7 +19,8 @@ Where to look for a rule:
 ``claimability``   whether a task may be claimed here and now; ``matching`` who could run it
 ``planning``       which task to go for; ``queue`` in which order; ``policy/`` the plug-ins;
                    ``ahead`` claims what follows a task before it has ended
-``runs``           the life of a run on its own node; ``lost`` what earlier starts left
+``runs``           the life of a run on its own node, ``telling`` when others hear of it;
+                   ``lost`` what earlier starts left
 ``election``       the master; ``joining`` how a starting node gets its table; ``healing``
                    how tables become equal again; ``unknown`` tasks heard of but not known
 ``datasets``       which input is where, and what follows when none is anywhere

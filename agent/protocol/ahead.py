@@ -7,8 +7,8 @@ can run what follows while that task goes on; so who runs a task asks shortly be
 end for what follows. The claim is *held*: nothing is won, recorded or started before the task
 has ended and everything that a claim needs is there (``claims``, ``claimability``).
 
-* It is asked only for what the flock would want first if the task had ended now, and only where
-  nobody has more room: otherwise whoever deals at the end knows better.
+* It is asked only for what would have a place if all that ends about now had ended: what is wanted
+  more, and waits already, comes first. And only where nobody has more room.
 * It takes no place meanwhile: neither this node nor others see less room here.
 * It is withdrawn when the task ends in another way or later than any claim waits, when this node may
   not run what follows any more, and when the place is taken by then.
@@ -32,6 +32,9 @@ from agent.protocol.timers import TimerKind
 
 AHEAD_S = 0.2
 """Long enough for a round of questions on a busy machine, and for an end that comes early."""
+
+TOGETHER_S = 2 * AHEAD_S
+"""What is expected to end within this ends together: when it does, its places are dealt out anew."""
 
 
 class Ahead(Part):
@@ -71,6 +74,6 @@ class Ahead(Part):
         if own.left_ms_at(self.core.now_s) > 1000 * AHEAD_S:
             self._wait_for_end(task)
             return
-        following = self._queue.first_after(task)
+        following = self._queue.after(task, TOGETHER_S)
         if following is not None and self._planning.goes_on_here(following):
             self._claims.go_for_ahead(following)

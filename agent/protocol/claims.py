@@ -21,7 +21,6 @@ from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release
 from agent.protocol.reading import next_attempt
 from agent.protocol.records import (
     Claim,
-    Life,
     NodeId,
     Run,
     Scheduled,
@@ -29,6 +28,7 @@ from agent.protocol.records import (
     TaskLife,
 )
 from agent.protocol.table import News
+from agent.protocol.telling import write_run
 from agent.protocol.timers import TimerKind
 
 REBUFFED_S = 0.03
@@ -212,7 +212,7 @@ class Claims(Part):
             Scheduled(),
             core.stamp(),
         )
-        core.write(lives=[TaskLife(task, Life(generation, runs=(run,)))])
+        write_run(core, task, run, generation=generation)
         self._begin(task, run)
 
     def withdraw(self, tasks: Iterable[TaskId], why: str) -> None:

@@ -48,8 +48,8 @@ from agent.protocol.timers import TimerKind, Timers
 STORY_TASKS_MAX = 20_000
 ENDS = "ends"
 KEPT_BACK_S = 0.05
-"""The end of a task whose successor this node claims is told with the start of that one, and no
-later than this: one word to each peer, one record on each disk."""
+"""The end of a task whose successor this node goes on with is told with the start of that one after
+this: one word to each peer, one record on each disk, when the next ones run (``telling``)."""
 NOTHING = Life(0)
 """Joins with any part of a life to that part."""
 
@@ -160,7 +160,7 @@ class Core:
         self._own_lives: list[TaskLife] = []
         self._can_wait = True
         self.kept_back: dict[TaskId, None] = {}
-        """Ends that nobody is told of before what this node does next is won, or a moment later."""
+        """Ends that nobody is told of for a moment: this node goes on with all that waited."""
         self._own_workflows: list[Workflow] = []
         self._own_prunings: list[Pruning] = []
         self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}

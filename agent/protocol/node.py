@@ -314,9 +314,11 @@ class Node:
         return "" if promise is None else f"promised to {promise.claimant}"
 
     def _goes_on_here(self, ended: TaskId) -> bool:
-        """This node claims all that waited for the task; so no other waits for word of its end."""
+        """This node claims or has all that waited for the task; so nobody waits for its end."""
         waited = self.table.dependants(ended)
-        return bool(waited) and all(task in self.claims.open for task in waited)
+        return bool(waited) and all(
+            task in self.claims.open or task in self._runs.mine for task in waited
+        )
 
     def _claimed(self, task: TaskId) -> bool:
         """Somebody is seen to claim it already."""

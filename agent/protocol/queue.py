@@ -23,6 +23,7 @@ LONGER_TASK_MS = 1_000
 SOON_S = 0.02
 LATE_END_S = 0.25
 """Starting and ending a program takes a while that no expectation holds."""
+NOTHING: frozenset[TaskId] = frozenset()
 STALE_S_PER_TASK = 0.0005
 """Beyond that, an answer is kept this long per unfinished task."""
 
@@ -74,12 +75,17 @@ class Queue(Part):
                 seen.add(task)
                 yield task
 
-    def first_after(self, ended: TaskId) -> TaskId | None:
-        """What would be wanted first if a running task had ended, where that makes it ready."""
-        if sum(len(tasks) for tasks in self.core.table.unfinished.values()) > FRESH_TASKS:
+    def after(self, ending: TaskId, within_s: float) -> TaskId | None:
+        """What waits for a running task, and has a place when that and all that end within this
+        time have ended: who looked at one end alone would leave to others what nobody takes."""
+        table = self.core.table
+        if sum(len(tasks) for tasks in table.unfinished.values()) > FRESH_TASKS:
             return None
-        first = next(iter(self._policy.order(self._picture(ended))), None)
-        return first if first in self.core.table.dependants(ended) else None
+        ended = frozenset([ending, *self._ends(within_s)])
+        picture = self._picture(ended)
+        running = [view for each in picture.workflows for view in each.tasks if _runs(view)]
+        order = self._policy.order(picture)[: max(0, picture.slots - len(running))]
+        return next((task for task in order if task in table.dependants(ending)), None)
 
     def claimable(self, task: TaskId) -> bool:
         """Nothing in the table stands against claiming the task, and nobody is seen doing so."""
@@ -120,8 +126,8 @@ class Queue(Part):
         if task in self.running_since_s:
             self.left_s[task] = (left_s, self.core.now_s)
 
-    def _picture(self, ended: TaskId = "") -> FlockView:
-        """With one running task taken for ended."""
+    def _picture(self, ended: frozenset[TaskId] = NOTHING) -> FlockView:
+        """With some running tasks taken for ended."""
         unfinished = self.core.table.unfinished
         views = [self._workflow(each, ended) for each, tasks in unfinished.items() if tasks]
         return FlockView(self._places(), tuple(views))
@@ -134,7 +140,7 @@ class Queue(Part):
                 places += peer.status.slots
         return max(places, 1)
 
-    def _workflow(self, workflow_id: WorkflowId, ended: TaskId) -> WorkflowView:
+    def _workflow(self, workflow_id: WorkflowId, ended: frozenset[TaskId]) -> WorkflowView:
         core, specs = self.core, self.core.table.specs
         workflow = core.table.workflows[workflow_id]
         age_s = max(0, core.wall_ms - workflow.spec.submitted[0]) / 1000
@@ -148,12 +154,12 @@ class Queue(Part):
                 [
                     self._task(specs[task], ended)
                     for task in tasks
-                    if task != ended and not specs[task].gate
+                    if task not in ended and not specs[task].gate
                 ]
             ),
         )
 
-    def _task(self, spec: TaskSpec, ended: TaskId) -> TaskView:
+    def _task(self, spec: TaskSpec, ended: frozenset[TaskId]) -> TaskView:
         """What is claimed ahead waits like the others."""
         table, task = self.core.table, spec.task
         expected_s = spec.expected_ms / 1000
@@ -161,8 +167,8 @@ class Queue(Part):
             return TaskView(task, max(0.0, self._left_s(task, expected_s)), (), Stage.RUNNING)
         if task not in table.ready and task not in table.owned:
             needs = table.producers[task]
-            open_needs = tuple(each for each in needs if each != ended and self._unfinished(each))
-            if open_needs or ended not in needs:
+            open_needs = tuple(n for n in needs if n not in ended and self._unfinished(n))
+            if open_needs or ended.isdisjoint(needs):
                 return TaskView(task, expected_s, open_needs, Stage.WAITING)
         stage = Stage.RUNNING if self._claimed(task) else Stage.READY
         return TaskView(task, expected_s, (), stage)
@@ -183,14 +189,21 @@ class Queue(Part):
 
     def ends_are_near(self) -> bool:
         """Some run of a longer task is about to end, as far as expectations go."""
+        return next(self._ends(SOON_S), None) is not None
+
+    def _ends(self, within_s: float) -> Iterator[TaskId]:
+        """Longer tasks that are expected to end so soon, or have not yet what they should have."""
         for task, run in self.core.table.owned.items():
             if run.expected_ms >= LONGER_TASK_MS:
                 left_s = self._left_s(task, run.expected_ms / 1000)
-                if -LATE_END_S <= left_s <= SOON_S:
-                    return True
-        return False
+                if -LATE_END_S <= left_s <= within_s:
+                    yield task
 
     def has_interactive(self) -> bool:
         """Some interactive work is unfinished."""
         unfinished = self.core.table.unfinished
         return any(unfinished.get(workflow) for workflow in self._interactive)
+
+
+def _runs(view: TaskView) -> bool:
+    return view.state is Stage.RUNNING

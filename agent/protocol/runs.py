@@ -63,7 +63,6 @@ from agent.protocol.records import (
     DatasetId,
     Evicted,
     Failed,
-    Life,
     NodeId,
     Phase,
     Run,
@@ -71,12 +70,12 @@ from agent.protocol.records import (
     Running,
     Suspended,
     TaskId,
-    TaskLife,
     Terminated,
     Yielded,
     run_name,
     short_text,
 )
+from agent.protocol.telling import write_run
 from agent.protocol.timers import TimerKind
 
 PROGRESS_REPEAT_S = 15.0
@@ -427,21 +426,11 @@ class Runs(Part):
         own.run = msgspec.structs.replace(
             own.run, revision=own.run.revision + 1, phase=phase, stamp=core.stamp()
         )
-        lives = [TaskLife(own.task, Life(0, runs=(own.run,)))]
-        if self._nobody_waits(own):
-            core.write_unhurried(lives)
-        elif isinstance(phase, Terminated) and core.table.dependants(own.task):
-            core.kept_back[own.task] = None
-            core.write_unhurried(lives)
-        else:
-            core.write(lives=lives)
+        write_run(core, own.task, own.run, in_a_row=self._in_a_row(own))
 
-    def _nobody_waits(self, own: OwnRun) -> bool:
-        """For word of a short task: none needs it, and this node has the next in its row."""
-        core, phase = self.core, own.run.phase
-        if own.spec.expected_ms >= core.settings.short_task_ms or core.stopping:
-            return False
-        if not isinstance(phase, Running | Terminated) or core.table.dependants(own.task):
+    def _in_a_row(self, own: OwnRun) -> bool:
+        """A short task, and this node has the next in its row."""
+        if own.spec.expected_ms >= self.core.settings.short_task_ms or self.core.stopping:
             return False
         return any(other.stage is Stage.QUEUED for other in self.mine.values())
 

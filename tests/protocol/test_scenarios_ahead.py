@@ -11,6 +11,7 @@ from tests.protocol.stage_machines import Course
 NAMES = ("acor", "pato", "grifo")
 HELD_S = 1.9
 """A task of 2 s has not ended yet, and what follows is claimed."""
+THREE_ROUNDS_S = 6.2
 
 
 def holding(*names: str, first_s: float = 2.0, fails_on: tuple[str, ...] = ()) -> Stage:
@@ -120,3 +121,32 @@ def test_nothing_is_claimed_ahead_of_what_is_wanted_more() -> None:
     assert stage.starters("alone") == ["acor"]
     stage.play(6)
     assert stage.starters("second") == ["acor"]
+
+
+def test_what_waits_already_gets_its_turn() -> None:
+    """Whoever looked at its own end alone would leave the third chain to the other."""
+    stage = Stage("acor", "pato")
+    stage.flock()
+    for number in "123":
+        stage.submit(
+            "pato", f"chain {number}", task(f"A{number}"), task(f"B{number}", f"A{number}")
+        )
+    stage.play(THREE_ROUNDS_S)
+    assert all(stage.state(f"B{number}") is TaskState.TERMINATED for number in "123")
+
+
+def test_who_dies_before_it_has_told_of_the_end_leaves_it_to_others() -> None:
+    stage = holding(*NAMES)
+    while stage.starters("second") == []:
+        stage.play(0.01)
+    stage.crash("acor")
+    assert stage.state("first") is TaskState.RUNNING, "nobody has been told of the end"
+    stage.play(8)
+    (_, other) = stage.starters("first")
+    assert stage.starters("second") == ["acor", other]
+    stage.boot("acor")
+    stage.link("acor", "pato")
+    stage.link("acor", "grifo")
+    stage.play(8)
+    assert stage.state("second") is TaskState.TERMINATED
+    assert stage.same_tables()
