@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
@@ -39,6 +40,7 @@ ZOOM_STEP, ZOOM_MIN, ZOOM_MAX = 1.2, 0.05, 3.0
 FIT_ZOOM_MAX = 1.0
 READABLE_ZOOM_MIN, READABLE_BOXES_MAX = 0.62, 24
 """So few boxes are not made smaller than can be read: what runs is shown, and the map tells the rest."""
+WALKED = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 FOLLOWED = (Mark.FAILED, Mark.PERSON, Mark.RUNNING, Mark.SUSPENDED, Mark.READY)
 """Boxes in these states are brought into sight when it is their turn."""
 MAP_TASKS_MIN, MAP_BOXES_MIN = 50, 12
@@ -74,7 +76,7 @@ class GraphView(QGraphicsView):
         self._names: Mapping[str, str] | None = None
         self._meant = ""
         self._wide, self._close = self.picture, False
-        self._followed = ""
+        self._followed, self._ringed = "", False
         self.map = MiniMap(self)
         self._zoomed_by_hand, self._panned_by_hand = False, False
         self._buttons = [
@@ -231,6 +233,26 @@ class GraphView(QGraphicsView):
         item = self.itemAt(event.position().toPoint())
         if isinstance(item, BoxItem):
             self.opened.emit(item.box.tasks)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Who walks by keys sees that the graph has them now, before any box is chosen."""
+        super().focusInEvent(event)
+        self._ringed = event.reason() in WALKED
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """They are elsewhere."""
+        super().focusOutEvent(event)
+        self._ringed = False
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The graph, and a line around it where that helps."""
+        super().paintEvent(event)
+        if self._ringed:
+            painter = QPainter(self.viewport())
+            painter.setPen(QPen(QColor(look().colours.accent), 1))
+            painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fitted stays fitted; buttons and map keep their corners."""
