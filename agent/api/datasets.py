@@ -92,7 +92,7 @@ class UploadBegun(Struct, frozen=True):
 class UploadChunk(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A piece of a file; the files of a folder come one after the other, each from its beginning.
 
-    An empty file has one empty piece.
+    An empty file has one empty piece. ``folder``: there is a folder at this path, and nothing in it.
     """
 
     upload: DatasetName
@@ -100,6 +100,7 @@ class UploadChunk(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     path: RelativePath = ""
     offset: Size = 0
     executable: bool = False
+    folder: bool = False
 
 
 class ChunkTaken(Struct, frozen=True):

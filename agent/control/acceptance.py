@@ -21,12 +21,16 @@ def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
     return spec.published is not None and not taken
 
 
-def acceptances(specs: Iterable[TaskSpec], machines: Sequence[Machine]) -> list[str]:
-    """A sentence for each set of programs that the same machines do not run yet. This one first."""
+def acceptances(
+    specs: Iterable[TaskSpec], machines: Sequence[Machine], *, far: bool = False
+) -> list[str]:
+    """A sentence for each set of programs that the same machines do not run yet. This one first;
+    ``far``: another machine of the flock asks, and publishes nothing here."""
     programs = {spec.program: spec for spec in specs if spec.published is not None}
     waiting: dict[tuple[str, ...], list[str]] = {}
     for program, spec in programs.items():
-        others = machines[1:] if to_come(spec) else machines  # its own are always taken
+        own = to_come(spec) and not far  # its own are always taken
+        others = machines[1:] if own else machines
         names = tuple(machine.name for machine in others if unaccepted(spec, machine))
         if names:
             waiting.setdefault(names, []).append(program)

@@ -75,10 +75,13 @@ def to_come(spec: TaskSpec) -> bool:
 
 
 class FitTable:
-    """Answers which machines fit a task; tasks of one kind are looked at once. This one first."""
+    """Answers which machines fit a task; tasks of one kind are looked at once. This one first.
 
-    def __init__(self, machines: list[Machine]) -> None:
-        self._machines = machines
+    ``far``: another machine of the flock asks. What it brings is published there and not here.
+    """
+
+    def __init__(self, machines: list[Machine], *, far: bool = False) -> None:
+        self._machines, self._far = machines, far
         self._known: dict[object, Fits] = {}
 
     def of(self, spec: TaskSpec) -> Fits:
@@ -99,18 +102,23 @@ class FitTable:
 
     def _publishes(self, spec: TaskSpec, machine: Machine) -> bool:
         """Whether the program is still to be published here, where its own are always taken."""
-        if not to_come(spec) or machine is not self._machines[0]:
+        if self._far or not to_come(spec) or machine is not self._machines[0]:
             return False
         taking = msgspec.structs.replace(machine.capabilities, takes_published=True)
         return not misfit(spec, taking)
 
 
 def plan_tasks(
-    surface: Surface, views: Views, specs: tuple[TaskSpec, ...], priority: int
+    surface: Surface,
+    views: Views,
+    specs: tuple[TaskSpec, ...],
+    priority: int,
+    *,
+    far: bool = False,
 ) -> tuple[list[TaskPlan], float]:
     """Each task's plan, in the order of the author, and the end of the last, in seconds from now."""
     machines = machines_seen(surface)
-    fits = FitTable(machines)
+    fits = FitTable(machines, far=far)
     helping = [each for each in machines if each.helps] or machines
     busy_s = _busy_s(surface, views, helping, priority)
     free = {each.node: [busy_s[each.node]] * each.slots for each in machines}

@@ -72,6 +72,10 @@ class Uploads:
         upload.sizes[path] = held + len(data)
         return upload.sizes[path]
 
+    def make_folder(self, number: str, path: str) -> None:
+        """One with nothing in it. Raises ``OSError`` too."""
+        _target(self._upload(number), path).mkdir(parents=True, exist_ok=True)
+
     def content(self, number: str) -> tuple[Path, str]:
         """What was sent, and its name."""
         upload = self._upload(number)

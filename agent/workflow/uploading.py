@@ -92,6 +92,8 @@ async def _upload(client: Client, path: Path, sent: Sent) -> DatasetAdded:
             chunk = UploadChunk(begun.upload, piece, name, offset, _executable(file))
             await client.call(methods.UPLOAD_CHUNK, chunk)
             sent(len(piece))
+    for name in await asyncio.to_thread(_empty_folders, path):
+        await client.call(methods.UPLOAD_CHUNK, UploadChunk(begun.upload, b"", name, folder=True))
     return await client.call(methods.END_UPLOAD, EndUpload(begun.upload))
 
 
@@ -115,6 +117,12 @@ def _files(path: Path) -> list[tuple[Path, str]]:
     found = (each for each in path.rglob("*") if each.is_symlink() or not each.is_dir())
     files = sorted(_checked(file, path) for file in found)
     return [(file, file.relative_to(path).as_posix()) for file in files]
+
+
+def _empty_folders(path: Path) -> list[str]:
+    """What an agent of this machine would keep of a folder besides its files."""
+    folders = (each for each in path.rglob("*") if each.is_dir() and not each.is_symlink())
+    return sorted(each.relative_to(path).as_posix() for each in folders if not any(each.iterdir()))
 
 
 def _checked(path: Path, folder: Path | None = None) -> Path:

@@ -97,6 +97,33 @@ def _state(machine: Machine, task: str) -> str:
     return str(machine.answer("show", f"counting/{task}")["story"]["task"]["state"])
 
 
+def test_a_folder_is_the_same_dataset_from_near_and_from_far(
+    flock: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    alder, birch = flock
+    folder = tmp_path / "flights"
+    (folder / "monday" / "none yet").mkdir(parents=True)
+    (folder / "tuesday").mkdir()
+    (folder / "tuesday" / "a.las").write_bytes(b"points")
+    near = alder.answer("datasets", "add", str(folder))
+    far = birch.answer("datasets", "add", str(folder), "--node", "alder")
+    assert near["dataset"] == far["dataset"]
+
+
+def test_a_dry_run_elsewhere_does_not_take_the_program_for_accepted_there(
+    flock: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    _, birch = flock
+    (tmp_path / "count.sh").write_text("#!/bin/sh\necho TERMINATED 1\n")
+    file = tmp_path / "own.wingbeat.yaml"
+    file.write_text("programs: {own: ./count.sh}\ntasks: {first: {program: own}}\n")
+    here = birch.answer("submit", str(file), "--dry-run")
+    there = birch.answer("submit", str(file), "--dry-run", "--node", "alder")
+    assert here["tasks"][0]["fits"] == ["birch"]
+    assert there["tasks"][0]["fits"] == []
+    assert "alder and birch run own only when somebody there accepts it" in there["waits"][0]
+
+
 def test_the_output_of_a_task_is_read_from_the_machine_that_ran_it(done: Machine) -> None:
     lines = "".join(f"counted {number}\n" for number in range(5))
     assert lines in done.said("logs", "counting/first")

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.api.plan import UNACCEPTED
+from agent.api.plan import PENDING, UNACCEPTED
 from agent.api.wording import suggestion
 from agent.control.acceptance import acceptances
-from agent.control.dry_run import Machine
+from agent.control.dry_run import FitTable, Machine
 from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import Dataset, TaskSpec
@@ -50,6 +50,18 @@ def machine(name: str, *programs: str, takes: bool = False) -> Machine:
 def test_the_sentences(machines: list[Machine], sentences: list[str]) -> None:
     installed = TaskSpec("3", "three", "convert")
     assert acceptances((COUNT, SPLIT, COUNT, installed), machines) == sentences
+
+
+def test_what_another_machine_brings_is_not_accepted_here_by_itself() -> None:
+    brought = msgspec.structs.replace(COUNT, published=Dataset(f"{PENDING}count", 0))
+    machines = [machine("alder"), machine("birch", COUNT.program)]
+    assert acceptances((brought,), machines) == []
+    assert [each.name for each in FitTable(machines).of(brought).machines] == ["alder", "birch"]
+    (told,) = acceptances((brought,), machines, far=True)
+    assert told.startswith("alder runs count only when somebody there accepts it")
+    fits = FitTable(machines, far=True).of(brought)
+    assert [each.name for each in fits.machines] == ["birch"]
+    assert [each.name for each in fits.misfits] == ["alder"]
 
 
 def test_clients_know_such_a_misfit_by_its_beginning() -> None:

@@ -230,6 +230,12 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "upload_chunk: data must be a text in base64, not a whole number",
     ),
     ("upload_chunk", {"upload": "none"}, PARAMS, "upload_chunk: data is missing"),
+    (
+        "upload_chunk",
+        {"upload": "none", "data": "AA==", "path": "a", "folder": True},
+        REFUSED,
+        "upload_chunk: a folder has no data of its own",
+    ),
     ("end_upload", {"upload": "none"}, UNKNOWN, 'no upload of this connection is called "none"'),
     (
         "dataset_files",

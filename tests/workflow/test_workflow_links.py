@@ -84,6 +84,10 @@ def test_a_link_to_nothing_is_told(folder: Path) -> None:
 def test_what_is_sent_to_another_machine_leads_nowhere_else_either(folder: Path) -> None:
     flights = folder / "flights"
     assert sent(flights) == ["a.las", "b.las"]
+    (flights / "later" / "empty").mkdir(parents=True)
+    assert sent(flights) == ["a.las", "b.las", "later/empty"]
+    (flights / "later" / "empty").rmdir()
+    (flights / "later").rmdir()
     (flights / "c.las").symlink_to(folder / "secret")
     assert sent(flights) == ["it is a link that leads out of the folder: put the file there"]
     assert sent(flights / "c.las") == ["c.las"]  # who names it means it

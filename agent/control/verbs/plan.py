@@ -29,10 +29,11 @@ async def serve(call: Call, params: Plan) -> PlanReply:
     fault = "" if known else readable(fault_of(event, surface.table), surface.table, names)
     if fault:
         return PlanReply(known, (fault,), (), 0, 0)
-    plans, end_s = plan_tasks(surface, call.views, specs, priority)
+    far = bool(call.member)
+    plans, end_s = plan_tasks(surface, call.views, specs, priority, far=far)
     machines = machines_seen(surface)
     helping = sum(each.helps for each in machines)
-    waits = tuple(acceptances(specs, machines))
+    waits = tuple(acceptances(specs, machines, far=far))
     end_ms = call.views.now_ms() + round(end_s * 1000)
     missing = await _missing(call, {spec.program for spec in specs if spec.program})
     return PlanReply(known, (), tuple(plans), helping, end_ms, missing, waits)
