@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from agent.protocol.states import TaskState
+
 WORDS = {
     "Started": "the agent started",
     "PeerLinked": "a machine came",
@@ -40,7 +42,16 @@ WORDS = {
     "MarkGate": "a person marked a gate done",
     "Shutdown": "an agent was stopped",
 }
+INPUTS_THERE = "what it needs is there"
+"""The end of one task lets others begin, and for these that its outputs are kept is no reason."""
 _MESSAGE = re.compile(r"(?P<message>[A-Z]\w*) from (?P<node>\S+)")
+
+
+def moved_by(cause: str, after: str, name_of: Callable[[str], str]) -> str:
+    """Why a task has come to a state."""
+    if cause == "OutputsCopied" and after != TaskState.TERMINATED.value:
+        return INPUTS_THERE
+    return cause_words(cause, name_of)
 
 
 def cause_words(cause: str, name_of: Callable[[str], str]) -> str:

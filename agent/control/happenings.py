@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from agent.api import admission, session
-from agent.control.causes import cause_words
+from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
 from agent.control.progress import PERMILLE_MAX
 from agent.control.surface import Surface
@@ -83,7 +83,7 @@ def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(surface, task)
             host = _host(surface, task)
-            why = cause_words(cause, surface.name_of)
+            why = moved_by(cause, after.value, surface.name_of)
             reason = _reason(surface, task) if after in GIVEN_UP else ""
             return session.TaskMoved(task, name, workflow, before, after, host, why, reason)
         case TaskProgressed(task, node, permille, left_ms):

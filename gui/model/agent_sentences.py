@@ -288,6 +288,7 @@ CAUSES: dict[str, Callable[[], str]] = {
     "the program failed": lambda: tr("the program failed"),
     "the program was stopped": lambda: tr("the program was stopped"),
     "the outputs are kept safe": lambda: tr("the outputs are kept safe"),
+    "what it needs is there": lambda: tr("what it needs is there"),
     "a machine began or stopped to help": lambda: tr("a machine began or stopped to help"),
     "submitted": lambda: tr("submitted"),
     "a person cancelled": lambda: tr("a person cancelled"),

@@ -7,8 +7,9 @@ from typing import get_args
 
 import pytest
 
-from agent.control.causes import WORDS, cause_words
+from agent.control.causes import WORDS, cause_words, moved_by
 from agent.protocol import events, messages
+from agent.protocol.states import TaskState
 
 EVENTS = sorted(each.__name__ for each in get_args(events.Event))
 MESSAGES = sorted(
@@ -33,6 +34,14 @@ def test_an_event_is_not_told_by_its_name(event: str) -> None:
 @pytest.mark.parametrize("message", MESSAGES)
 def test_a_message_is_told_by_who_sent_it(message: str) -> None:
     assert cause_words(f"{message} from aldernode", name_of) == "told by alder"
+
+
+def test_the_end_of_one_task_is_told_otherwise_where_another_begins() -> None:
+    ended = TaskState.TERMINATED.value
+    assert moved_by("OutputsCopied", ended, name_of) == "the outputs are kept safe"
+    for state in (TaskState.WAITING, TaskState.READY, TaskState.SCHEDULED):
+        assert moved_by("OutputsCopied", state.value, name_of) == "what it needs is there"
+    assert moved_by("Submit", TaskState.WAITING.value, name_of) == "submitted"
 
 
 def test_what_is_words_already_stays() -> None:

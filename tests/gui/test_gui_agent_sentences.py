@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 import agent
 from agent.control.acceptance import _sentence
-from agent.control.causes import WORDS
+from agent.control.causes import INPUTS_THERE, WORDS
 from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram
 from agent.workflow.reading import read_workflow
@@ -173,7 +173,7 @@ def test_who_has_to_accept_programs_is_said_in_our_words(hosts: str) -> None:
 
 
 def test_causes_are_said_in_our_words() -> None:
-    assert [text for text in WORDS.values() if cause_words(text) == text] == []
+    assert [text for text in (*WORDS.values(), INPUTS_THERE) if cause_words(text) == text] == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
 from agent.control.acceptance import listed, unaccepted
 from agent.control.call import Call, verb
-from agent.control.causes import cause_words
+from agent.control.causes import moved_by
 from agent.control.dry_run import Machine, machines_seen
 from agent.control.naming import find_task, readable
 from agent.control.surface import Surface
@@ -76,7 +76,7 @@ def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
         if found is None:
             continue
         what = readable(found["what"], surface.table)
-        cause = cause_words(found["cause"], surface.name_of)
+        cause = moved_by(found["cause"], what.partition(" ")[0].rstrip(":"), surface.name_of)
         for node, name in names.items():
             what, cause = what.replace(node, name), cause.replace(node, name)
         yield Move(int(found["at_ms"]), what, cause)
