@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -43,7 +44,13 @@ def test_each_script_is_one_that_its_shell_reads(
         pytest.skip(f"{shell} is not installed on this machine")
     file = tmp_path / "script"
     file.write_text(script)
-    done = subprocess.run([*check, str(file)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*check, str(file)],
+        env={**os.environ, "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 

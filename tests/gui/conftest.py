@@ -7,8 +7,11 @@ which. What the window remembers goes into the test's own folder.
 from __future__ import annotations
 
 import os
+import socket
+import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,8 @@ from gui.views.window import Window
 from tests.agent.processes import Machine
 from tests.gui.machines import prepared, running
 
+OLD_S = 3_600.0
+
 
 class NoLogin:
     """A system whose login nobody touches."""
@@ -47,6 +52,23 @@ class NoLogin:
 
     def disable(self) -> None:
         self.on = False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_old_sockets() -> None:
+    """A window that was killed, with its tests as a rule, leaves the socket that it listened at."""
+    for path in Path(tempfile.gettempdir()).glob(f"wingbeat-{16 * '[0-9a-f]'}"):
+        with suppress(OSError):
+            if path.is_socket() and time.time() - path.stat().st_mtime > OLD_S:
+                _remove_unless_heard(path)
+
+
+def _remove_unless_heard(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as asking:
+        try:
+            asking.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
 
 
 @pytest.fixture(scope="session")
