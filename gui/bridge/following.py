@@ -236,15 +236,9 @@ class Follower:
             await self._flock_news.wait()
             self._flock_news.clear()
             self._tell(notices.PeersRead(await client.call(PEERS, Peers())))
-            members = await self._optional(client, MEMBERS, Members())
-            if members is not None:
-                self._tell(notices.MembersRead(members))
-            programs = await self._optional(client, PROGRAMS, Programs())
-            if programs is not None:
-                self._tell(notices.ProgramsRead(programs))
-            settings = await self._optional(client, SETTINGS, Settings())
-            if settings is not None:
-                self._tell(notices.SettingsRead(settings))
+            await self._read(client, MEMBERS, Members(), notices.MembersRead)
+            await self._read(client, PROGRAMS, Programs(), notices.ProgramsRead)
+            await self._read(client, SETTINGS, Settings(), notices.SettingsRead)
             await asyncio.sleep(FLOCK_PAUSE_S)
 
     async def _read_joining(self, client: Client) -> None:
@@ -252,12 +246,8 @@ class Follower:
         while True:
             await self._joining_news.wait()
             self._joining_news.clear()
-            requests = await self._optional(client, REQUESTS, Requests())
-            if requests is not None:
-                self._tell(notices.RequestsRead(requests))
-            asked = await self._optional(client, ASKED, Asked())
-            if asked is not None:
-                self._tell(notices.AskRead(asked))
+            await self._read(client, REQUESTS, Requests(), notices.RequestsRead)
+            await self._read(client, ASKED, Asked(), notices.AskRead)
             await asyncio.sleep(FLOCK_PAUSE_S)
 
     async def _read_rest(self, client: Client, unfinished: list[WorkflowView]) -> None:
@@ -290,6 +280,14 @@ class Follower:
         except RequestError as error:
             if error.code not in (ErrorCode.UNKNOWN, ErrorCode.AMBIGUOUS):
                 raise
+
+    async def _read(
+        self, client: Client, method: Method[P, R], params: P, made: Callable[[R], Notice]
+    ) -> None:
+        """Tell what is answered, if anything is."""
+        reply = await self._optional(client, method, params)
+        if reply is not None:
+            self._tell(made(reply))
 
     async def _optional(self, client: Client, method: Method[P, R], params: P) -> R | None:
         """None where this agent does not serve it, or has nothing to say of it now."""

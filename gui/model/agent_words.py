@@ -8,7 +8,6 @@ that is not known is shown as the agent said it: better foreign than missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from agent.api.values import TaskState
 from gui.model.agent_sentences import CAUSES, FITTING, PRESENCE, REFUSALS, SIGHT, WORK, Table
@@ -16,14 +15,11 @@ from gui.model.marks import state_words
 from gui.model.times import size
 from gui.words import tr, tr_n
 
-Say = Callable[..., str]
-
 _PATTERNS: Table = (
     *WORK,
     *PRESENCE,
     (r"(?:Helping: )?set to always", lambda: tr("Helps always")),
     (r"set to paused", lambda: tr("Does not help: switched off")),
-    (r"set to always", lambda: tr("Helps always")),
     (r"paused by its owner", lambda: tr("paused by its owner")),
     (r"nobody uses it", lambda: tr("nobody uses it")),
     (r"finishing what it runs", lambda: tr("finishes what runs, then pauses")),

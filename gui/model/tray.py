@@ -138,7 +138,7 @@ def programs_waiting(screen: Screen) -> int:
 
 def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
     """The same in tray and window."""
-    able = screen.absence is None or screen.starting
+    able = _can_be_told(screen)
     if is_paused(screen):
         return (Entry(Act.RESUME, _resume_text(screen, now_s), able),)
     minutes, hour, hours = PAUSES_S
@@ -152,6 +152,11 @@ def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
         Entry(Act.SEPARATOR),
         Entry(Act.FINISH, tr("Finish what runs, then pause"), able and finish),
     )
+
+
+def _can_be_told(screen: Screen) -> bool:
+    """Now, or as soon as there is an agent."""
+    return screen.absence is None or screen.starting
 
 
 def _entries(screen: Screen, state: TrayState, now_s: float) -> tuple[Entry, ...]:
@@ -171,7 +176,7 @@ def _entries(screen: Screen, state: TrayState, now_s: float) -> tuple[Entry, ...
     if is_paused(screen):
         pause = pause_entries(screen, now_s)
     else:
-        able = screen.absence is None or screen.starting
+        able = _can_be_told(screen)
         pause = (Entry(Act.NOTHING, tr("Pause"), able, parts=pause_entries(screen, now_s)),)
     return (
         Entry(Act.OPEN, tr("Open Wingbeat")),

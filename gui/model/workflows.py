@@ -144,17 +144,18 @@ def _failed(tasks: Iterable[TaskView]) -> str:
     names = [task.name for task in tasks if task.state is TaskState.ABORTED and not never_ran(task)]
     if not names:
         return tr("failed")
-    more = len(names) - NAMES_SHOWN_MAX
-    listed = ", ".join(names[:NAMES_SHOWN_MAX]) + (" …" if more > 0 else "")
-    return tr("failed: {steps}", steps=listed)
+    return tr("failed: {steps}", steps=_listed(names))
+
+
+def _listed(names: list[str]) -> str:
+    more = " …" if len(names) > NAMES_SHOWN_MAX else ""
+    return ", ".join(names[:NAMES_SHOWN_MAX]) + more
 
 
 def _going(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> str:
     names = [task.name for task in tasks if task.state is TaskState.WAITING]
     if names:
-        more = len(names) - NAMES_SHOWN_MAX
-        listed = ", ".join(names[:NAMES_SHOWN_MAX]) + (" …" if more > 0 else "")
-        return tr("waits for you: {steps}", steps=listed)
+        return tr("waits for you: {steps}", steps=_listed(names))
     if workflow.gates:
         return tr("waits for you")
     counts = workflow.counts

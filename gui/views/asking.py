@@ -68,7 +68,7 @@ class NearbyFlocks(QWidget):
         self._looking = True
         self.again.setEnabled(False)
         self.note.setText(tr("Listening to the network …"))
-        self._desk.bridge.ask(NEARBY, Nearby(), self._found, self._failed, NEARBY_S_MAX)
+        self._desk.bridge.ask(NEARBY, Nearby(), self.tell, self._failed, NEARBY_S_MAX)
 
     def current(self) -> NearbyFlock | None:
         """The chosen one."""
@@ -101,9 +101,6 @@ class NearbyFlocks(QWidget):
         self.list.setFixedHeight(ROW_HEIGHT * min(ROWS_SHOWN_MAX, len(self._flocks)) + GRID + 4)
         self.list.setVisible(bool(self._flocks))
         self.note.setText(reply.trouble or _found_text(len(self._flocks)))
-
-    def _found(self, reply: NearbyReply) -> None:
-        self.tell(reply)
 
     def _failed(self, sentence: str) -> None:
         self._looking = False
@@ -168,10 +165,8 @@ class AskPanel(QWidget):
     def _confirm(self) -> None:
         if self._view is not None:
             self.same.setEnabled(False)
-            self._ask_on(ConfirmAsk(self._view.code))
-
-    def _ask_on(self, params: ConfirmAsk) -> None:
-        self._desk.bridge.ask(CONFIRM_ASK, params, self._told, self._failed)
+            code = ConfirmAsk(self._view.code)
+            self._desk.bridge.ask(CONFIRM_ASK, code, self._told, self._failed)
 
     def _withdraw(self) -> None:
         self._desk.bridge.ask(WITHDRAW_ASK, WithdrawAsk(), self._withdrawn, self._failed)

@@ -85,7 +85,7 @@ class FirstRun(QDialog):
         self._tell()
         desk.changed.connect(self._changed)
         if is_asking(desk.screen.asked):
-            self._go(ASKING_PAGE)
+            self._show(ASKING_PAGE)
 
     # -- pages -------------------------------------------------------------------------------
 
@@ -179,7 +179,10 @@ class FirstRun(QDialog):
 
     def _go(self, steps: int) -> None:
         self.fault.hide()
-        self.pages.setCurrentIndex(self.pages.currentIndex() + steps)
+        self._show(self.pages.currentIndex() + steps)
+
+    def _show(self, page: int) -> None:
+        self.pages.setCurrentIndex(page)
         self._tell()
 
     def _tell(self) -> None:
@@ -259,11 +262,11 @@ class FirstRun(QDialog):
         self._desk.take((AskRead(view),))
         self.asking.tell(view)
         if is_asking(view):
-            self._go(ASKING_PAGE - self.pages.currentIndex())
+            self.fault.hide()
+            self._show(ASKING_PAGE)
 
     def _asked_in_vain(self, why: str) -> None:
-        self.pages.setCurrentIndex(0)
-        self._tell()
+        self._show(0)
         if why:
             self.fault.say(why)
 
@@ -274,8 +277,7 @@ class FirstRun(QDialog):
 
     def _entered(self, _: Joined | None) -> None:
         self._desk.bridge.want_flock()
-        self.pages.setCurrentIndex(1)
-        self._tell()
+        self._show(1)
 
     def _refused(self, sentence: str) -> None:
         self.next.setEnabled(True)

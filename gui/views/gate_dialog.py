@@ -32,7 +32,7 @@ from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.desk import Desk
-from gui.views.pieces import button, label, line, quiet, row, strong, tool
+from gui.views.pieces import button, clear, label, line, quiet, row, strong, tool
 from gui.words import tr
 
 WIDTH = 68 * GRID
@@ -143,10 +143,7 @@ class GateDialog(QDialog):
         self._tell()
 
     def _tell(self) -> None:
-        while (item := self._rows.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.setParent(None)
-                widget.deleteLater()
+        clear(self._rows)
         names = self._gate.attach
         for place, name in enumerate(names):
             self._tell_row(place, name, self.attaching.path_of(name))

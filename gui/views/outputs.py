@@ -22,7 +22,7 @@ from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.desk import Desk
-from gui.views.pieces import button, quiet, row, strong
+from gui.views.pieces import button, clear, quiet, row, strong
 from gui.words import tr
 
 SHOWN_MAX = 8
@@ -48,10 +48,7 @@ class Outputs(QWidget):
         if outputs == self._shown:
             return
         self._shown = outputs
-        while (item := self._lay.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
+        clear(self._lay)
         if outputs:
             self._lay.addWidget(strong(tr("Results")))
         for place, dataset in enumerate(outputs[:SHOWN_MAX]):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPixmap
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QApplication,
     QFormLayout,
     QFrame,
@@ -143,12 +144,17 @@ def tab_widget(name: str, text: str) -> QTabWidget:
 
 
 def number_field(name: str, least: int, most: int) -> QSpinBox:
-    """A number; the style sheet's padding does not reach the field inside, so it has margins."""
+    """A number between these."""
     made = QSpinBox()
     made.setObjectName(name)
     made.setRange(least, most)
-    made.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
+    pad(made)
     return made
+
+
+def pad(field: QAbstractSpinBox) -> None:
+    """The style sheet's padding does not reach the field inside, so it has margins."""
+    field.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
 
 
 def clear(lay: QLayout) -> None:

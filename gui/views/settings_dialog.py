@@ -27,7 +27,7 @@ from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.desk import Desk
-from gui.views.pieces import button, form_row, label, number_field, quiet, row, tab_widget
+from gui.views.pieces import button, form_row, label, number_field, pad, quiet, row, tab_widget
 from gui.views.shortcuts import ShortcutsList
 from gui.words import tr
 
@@ -282,7 +282,7 @@ def _gigabytes(
 ) -> QDoubleSpinBox:
     """Nought is what the agent does by itself, and says so."""
     made = QDoubleSpinBox()
-    made.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
+    pad(made)
     made.setObjectName(name)
     made.setRange(0, GIGABYTES_MAX)
     made.setDecimals(1)

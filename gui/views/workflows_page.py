@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QLineEdit,
@@ -28,6 +28,7 @@ from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns
 from gui.views.desk import Desk
 from gui.views.graph_view import GraphView
+from gui.views.menus import add_copy, context_menu
 from gui.views.pieces import Empty, action, button, filter_field, row, tab_widget, title
 from gui.views.table import Rows, Table
 from gui.views.task_details import TaskDetails
@@ -299,9 +300,7 @@ class WorkflowsPage(QWidget):
         chosen: list[WorkflowView] = self.table.selected()
         if not chosen:
             return None
-        menu = QMenu(self)
-        menu.setObjectName("workflowMenu")
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = context_menu(self, "workflowMenu")
         cancel = menu.addAction(icon("cancel"), tr("Cancel"), self._cancel_workflows)
         cancel.setObjectName("cancel")
         cancel.setEnabled(any(may_cancel(each) for each in chosen))
@@ -310,9 +309,7 @@ class WorkflowsPage(QWidget):
         retry.setEnabled(any(may_retry(each) for each in chosen))
         add_priorities(menu, self._set_priority)
         names = "\n".join(each.workflow for each in chosen)
-        copy = menu.addAction(icon("copy"), tr("Copy id"))
-        copy.setObjectName("copy")
-        copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(names))
+        add_copy(menu, names)
         menu.popup(place)
         return menu
 

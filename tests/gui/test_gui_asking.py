@@ -20,7 +20,7 @@ from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
 from gui.views.window import Window
 from tests.agent.processes import Machine
-from tests.gui.acts import press, until
+from tests.gui.acts import gone_to, press, until
 from tests.gui.conftest import NoLogin, desk_on
 from tests.gui.machines import prepared, running
 
@@ -76,10 +76,7 @@ def asking(
 
 
 def flock_page(window: Window) -> FlockPage:
-    window.go(Place.FLOCK)
-    page = window.places[Place.FLOCK]
-    assert isinstance(page, FlockPage)
-    return page
+    return gone_to(window, Place.FLOCK, FlockPage)
 
 
 def shown_code(page: FlockPage) -> str:

@@ -26,7 +26,7 @@ from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.window import Window
-from tests.gui.acts import fresh, press, submit, task_of, until, view_of, waiting
+from tests.gui.acts import fresh, gone_to, press, submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
 from tests.gui.values import NOW_S
 
@@ -224,9 +224,7 @@ def test_pausing_and_resuming(qtbot: QtBot, desk: Desk, window: Window) -> None:
 
 
 def test_rules_are_kept_by_the_agent(qtbot: QtBot, desk: Desk, window: Window) -> None:
-    window.go(Place.COMPUTER)
-    page = window.places[Place.COMPUTER]
-    assert isinstance(page, ComputerPage)
+    page = gone_to(window, Place.COMPUTER, ComputerPage)
     until(qtbot, lambda: desk.screen.volunteering is not None and page.cpu.value() == 10)
     page.cpu.setValue(25)
     page.mains.setChecked(False)
@@ -241,9 +239,7 @@ def test_rules_are_kept_by_the_agent(qtbot: QtBot, desk: Desk, window: Window) -
 
 
 def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window) -> None:
-    window.go(Place.COMPUTER)
-    page = window.places[Place.COMPUTER]
-    assert isinstance(page, ComputerPage)
+    page = gone_to(window, Place.COMPUTER, ComputerPage)
     page.week.setVisible(True)
     page.week.setEnabled(True)
     page.week.resize(page.week.sizeHint())
@@ -262,9 +258,7 @@ def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window)
 
 
 def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: Desk, window: Window) -> None:
-    window.go(Place.FLOCK)
-    page = window.places[Place.FLOCK]
-    assert isinstance(page, FlockPage)
+    page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, page.invite.isEnabled)
     page.invite.click()
     press(window, "inviteMake")
@@ -274,9 +268,7 @@ def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: Desk, window: Wind
 
 
 def test_the_flock_lists_this_machine(qtbot: QtBot, desk: Desk, window: Window) -> None:
-    window.go(Place.FLOCK)
-    page = window.places[Place.FLOCK]
-    assert isinstance(page, FlockPage)
+    page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, lambda: len(page.rows.rows) == 1)
     assert page.rows.rows[0].name == "acor"
     assert not page.expel.isEnabled()
@@ -286,9 +278,7 @@ def test_the_queue_shows_what_waits_and_is_filtered(
     qtbot: QtBot, desk: Desk, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting("unmistakable"))
-    window.go(Place.QUEUE)
-    page = window.places[Place.QUEUE]
-    assert isinstance(page, QueuePage)
+    page = gone_to(window, Place.QUEUE, QueuePage)
     page.filter.setText("UNMISTAK")
     until(qtbot, lambda: len(page.rows.rows) == 1)
     page._open(page.rows.rows[0])
@@ -298,9 +288,7 @@ def test_the_queue_shows_what_waits_and_is_filtered(
 
 
 def test_the_log_is_read_filtered_and_copied(qtbot: QtBot, desk: Desk, window: Window) -> None:
-    window.go(Place.LOG)
-    page = window.places[Place.LOG]
-    assert isinstance(page, LogPage)
+    page = gone_to(window, Place.LOG, LogPage)
     until(qtbot, lambda: "survey office" in page.text.toPlainText())
     page.filter.setText("no such word anywhere")
     until(qtbot, lambda: page.note.text() != "" and page.text.toPlainText() == "")
