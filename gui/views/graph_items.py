@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from operator import is_
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QGraphicsItem,
     QGraphicsObject,
@@ -38,6 +38,10 @@ LABEL_ROOM_MIN = 30
 """A name in less room would be dots."""
 FAR_TEXT_LEFT = 10.0 + MARK_SIZE + 4
 FAR_TEXT_ROOM = BOX_WIDTH - FAR_TEXT_LEFT - 6
+NEAR_TEXT_ROOM = BOX_WIDTH - MARK_SIZE - 24
+NEAR_SHARE = (NEAR_TEXT_ROOM - 6) / FAR_TEXT_ROOM
+"""So much of the letters of far away has room here; a little less, as letters are as wide as pixels
+let them be."""
 _TIMED = (Mark.RUNNING, Mark.DONE)
 """What is said of these changes with time alone."""
 
@@ -117,7 +121,7 @@ class BoxItem(QGraphicsObject):
             larger = FAR_LETTERS / max(zoom, 0.01)
             self._paint_far(painter, colours, max(1.0, min(self.letters_max, larger)))
         else:
-            larger = max(1.0, min(NEAR_LETTERS_MAX, self.letters_max, 1 / zoom))
+            larger = max(1.0, min(NEAR_LETTERS_MAX, self.letters_max * NEAR_SHARE, 1 / zoom))
             self._paint_inside(painter, colours, larger)
 
     def _paint_far(self, painter: QPainter, colours: Colours, larger: float) -> None:
@@ -137,9 +141,10 @@ class BoxItem(QGraphicsObject):
             self._paint_share(painter, QRectF(10, 42, BOX_WIDTH - 20, 7), colours)
 
     def _paint_inside(self, painter: QPainter, colours: Colours, larger: float) -> None:
+        """Its name, in letters as large as those of all, and what it does, as large as fits."""
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
         draw_mark(painter, self.mark, QRectF(10, 9, MARK_SIZE, MARK_SIZE), permille)
-        text = QRectF(10 + MARK_SIZE + 6, 6, BOX_WIDTH - MARK_SIZE - 24, 22)
+        text = QRectF(10 + MARK_SIZE + 6, 6, NEAR_TEXT_ROOM, 22)
         painter.setFont(_larger(strong_font(), larger))
         painter.setPen(QColor(colours.text))
         title = self.box.title
@@ -153,9 +158,11 @@ class BoxItem(QGraphicsObject):
             title, Qt.TextElideMode.ElideMiddle, round(text.width())
         )
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
+        below = QRectF(10, 30, BOX_WIDTH - 20, 20)
+        needed = QFontMetricsF(small_font()).horizontalAdvance(self._line) + 1
+        larger = max(1.0, min(larger, (below.width() - 4) / needed))
         painter.setFont(_larger(small_font(), larger))
         painter.setPen(QColor(colours.quiet))
-        below = QRectF(10, 30, BOX_WIDTH - 20, 20)
         if len(self.box.tasks) > 1:
             self._paint_share(painter, QRectF(10, 39, BOX_WIDTH - 20, 6), colours)
             return
