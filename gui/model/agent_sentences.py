@@ -236,6 +236,13 @@ SIGHT: Table = (
 
 REFUSALS: Table = (
     (
+        r"two machines have the identity of (?P<host>.+?) \(at (?P<where>.+)\); `wingbeat doctor` .+",
+        lambda: tr(
+            "two machines have the identity of {host} (at {where}); `wingbeat doctor` tells what to "
+            "do"
+        ),
+    ),
+    (
         r"(?P<host>.+) is stopping; ask another machine",
         lambda: tr("{host} is stopping; ask another machine"),
     ),

@@ -472,6 +472,10 @@
         <translation>o Windows também não sabe</translation>
     </message>
     <message>
+        <source>two machines have the identity of {host} (at {where}); `wingbeat doctor` tells what to do</source>
+        <translation>duas máquinas têm a identidade de {host} (em {where}); `wingbeat doctor` diz o que fazer</translation>
+    </message>
+    <message>
         <source>{host} is stopping; ask another machine</source>
         <translation>{host} está parando; peça a outra máquina</translation>
     </message>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from PySide6.QtWidgets import QApplication
 import agent
 from agent.control.acceptance import _sentence
 from agent.control.causes import INPUTS_THERE, WORDS
+from agent.control.copied import copied_peer
+from agent.service_facts import CopiedFacts
 from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram
 from agent.workflow.reading import read_workflow
@@ -25,6 +28,7 @@ from gui.model.agent_words import (
     story_line,
 )
 from gui.model.fault_words import fault_in_our_words
+from tests.control.surface import FACTS
 from tests.workflow.malformed_table import cases
 
 ROOT = Path(next(iter(agent.__path__)))
@@ -170,6 +174,13 @@ def test_who_has_to_accept_programs_is_said_in_our_words(hosts: str) -> None:
     sentence = _sentence(tuple(hosts.split(" and ")), ["segment@1.2", "import@3"])
     there = hosts.replace("and", "e")
     assert in_our_words(sentence) == f"Alguém em {there} precisa permitir antes: segment e import"
+
+
+def test_a_copied_identity_is_told_in_our_words() -> None:
+    copied = (CopiedFacts("cedarnode", "cedar", ("10.0.0.2", "10.0.0.9")),)
+    told = copied_peer(replace(FACTS, copied=copied), "cedarnode")
+    assert told.startswith("two machines have the identity of cedar (at 10.0.0.2 and 10.0.0.9)")
+    assert in_our_words(told).startswith("duas máquinas têm a identidade de cedar")
 
 
 def test_causes_are_said_in_our_words() -> None:
