@@ -78,7 +78,8 @@ class GraphView(QGraphicsView):
         self._wide, self._close = self.picture, False
         self._followed, self._ringed = "", False
         self.map = MiniMap(self)
-        self._zoomed_by_hand, self._panned_by_hand = False, False
+        self._by_hand = False
+        """Whether a person has gone to where they want to look."""
         self._buttons = [
             tool(tr("Show all (0)"), "graphFit", self.fit, "fit"),
             tool(tr("Larger (+)"), "graphLarger", lambda: self._zoom(ZOOM_STEP), "plus"),
@@ -143,9 +144,9 @@ class GraphView(QGraphicsView):
         if item is None or item.box.key == self._followed or item.mark not in FOLLOWED:
             return
         self._followed = item.box.key
-        by_hand = self._zoomed_by_hand or self._panned_by_hand or self.scene().selectedItems()
+        looks_elsewhere = self._by_hand or bool(self.scene().selectedItems())
         seen = self.mapToScene(self.viewport().rect()).boundingRect()
-        if not by_hand and not seen.contains(item.sceneBoundingRect()):
+        if not looks_elsewhere and not seen.contains(item.sceneBoundingRect()):
             self.centerOn(item)
 
     def _come_closer(self) -> None:
@@ -169,7 +170,7 @@ class GraphView(QGraphicsView):
 
     def _fit(self, zoom_min: float) -> bool:
         """Whether all of it is seen."""
-        self._zoomed_by_hand = self._panned_by_hand = False
+        self._by_hand = False
         rect = self._bounds.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
         self.setSceneRect(rect)
         if self._bounds.isEmpty() or not self.viewport().width():
@@ -225,8 +226,8 @@ class GraphView(QGraphicsView):
             self.stay()
 
     def stay(self) -> None:
-        """A person has gone to where they want to look."""
-        self._panned_by_hand = True
+        """Where it is, until somebody wants to see all of it, or another graph."""
+        self._by_hand = True
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Open the log of what is under the mouse."""
@@ -258,13 +259,15 @@ class GraphView(QGraphicsView):
         """Fitted stays fitted; buttons and map keep their corners."""
         super().resizeEvent(event)
         self._place_corners()
-        if not self._zoomed_by_hand:
+        if self._by_hand:
+            self._tell_map()
+        else:
             self.settle()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Only now the size is right."""
         super().showEvent(event)
-        if not self._zoomed_by_hand:
+        if not self._by_hand:
             self.settle()
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
@@ -308,7 +311,7 @@ class GraphView(QGraphicsView):
     def _zoom(self, factor: float) -> None:
         scale = self.transform().m11() * factor
         if ZOOM_MIN <= scale <= ZOOM_MAX:
-            self._zoomed_by_hand = True
+            self._by_hand = True
             self.scale(factor, factor)
             self._tell_map()
 

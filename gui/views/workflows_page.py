@@ -329,7 +329,8 @@ class WorkflowsPage(QWidget):
 
     def cancel(self, workflow: str, tasks: tuple[str, ...]) -> None:
         """Cancel tasks in ten seconds, unless the person thinks better of it."""
-        view, own = self.chosen, self._desk.screen.tasks.get(workflow, {})
+        view = self._desk.screen.workflows.get(workflow)
+        own = self._desk.screen.tasks.get(workflow, {})
         still = tuple(each for each in tasks if each in own and own[each].state not in ENDED)
         if tasks and not still:
             return
@@ -356,8 +357,11 @@ class WorkflowsPage(QWidget):
         """What has ended while there was time to think better of it needs no cancelling."""
         view = self._desk.screen.workflows.get(workflow)
         own = self._desk.screen.tasks.get(workflow, {})
-        ended = all(each in own and own[each].state in ENDED for each in tasks)
-        if not ended if tasks else view is None or may_cancel(view):
+        if tasks:
+            still_open = any(each not in own or own[each].state not in ENDED for each in tasks)
+        else:
+            still_open = view is None or may_cancel(view)
+        if still_open:
             self._desk.cancel(workflow, tasks)
 
     def retry_chosen(self) -> None:
