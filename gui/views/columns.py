@@ -182,7 +182,7 @@ def task_columns() -> tuple[Column, ...]:
             "program",
             tr("Program"),
             lambda task, now_s: str(task.program).partition("@")[0],
-            85,
+            100,
             quiet=True,
             spare=True,
         ),
