@@ -11,7 +11,8 @@ has ended and everything that a claim needs is there (``claims``, ``claimability
   more, and waits already, comes first. And only where nobody has more room.
 * It takes no place meanwhile: neither this node nor others see less room here.
 * It is withdrawn when the task ends in another way or later than any claim waits, when this node may
-  not run what follows any more, and when the place is taken by then.
+  not run what follows any more, when work comes that is wanted more, and when the place is taken
+  by then.
 
 Short tasks are claimed in rows anyway, and for long tables the order is dear: nothing is asked.
 """
@@ -52,6 +53,8 @@ class Ahead(Part):
                 self._wait_for_end(task)
             else:
                 self.core.timers.disarm(TimerKind.AHEAD, task)
+        if news.workflows:
+            self._look_again()
 
     def _is_followed(self, task: TaskId, now: Reading) -> bool:
         """A longer task that runs here, and others wait for it."""
@@ -74,6 +77,18 @@ class Ahead(Part):
         if own.left_ms_at(self.core.now_s) > 1000 * AHEAD_S:
             self._wait_for_end(task)
             return
-        following = self._queue.after(task, TOGETHER_S)
+        waiting = self.core.table.dependants(task)
+        first = self._queue.after([task], TOGETHER_S)
+        following = next((each for each in first if each in waiting), None)
         if following is not None and self._planning.goes_on_here(following):
             self._claims.go_for_ahead(following)
+
+    def _look_again(self) -> None:
+        """Other work has come, or is wanted more than before."""
+        held = self._claims.held()
+        if held:
+            producers = self.core.table.producers
+            ending = [each for task in held for each in producers[task]]
+            first = self._queue.after(ending, TOGETHER_S, frozenset(held))
+            passed = [task for task in held if task not in first]
+            self._claims.withdraw(passed, "other work is wanted more")

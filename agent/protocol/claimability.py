@@ -88,6 +88,8 @@ class Claimability:
 
     def _unwilling(self, task: TaskId) -> str:
         core = self._core
+        if core.stopping:
+            return "the agent stops"
         at_home = core.table.home(task) == core.me
         if core.willing:
             choosy = core.presence.own_only and not at_home

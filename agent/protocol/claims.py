@@ -76,9 +76,13 @@ class Claims(Part):
         claim = self.open.get(task)
         return None if claim is None else claim.claim
 
+    def held(self) -> list[TaskId]:
+        """Claimed ahead, and what they need has not ended yet."""
+        return [task for task, claim in self.open.items() if self._is_held(task, claim)]
+
     def asked(self) -> int:
         """How many places the open claims will take; one that is held takes none yet."""
-        return sum(not self._is_held(task, claim) for task, claim in self.open.items())
+        return len(self.open) - len(self.held())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
         """Leave the task to somebody for a while; the end of the while wakes this node."""

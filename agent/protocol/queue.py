@@ -8,7 +8,7 @@ behind goes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from agent.protocol.core import Core, Part
@@ -75,17 +75,19 @@ class Queue(Part):
                 seen.add(task)
                 yield task
 
-    def after(self, ending: TaskId, within_s: float) -> TaskId | None:
-        """What waits for a running task, and has a place when that and all that end within this
-        time have ended: who looked at one end alone would leave to others what nobody takes."""
+    def after(
+        self, ending: Iterable[TaskId], within_s: float, held: frozenset[TaskId] = NOTHING
+    ) -> list[TaskId]:
+        """What has a place when these and all that end within this time have ended, first in front:
+        who looked at one end alone would leave to others what nobody takes. ``held``: claims of this
+        node that are looked at as if they were not."""
         table = self.core.table
         if sum(len(tasks) for tasks in table.unfinished.values()) > FRESH_TASKS:
-            return None
-        ended = frozenset([ending, *self._ends(within_s)])
-        picture = self._picture(ended)
+            return []
+        ended = frozenset([*ending, *self._ends(within_s)])
+        picture = self._picture(ended, held)
         running = [view for each in picture.workflows for view in each.tasks if _runs(view)]
-        order = self._policy.order(picture)[: max(0, picture.slots - len(running))]
-        return next((task for task in order if task in table.dependants(ending)), None)
+        return self._policy.order(picture)[: max(0, picture.slots - len(running))]
 
     def claimable(self, task: TaskId) -> bool:
         """Nothing in the table stands against claiming the task, and nobody is seen doing so."""
@@ -126,10 +128,12 @@ class Queue(Part):
         if task in self.running_since_s:
             self.left_s[task] = (left_s, self.core.now_s)
 
-    def _picture(self, ended: frozenset[TaskId] = NOTHING) -> FlockView:
-        """With some running tasks taken for ended."""
+    def _picture(
+        self, ended: frozenset[TaskId] = NOTHING, held: frozenset[TaskId] = NOTHING
+    ) -> FlockView:
+        """With some running tasks taken for ended, and some claims for not made."""
         unfinished = self.core.table.unfinished
-        views = [self._workflow(each, ended) for each, tasks in unfinished.items() if tasks]
+        views = [self._workflow(each, ended, held) for each, tasks in unfinished.items() if tasks]
         return FlockView(self._places(), tuple(views))
 
     def _places(self) -> int:
@@ -140,7 +144,9 @@ class Queue(Part):
                 places += peer.status.slots
         return max(places, 1)
 
-    def _workflow(self, workflow_id: WorkflowId, ended: frozenset[TaskId]) -> WorkflowView:
+    def _workflow(
+        self, workflow_id: WorkflowId, ended: frozenset[TaskId], held: frozenset[TaskId]
+    ) -> WorkflowView:
         core, specs = self.core, self.core.table.specs
         workflow = core.table.workflows[workflow_id]
         age_s = max(0, core.wall_ms - workflow.spec.submitted[0]) / 1000
@@ -152,25 +158,26 @@ class Queue(Part):
             age_s,
             tuple(
                 [
-                    self._task(specs[task], ended)
+                    self._task(specs[task], ended, held)
                     for task in tasks
                     if task not in ended and not specs[task].gate
                 ]
             ),
         )
 
-    def _task(self, spec: TaskSpec, ended: frozenset[TaskId]) -> TaskView:
+    def _task(self, spec: TaskSpec, ended: frozenset[TaskId], held: frozenset[TaskId]) -> TaskView:
         """What is claimed ahead waits like the others."""
         table, task = self.core.table, spec.task
         expected_s = spec.expected_ms / 1000
-        if task in table.owned and self._taken(task) and not self._claimed(task):
+        claimed = task not in held and self._claimed(task)
+        if task in table.owned and self._taken(task) and not claimed:
             return TaskView(task, max(0.0, self._left_s(task, expected_s)), (), Stage.RUNNING)
         if task not in table.ready and task not in table.owned:
             needs = table.producers[task]
             open_needs = tuple(n for n in needs if n not in ended and self._unfinished(n))
             if open_needs or ended.isdisjoint(needs):
                 return TaskView(task, expected_s, open_needs, Stage.WAITING)
-        stage = Stage.RUNNING if self._claimed(task) else Stage.READY
+        stage = Stage.RUNNING if claimed else Stage.READY
         return TaskView(task, expected_s, (), stage)
 
     def _unfinished(self, task: TaskId) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from agent.protocol import effects as fx
+from agent.protocol import events as ev
 from agent.protocol import messages as msg
-from agent.protocol.records import PRIORITY_INTERACTIVE
+from agent.protocol.records import PRIORITY_INTERACTIVE, Terminated
 from agent.protocol.states import TaskState
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
@@ -14,10 +16,12 @@ HELD_S = 1.9
 THREE_ROUNDS_S = 6.2
 
 
-def holding(*names: str, first_s: float = 2.0, fails_on: tuple[str, ...] = ()) -> Stage:
+def holding(
+    *names: str, first_s: float = 2.0, fails_on: tuple[str, ...] = (), file: bool = False
+) -> Stage:
     """The first of a chain is about to end on acor."""
     stage = Stage(*names)
-    stage.courses["first"] = Course(length_s=first_s, fails_on=fails_on)
+    stage.courses["first"] = Course(length_s=first_s, fails_on=fails_on, file=file)
     stage.flock()
     stage.submit(names[-1], "chain", task("first"), task("second", "first"))
     stage.play(HELD_S)
@@ -121,6 +125,64 @@ def test_nothing_is_claimed_ahead_of_what_is_wanted_more() -> None:
     assert stage.starters("alone") == ["acor"]
     stage.play(6)
     assert stage.starters("second") == ["acor"]
+
+
+def test_work_that_comes_meanwhile_and_is_wanted_more_goes_first() -> None:
+    stage = holding(*NAMES[:1], first_s=6.0)
+    stage.submit("acor", "other", task("alone"), priority=90)
+    stage.play(0.1)
+    assert not stage.living()["acor"].claims.open
+    stage.play(4.1)
+    assert stage.starters("alone") == ["acor"]
+    stage.play(2.2)
+    assert stage.starters("second") == ["acor"]
+
+
+def test_work_that_comes_meanwhile_and_is_wanted_less_changes_nothing() -> None:
+    stage = holding(*NAMES[:1], first_s=6.0)
+    stage.submit("acor", "other", task("alone"), priority=20)
+    stage.play(0.1)
+    assert "second" in stage.living()["acor"].claims.open
+
+
+def test_a_wish_for_other_work_that_waits_is_heard() -> None:
+    stage = holding(*NAMES[:1], first_s=6.0)
+    stage.submit("acor", "other", task("alone"), priority=20)
+    stage.ask("acor", "first of all", ev.Prioritise("first of all", "other", 90))
+    stage.play(4.2)
+    assert stage.starters("alone") == ["acor"]
+
+
+def test_what_is_cancelled_is_not_claimed_any_more() -> None:
+    stage = holding(*NAMES, first_s=6.0)
+    stage.ask("pato", "cancel chain", ev.Cancel("cancel chain", "chain"))
+    stage.play(0.1)
+    assert all(not node.claims.open for node in stage.living().values())
+    assert all(not node.promises.by_task for node in stage.living().values())
+
+
+def test_an_agent_that_stops_begins_nothing_that_it_has_claimed() -> None:
+    """Not even while it still sees to the outputs of what it has run."""
+    stage = holding(*NAMES, file=True)
+    while not any(isinstance(entry.what, fx.CopyOutputs) for entry in stage.entries):
+        stage.play(0.001)
+    stage.ask("acor", "stop", ev.Shutdown())
+    stage.play(4)
+    (run,) = stage.living()["grifo"].table.life("second").runs
+    assert run.host != "acor"
+    assert isinstance(run.phase, Terminated)
+
+
+def test_whoever_consented_is_asked_again_when_its_link_was_broken() -> None:
+    stage = holding(*NAMES, first_s=6.0)
+    stage.reset("acor", "pato")
+    assert not stage.living()["pato"].promises.by_task
+    stage.link("acor", "pato")
+    stage.play(0.1)
+    assert "second" in stage.living()["pato"].promises.by_task
+    stage.play(4.2)
+    assert stage.starters("second") == ["acor"]
+    assert claims_of(stage, "second") == ["acor", "acor"]
 
 
 def test_what_waits_already_gets_its_turn() -> None:
