@@ -9,7 +9,6 @@ whichever is more.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from graphlib import TopologicalSorter
 
 from agent.api import values, work
@@ -147,19 +146,18 @@ class Views:
     def _far(self, workflow: Workflow, state: values.WorkflowState) -> tuple[int, int]:
         """How much of the expected work is done, and when the last of it may be."""
         table = self._surface.table
-        open_tasks = table.unfinished.get(workflow.spec.workflow) or {}
         left = dict[TaskId, int]()
-        done_ms = 0
-        whole_ms = sum(_weight(spec) for spec in workflow.spec.tasks)
-        for task in open_tasks:
-            spec = table.specs[task]
-            permille, left[task] = self.progress(spec, table.reading(task) or _NOT_READ)
-            done_ms -= _weight(spec) * (1_000 - permille) // 1_000
+        done_ms = whole_ms = 0
         for spec in workflow.spec.tasks:
-            reading = table.reading(spec.task)
-            ended_badly = reading is not None and reading.state in ENDED and not reading.outcome
-            done_ms += 0 if ended_badly else _weight(spec)
-        permille = max(0, min(1_000, 1_000 * done_ms // max(1, whole_ms)))
+            weight_ms = _weight(spec)
+            whole_ms += weight_ms
+            reading = table.reading(spec.task) or _NOT_READ
+            if reading.outcome is not None:
+                done_ms += weight_ms
+            elif reading.state not in ENDED:
+                permille, left[spec.task] = self.progress(spec, reading)
+                done_ms += weight_ms * permille // 1_000
+        permille = min(1_000, 1_000 * done_ms // max(1, whole_ms))
         if state != "running":
             return permille, 0
         shared_ms = sum(left.values()) // self._helpers()
@@ -213,12 +211,12 @@ def _last_end(table: Table, workflow: Workflow) -> int:
 
 def _longest_path(left: dict[TaskId, int], table: Table) -> int:
     """Along the longest chain of what is left; gates cost a person's time, which nobody knows."""
-    needs = {task: _open_needs(table.producers[task], left) for task in left}
-    ends: dict[TaskId, int] = {}
+    needs = {task: open_needs for task in left if (open_needs := _open_needs(task, left, table))}
+    ends = dict(left)
     for task in TopologicalSorter(needs).static_order():
-        ends[task] = left[task] + max((ends[need] for need in needs[task]), default=0)
+        ends[task] += max((ends[need] for need in needs.get(task, ())), default=0)
     return max(ends.values(), default=0)
 
 
-def _open_needs(producers: Iterable[TaskId], left: dict[TaskId, int]) -> list[TaskId]:
-    return [each for each in producers if each in left]
+def _open_needs(task: TaskId, left: dict[TaskId, int], table: Table) -> list[TaskId]:
+    return [each for each in table.producers[task] if each in left]

@@ -18,5 +18,8 @@ class TaskState(Enum):
     CANCELLED = "Cancelled"
     ABORTED = "Aborted"
 
+    __hash__ = object.__hash__
+    """Each is there once. The hash of ``Enum`` is reckoned anew at every look into a dictionary."""
+
 
 ENDED = (TaskState.TERMINATED, TaskState.CANCELLED, TaskState.ABORTED)
