@@ -26,7 +26,8 @@ Where to look for a rule:
 ``datasets``       which input is where, and what follows when none is anywhere
 ``requests``       what clients ask for, checked by ``admission``; ``pruning`` how finished
                    workflows leave the table
-``core``           what these parts share; ``node`` composes them; ``timers``, ``clock``,
-                   ``settings``: every period and limit
+``core``           what these parts share, ``untold`` what others are still to hear of;
+                   ``node`` composes them; ``timers``, ``clock``, ``settings``: every period
+                   and limit
 =================  ==========================================================================
 """

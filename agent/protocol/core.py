@@ -25,13 +25,11 @@ from agent.protocol.effects import (
     TaskMoved,
 )
 from agent.protocol.events import PresenceChanged
-from agent.protocol.merge import join_lives
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
 from agent.protocol.overtaking import Overtaking
 from agent.protocol.reading import Reading
 from agent.protocol.records import (
     DatasetId,
-    Life,
     NodeId,
     Pruning,
     Stamp,
@@ -44,14 +42,9 @@ from agent.protocol.records import (
 from agent.protocol.settings import Settings
 from agent.protocol.table import News, Table
 from agent.protocol.timers import TimerKind, Timers
+from agent.protocol.untold import Untold
 
 STORY_TASKS_MAX = 20_000
-ENDS = "ends"
-KEPT_BACK_S = 0.05
-"""The end of a task whose successor this node goes on with is told with the start of that one after
-this: one word to each peer, one record on each disk, when the next ones run (``telling``)."""
-NOTHING = Life(0)
-"""Joins with any part of a life to that part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +150,7 @@ class Core:
         self._first: list[Effect] = []
         self._effects: list[Effect] = []
         self._unsaved = _Unsaved()
-        self._own_lives: list[TaskLife] = []
-        self._can_wait = True
-        self.kept_back: dict[TaskId, None] = {}
-        """Ends that nobody is told of for a moment: this node goes on with all that waited."""
-        self._own_workflows: list[Workflow] = []
-        self._own_prunings: list[Pruning] = []
+        self.untold = Untold(self.timers, setup.settings)
         self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}
         """Lists, for most are short: an empty deque alone is as large as six entries."""
         self.table.join(setup.workflows, setup.lives, setup.prunings)
@@ -237,7 +225,8 @@ class Core:
 
     def take_effects(self) -> list[Effect]:
         """Everything that the event led to, in the order in which it must be done."""
-        self._tell_own_in_time()
+        if self.untold.is_due(self.now_s):
+            self.tell_own()
         effects, behind = self._first, self._effects
         self._first, self._effects = [], []
         if self._unsaved and self.disk_usable:
@@ -271,17 +260,19 @@ class Core:
         prunings: Iterable[Pruning] = (),
     ) -> News:
         """Join what this node itself decided, and tell everybody."""
-        self._can_wait = False
+        self.untold.hurry()
         return self._write(workflows, lives, prunings)
 
     def write_unhurried(self, lives: Iterable[TaskLife]) -> News:
         """The same, told within a moment together with whatever else there is to tell by then."""
         return self._write((), lives, ())
 
-    def hurry(self) -> None:
-        """Somebody may wait for what was kept back."""
-        self.kept_back.clear()
-        self._can_wait = False
+    def write_in_row(self, lives: Iterable[TaskLife]) -> News:
+        """The same of runs in this node's row, told with their ends as a rule."""
+        news = self.table.join(lives=lives)
+        self.take_in(news)
+        self.untold.add_in_row(news.lives, self.now_s)
+        return news
 
     def _write(
         self,
@@ -291,9 +282,7 @@ class Core:
     ) -> News:
         news = self.table.join(workflows, lives, prunings)
         self.take_in(news)
-        self._own_lives += news.lives
-        self._own_workflows += news.workflows
-        self._own_prunings += news.prunings
+        self.untold.add(news)
         return news
 
     def save_identity(self) -> None:
@@ -379,40 +368,20 @@ class Core:
         if state.lives or state.workflows or state.prunings:
             self.send(others, state)
 
-    def _tell_own_in_time(self) -> None:
-        if not (self._can_wait and self._own_lives):
-            self.tell_own()
-        elif self.kept_back and not self.timers.armed(TimerKind.TELL, ENDS):
-            self.timers.arm(TimerKind.TELL, self.now_s + KEPT_BACK_S, ENDS)
-        elif not self.timers.armed(TimerKind.TELL):
-            self.timers.arm(TimerKind.TELL, self.now_s + self.settings.tell_within_s)
-
     def tell_own(self) -> None:
         """Tell what this node wrote, in one message."""
-        self._can_wait = True
-        self.kept_back.clear()
-        if not (self._own_lives or self._own_workflows or self._own_prunings):
-            return
-        lives: dict[TaskId, Life] = {}
-        for part in self._own_lives:
-            lives[part.task] = join_lives(lives.get(part.task, NOTHING), part.life)
-        self.broadcast(
-            State(
-                tuple(TaskLife(task, life) for task, life in lives.items()),
-                tuple(self._own_workflows),
-                tuple(self._own_prunings),
-                self.cause,
-            )
-        )
-        self._own_lives, self._own_workflows, self._own_prunings = [], [], []
-        for subject in ("", ENDS):
-            self.timers.disarm(TimerKind.TELL, subject)
+        told = self.untold.take(self.cause)
+        if told is not None:
+            self.broadcast(told)
 
     def tell_enqueued(self, receipt: bool) -> None:
         """Tell the workflows just written as new work."""
-        message = Enqueue(tuple(self._own_workflows), tuple(self._own_lives), receipt, self.cause)
-        self._own_lives, self._own_workflows = [], []
-        self.broadcast(message)
+        self.broadcast(self.untold.take_enqueued(receipt, self.cause))
+
+    def tell_row(self) -> None:
+        """Tell of runs that have lain in this node's row for long."""
+        self.untold.no_longer_in_row(self.now_s)
+        self.tell_own()
 
     def _persist(self) -> Persist:
         table, unsaved = self.table, self._unsaved

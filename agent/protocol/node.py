@@ -134,8 +134,9 @@ class Node:
         self._settle()
         if self._liveness.calm and self._flock_at_work():
             self._liveness.stir()
-        if core.kept_back and not all(map(self._goes_on_here, core.kept_back)):
-            core.hurry()
+        kept_back = core.untold.kept_back
+        if kept_back and not all(map(self._goes_on_here, kept_back)):
+            core.untold.hurry()
         return core.take_effects()
 
     def next_deadline(self) -> float | None:
@@ -233,6 +234,7 @@ class Node:
             TimerKind.ELECTION: lambda _: self._election.close(),
             TimerKind.HAND_BACK: self._runs.hand_back,
             TimerKind.TELL: lambda _: self._core.tell_own(),
+            TimerKind.ROW: lambda _: self._core.tell_row(),
             TimerKind.UNKNOWN: self._unknown.due,
         }
 

@@ -24,6 +24,7 @@ for others, a free slot starts what is queued.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import get_args
 from zlib import crc32
 
 import msgspec
@@ -80,8 +81,6 @@ from agent.protocol.timers import TimerKind
 
 PROGRESS_REPEAT_S = 15.0
 """Unchanged progress is told again this often: it is also the heartbeat of a running task."""
-
-
 SEEN_TO = (Stage.STOPPING, Stage.COPYING)
 """Stages in which a run goes to its end, whatever the table says."""
 RESTING_S = 5.0
@@ -116,19 +115,7 @@ class Runs(Part):
         self._rules = self._life_cycle()
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        words = (
-            InputsFetched,
-            FetchFailed,
-            ChildStarted,
-            ChildNotStarted,
-            ChildProgressed,
-            ChildCheckpointed,
-            ChildSucceeded,
-            ChildFailed,
-            ChildStopped,
-            OutputsCopied,
-        )
-        return {**dict.fromkeys(words, self._word), Shutdown: self._shutdown}
+        return {**dict.fromkeys(get_args(Word), self._word), Shutdown: self._shutdown}
 
     def _life_cycle(self) -> dict[tuple[Stage, type], Callable[..., None]]:
         return {
@@ -195,7 +182,7 @@ class Runs(Part):
         if rule is None:
             self.core.count(f"{type(word).__name__} while {own.stage.value}")
             return
-        self.core.wake = True
+        self.core.wake |= not isinstance(word, ChildStarted)
         rule(own, word)
 
     def _fetched(self, own: OwnRun, word: InputsFetched) -> None:
@@ -213,6 +200,7 @@ class Runs(Part):
         self._end(own, Evicted(short_text(reason)))
 
     def _started(self, own: OwnRun, word: ChildStarted) -> None:
+        """It has its slot already: nothing else is to be thought of anew."""
         own.stage = Stage.RUNNING
 
     def _not_started(self, own: OwnRun, word: ChildNotStarted) -> None:

@@ -42,8 +42,9 @@ class Settings:
     """Holders that are down this long, while others wait for their data, are given up."""
     hash_differs_s: float = 1.0
     """Two tables whose hashes differ this long are compared."""
-    hash_differs_busy_s: float = 5.0
-    """The same, while the own table keeps changing."""
+    hash_differs_busy_s: float = 15.0
+    """The same, while the own table keeps changing: of nodes at work tables always differ, by what is
+    on its way."""
     ask_again_s: float = 2.0
     """A record asked from one peer is asked from another after this long."""
     election_window_s: float = 1.0
@@ -70,6 +71,9 @@ class Settings:
     """Tasks expected to be shorter than this are claimed several at once."""
     tell_within_s: float = 0.25
     """Words of short tasks that nobody waits for are told together, up to this much later."""
+    row_told_after_s: float = 2.0
+    """Of short tasks that lie in a node's row its peers are told only that they have ended, unless
+    that takes longer than this."""
     records_per_message_max: int = 500
     """Records are transferred in pieces of this many."""
     orphans_max: int = 10_000

@@ -6,8 +6,11 @@ that is most of what the machines do before the next ones run. So a word waits t
 what to do:
 
 * the end of a task whose successors this node goes on with, and the begin of those, are told
-  together a moment later (``core.KEPT_BACK_S``): nobody else could have run them meanwhile;
-* begin and end of a short task for which nothing waits, while more of its row are here.
+  together a moment later (``untold.KEPT_BACK_S``): nobody else could have run them meanwhile;
+* the end of a short task for which nothing waits, while more of its row are here;
+* the begin of a short task, which is told with its end. Until then each peer keeps the task promised
+  to this node, so that nobody reaches for it. Where the end takes longer than was said, peers are
+  told of the begin after all, well before any promise to it runs out.
 
 If this node dies meanwhile, the flock runs again what it had not heard of, as it does after any
 death: the links tell that the node is gone, and with it the end of its promises.
@@ -18,6 +21,9 @@ from __future__ import annotations
 from agent.protocol.core import Core
 from agent.protocol.records import Life, Run, Running, Scheduled, TaskId, TaskLife, Terminated
 
+STARTED = 2
+"""The revision that says so, of a run that was won and started."""
+
 
 def write_run(
     core: Core, task: TaskId, run: Run, *, generation: int = 0, in_a_row: bool = False
@@ -26,8 +32,10 @@ def write_run(
     lives = [TaskLife(task, Life(generation, runs=(run,)))]
     waited_for = bool(core.table.dependants(task))
     if waited_for and isinstance(run.phase, Terminated):
-        core.kept_back[task] = None
+        core.untold.kept_back[task] = None
         core.write_unhurried(lives)
+    elif _begins_in_row(core, task, run, in_a_row=in_a_row):
+        core.write_in_row(lives)
     elif _goes_on(core, task, run) or (in_a_row and not waited_for and _begins_or_ends(run)):
         core.write_unhurried(lives)
     else:
@@ -37,7 +45,16 @@ def write_run(
 def _goes_on(core: Core, task: TaskId, run: Run) -> bool:
     """It begins right after an end that is kept back."""
     begins = isinstance(run.phase, Scheduled | Running)
-    return begins and any(each in core.kept_back for each in core.table.producers[task])
+    return begins and any(each in core.untold.kept_back for each in core.table.producers[task])
+
+
+def _begins_in_row(core: Core, task: TaskId, run: Run, *, in_a_row: bool) -> bool:
+    """Won or started for the first time. What starts at once is told with its start."""
+    started = isinstance(run.phase, Running) and run.revision == STARTED
+    if not (isinstance(run.phase, Scheduled) or (in_a_row and started)) or core.stopping:
+        return False
+    short = core.table.specs[task].expected_ms < core.settings.short_task_ms
+    return short and not core.table.interactive(task)
 
 
 def _begins_or_ends(run: Run) -> bool:

@@ -30,8 +30,13 @@ class TimerKind(Enum):
     """A task is suspended for so long that it is offered to the flock."""
     TELL = "tell"
     """What was kept back, to be told with more of its kind, is told."""
+    ROW = "row"
+    """Runs have lain in this node's row for so long that peers are told of them."""
     UNKNOWN = "unknown"
     """An answer about an unknown task, or the end of the wait for one."""
+
+    __hash__ = object.__hash__
+    """As of ``TaskState``."""
 
 
 TimerName = tuple[TimerKind, TaskId]

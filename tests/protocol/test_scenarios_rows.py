@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from agent.protocol import effects as fx
 from agent.protocol import messages as msg
-from agent.protocol.core import KEPT_BACK_S
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
+from agent.protocol.untold import KEPT_BACK_S
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 
@@ -105,3 +105,41 @@ def test_an_end_is_not_kept_back_for_a_claim_that_is_not_answered() -> None:
     assert reading.state is TaskState.TERMINATED
     assert stage.starters("second") == []
     stage.deliver(("pato", "acor"))
+
+
+def test_of_a_row_peers_hear_the_ends_alone() -> None:
+    stage = Stage("acor", "pato", "grifo")
+    stage.flock()
+    names = submit_short(stage, 48, length_s=0.02)
+    stage.play(4)
+    assert ended(stage, names) == len(names)
+    told = [e.what for e in stage.entries if isinstance(e.what, msg.State)]
+    parts = [part for each in told for part in each.lives]
+    assert {part.task for part in parts} == set(names)
+    begun = {part.task for part in parts if any(run.live for run in part.life.runs)}
+    assert len(begun) <= len(names) // 4, "no more than where a row begins or ends"
+    assert stage.same_tables()
+
+
+def test_what_lies_in_a_row_for_long_is_told() -> None:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    names = submit_short(stage, 8, length_s=3.0)
+    stage.play(0.5)
+    seen = [stage.living()[each].table.owned for each in ("acor", "pato")]
+    assert {task for owned in seen for task in owned} == set(names), "all of them are claimed"
+    assert not stage.same_tables()
+    stage.play(Settings().row_told_after_s + 0.2)
+    assert stage.same_tables(), "who claimed what is known to both"
+
+
+def test_of_what_fails_in_a_row_peers_hear_in_a_moment() -> None:
+    stage = Stage("acor", "pato", settings=QUICK)
+    stage.flock()
+    names = [f"broken {number}" for number in range(8)]
+    for name in names:
+        stage.courses[name] = Course(length_s=0.01, fails_on=("acor", "pato"))
+    stage.submit("pato", "broken", *[task(name, expected_ms=50, failures_max=1) for name in names])
+    stage.play(1)
+    assert {stage.state(name) for name in names} == {TaskState.ABORTED}
+    assert stage.same_tables()

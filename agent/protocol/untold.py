@@ -1,0 +1,99 @@
+"""What a node has written itself and nobody was told of yet.
+
+It is told at once, or together with more (``telling`` says which): a timer sees to it that nothing
+waits for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import takewhile
+
+from agent.protocol.merge import join_lives
+from agent.protocol.messages import Enqueue, State
+from agent.protocol.records import Life, Pruning, TaskId, TaskLife, Workflow
+from agent.protocol.settings import Settings
+from agent.protocol.table import News
+from agent.protocol.timers import TimerKind, Timers
+
+KEPT_BACK_S = 0.05
+"""The end of a task whose successor this node goes on with is told with the start of that one after
+this: one word to each peer, one record on each disk, when the next ones run."""
+ENDS = "ends"
+NOTHING = Life(0)
+"""Joins with any part of a life to that part."""
+
+
+class Untold:
+    """Own news that was not told yet."""
+
+    def __init__(self, timers: Timers, settings: Settings) -> None:
+        self.kept_back: dict[TaskId, None] = {}
+        """Ends that nobody is told of for a moment: this node goes on with all that waited."""
+        self._timers, self._settings = timers, settings
+        self._can_wait = True
+        self._lives: list[TaskLife] = []
+        self._workflows: list[Workflow] = []
+        self._prunings: list[Pruning] = []
+        self._row: dict[TaskId, tuple[float, list[TaskLife]]] = {}
+        """Of runs in this node's row, and since when they lie here, the oldest first."""
+
+    def add(self, news: News) -> None:
+        """To be told soon, and with it what was not told of the same tasks."""
+        for part in news.lives:
+            _, before = self._row.pop(part.task, (0.0, ()))
+            self._lives += (*before, part)
+        self._workflows += news.workflows
+        self._prunings += news.prunings
+
+    def add_in_row(self, lives: Iterable[TaskLife], now_s: float) -> None:
+        """To be told with the ends of these runs, or when they have lain for long."""
+        for part in lives:
+            self._row.setdefault(part.task, (now_s, []))[1].append(part)
+        if self._row and not self._timers.armed(TimerKind.ROW):
+            self._timers.arm(TimerKind.ROW, now_s + self._settings.row_told_after_s)
+
+    def no_longer_in_row(self, now_s: float) -> None:
+        """What has lain for long is told soon; what came a moment later goes with it."""
+        old_s = now_s - self._settings.row_told_after_s / 2
+        old = list(takewhile(lambda task: self._row[task][0] <= old_s, self._row))
+        for task in old:
+            self._lives += self._row.pop(task)[1]
+        if self._row:
+            self._timers.arm(TimerKind.ROW, now_s + self._settings.row_told_after_s / 2)
+
+    def hurry(self) -> None:
+        """Somebody may wait for it."""
+        self._can_wait = False
+
+    def is_due(self, now_s: float) -> bool:
+        """Whether it is to be told now; else a timer says when."""
+        if not (self._can_wait and self._lives):
+            return True
+        if self.kept_back and not self._timers.armed(TimerKind.TELL, ENDS):
+            self._timers.arm(TimerKind.TELL, now_s + KEPT_BACK_S, ENDS)
+        elif not self._timers.armed(TimerKind.TELL):
+            self._timers.arm(TimerKind.TELL, now_s + self._settings.tell_within_s)
+        return False
+
+    def take(self, cause: str) -> State | None:
+        """All of it in one message, if there is anything."""
+        self._can_wait = True
+        self.kept_back.clear()
+        if not (self._lives or self._workflows or self._prunings):
+            return None
+        lives: dict[TaskId, Life] = {}
+        for part in self._lives:
+            lives[part.task] = join_lives(lives.get(part.task, NOTHING), part.life)
+        parts = tuple(TaskLife(task, life) for task, life in lives.items())
+        told = State(parts, tuple(self._workflows), tuple(self._prunings), cause)
+        self._lives, self._workflows, self._prunings = [], [], []
+        for subject in ("", ENDS):
+            self._timers.disarm(TimerKind.TELL, subject)
+        return told
+
+    def take_enqueued(self, receipt: bool, cause: str) -> Enqueue:
+        """The workflows just written as new work."""
+        told = Enqueue(tuple(self._workflows), tuple(self._lives), receipt, cause)
+        self._lives, self._workflows = [], []
+        return told
