@@ -199,8 +199,8 @@ class Children:
         del self._runs[key]
         if run.stopping and isinstance(event, ChildFailed | ChildNotStarted):
             event = ChildStopped(*key)
+        self._tell(event)  # what follows it may begin: the log can wait
         log.info("%s: %s%s", run.called, _in_words(event), run.used)
-        self._tell(event)
 
     async def _outcome(self, run: Run, effect: StartChild) -> Event:
         program = self._programs.get(effect.spec.program)

@@ -30,7 +30,8 @@ FLOOD_PIPE_BYTES = 1024 * 1024
 """The pipe of a program that prints a great deal is made larger: fewer, larger pieces."""
 GUARDIAN_ENDS_S = 5.0
 KEEPER_IDLE_S = 10.0
-"""A keeper that nothing was asked of for so long is let go."""
+"""A keeper that nothing was asked of for so long is let go, but for the one that stays ready."""
+KEEPERS_READY = 1
 SOURCES = Path(__file__).resolve().parents[2]
 GUARDIAN = (
     "import sys; sys.path.insert(0, sys.argv[1]); from agent.execution.guardian import main; main()"
@@ -243,8 +244,9 @@ class LinuxGroups:
 
     def prepare(self) -> None:
         """The first program would wait for the guardian, at the worst moment: all machines of a
-        flock begin to work when somebody submits something."""
-        self._have_guardian()
+        flock begin to work when somebody submits something. One keeper is forked by then, too."""
+        if not self._idle:
+            self._idle.append((self._keeper(), asyncio.get_running_loop().time()))
 
     async def close(self) -> None:
         if self._closing is not None:
@@ -284,17 +286,20 @@ class LinuxGroups:
     def _freed(self, keeper: Keeper) -> None:
         loop = asyncio.get_running_loop()
         self._idle.append((keeper, loop.time()))
-        if self._closing is None:
-            self._closing = loop.call_later(KEEPER_IDLE_S, self._close_idle)
+        self._close_later()
 
     def _close_idle(self) -> None:
         """Those that were not used for a while; the one used last is the next to be used."""
         loop = asyncio.get_running_loop()
         self._closing = None
         before_s = loop.time() - KEEPER_IDLE_S
-        while self._idle and self._idle[0][1] <= before_s:
+        while len(self._idle) > KEEPERS_READY and self._idle[0][1] <= before_s:
             self._idle.pop(0)[0].close()
-        if self._idle:
+        self._close_later()
+
+    def _close_later(self) -> None:
+        if self._closing is None and len(self._idle) > KEEPERS_READY:
+            loop = asyncio.get_running_loop()
             self._closing = loop.call_later(KEEPER_IDLE_S, self._close_idle)
 
     def _have_guardian(self) -> socket.socket:

@@ -15,6 +15,7 @@ import pytest
 from agent.execution import children as children_module
 from agent.execution.groups import Launch
 from agent.execution.limits import Limits
+from agent.execution.process_tree import children_of
 from agent.protocol import records
 from agent.protocol.events import (
     ChildFailed,
@@ -207,11 +208,32 @@ def test_one_whose_keeper_is_killed_fails_and_leaves_nothing(tmp_path: Path) -> 
         async with place(tmp_path) as here:
             here.start(f"hang {tmp_path}/pids")
             pids = await here.running()
+            run = here.children._runs["t", RUN]
+            await eventually(lambda: run.child is not None)  # the keeper has said that it runs
             os.kill(parent_of(pids[0]), 9)
             assert await here.end() == ChildFailed("t", RUN, "tell was ended by signal 9")
             await eventually(lambda: not any(map(state_of, pids)))
             here.start("say hello", task="u")
             assert isinstance(await here.end("u"), ChildSucceeded)
+
+    in_loop(test)
+
+
+def test_one_keeper_is_ready_for_the_first_program(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            groups = here.children._groups
+            groups.prepare()
+            groups.prepare()
+            guardian = groups._guardian.pid  # type: ignore[attr-defined]
+            await eventually(lambda: bool(children_of(guardian)))
+            (keeper,) = children_of(guardian)
+            here.start(f"wait {tmp_path}/pids {tmp_path}/go")
+            pids = await here.running()
+            assert parent_of(pids[0]) == keeper
+            (tmp_path / "go").touch()
+            assert isinstance(await here.end(), ChildSucceeded)
+        assert not state_of(keeper)
 
     in_loop(test)
 
