@@ -68,7 +68,6 @@ class DatasetOffice:
         self._caretaker: Caretaker
         self._caring: asyncio.Task[None] | None = None
         self._results: SharedResults | None = None
-        self._linked: set[NodeId] = set()
 
     @classmethod
     async def open(
@@ -127,9 +126,8 @@ class DatasetOffice:
 
     def peer_seen(self, peer: NodeId, *, linked: bool) -> None:
         """A peer tells of itself, or is gone; only coming and going counts here."""
-        if self._caring is not None and (peer in self._linked) != linked:
-            self._linked ^= {peer}
-            self._caretaker.met(peer)
+        if self._caring is not None:
+            self._caretaker.met(peer, linked=linked)
 
     # -- for clients -----------------------------------------------------------------------
 

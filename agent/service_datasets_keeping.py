@@ -144,6 +144,9 @@ class Caretaker:
         """Results that another node was seen to have; one that is switched off still has them."""
         self._changes = -1
         self._refused: dict[tuple[NodeId, DatasetId], float] = {}
+        self._linked: set[NodeId] = set()
+        self._unready = False
+        """Somebody is linked who cannot be given anything yet; nobody tells when that is over."""
         self._soon = asyncio.Event()
         self.look_elsewhere: Callable[[frozenset[DatasetId]], Awaitable[None]] | None = None
         """Finds what a back end has of the needed datasets that are not here."""
@@ -158,8 +161,11 @@ class Caretaker:
         """Datasets came or went."""
         self._soon.set()
 
-    def met(self, peer: NodeId) -> None:
-        """A peer came or went, and with it what it had refused; or broke off, when it died."""
+    def met(self, peer: NodeId, *, linked: bool) -> None:
+        """A peer is there. If it came or went, so did what it had refused, or broke off as it died."""
+        if (peer in self._linked) == linked:
+            return
+        self._linked ^= {peer}
         self._refused = {each: end_s for each, end_s in self._refused.items() if each[0] != peer}
         self._soon.set()
 
@@ -192,7 +198,8 @@ class Caretaker:
             changes = self._node.table.changes
             now_s = time.monotonic()
             due = now_s - self._collected_s >= COLLECT_EVERY_S
-            if self._soon.is_set() or changes != self._changes or self._refused or due:
+            again = bool(self._refused) or self._unready
+            if self._soon.is_set() or changes != self._changes or again or due:
                 self._soon.clear()
                 self._changes = changes
                 return
@@ -206,7 +213,9 @@ class Caretaker:
         if self.look_elsewhere is not None:
             await self.look_elsewhere(wanted.needed - here)
             return
-        if self._copies < 2 or not self._node.reachable():
+        reachable = self._node.reachable()
+        self._unready = not self._linked.issubset(reachable)
+        if self._copies < 2 or not reachable:
             return
         stays = [*(wanted.needed & here), *self._never_elsewhere(wanted.results & here)]
         for dataset in sorted(filter(self._lonely, stays))[:SPREAD_PER_LOOK_MAX]:

@@ -69,7 +69,9 @@ async def services_of_homes(folder: Path, *names: str) -> AsyncIterator[list[Ser
     async with AsyncExitStack() as undone:
         started: list[Service] = []
         for name in names:
-            service = await Service.start(Home.at(folder / name), QUIET)
+            home = Home.at(folder / name)
+            assert home.settings_file.exists(), f"{name} would listen at the port of every agent"
+            service = await Service.start(home, QUIET)
             undone.push_async_callback(service.stop, "the test is over")
             started.append(service)
         yield started

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
+from agent import service_datasets_keeping
 from agent.protocol.node import Node
 from agent.protocol.records import DatasetId, NodeId
 from agent.service_datasets_keeping import REFUSED_REST_S, Caretaker
@@ -24,13 +28,14 @@ class OnlyHere:
         self.asked, self.looks = 0, 0
         self.copying: dict[DatasetId, None] = {}
         self.table = SimpleNamespace(workflows={}, changes=0)
+        self.ready = True
 
     def holdings(self) -> list[DatasetId]:
         self.looks += 1
         return [ONLY]
 
     def reachable(self) -> tuple[NodeId, ...]:
-        return ("bee",)
+        return ("bee",) if self.ready else ()
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         assert dataset == ONLY
@@ -44,27 +49,52 @@ class OnlyHere:
         return []
 
 
+@asynccontextmanager
+async def cared_for(there: OnlyHere) -> AsyncIterator[Caretaker]:
+    caretaker = Caretaker(
+        "ant",
+        cast("Node", there),
+        cast("DatasetStore", there),
+        cast("DatasetTransfers", there),
+        copies=2,
+        others=tuple,
+    )
+    caring = asyncio.create_task(caretaker.run())
+    caretaker.met("bee", linked=True)
+    caretaker.added(ONLY)
+    yield caretaker
+    caring.cancel()
+    await asyncio.gather(caring, return_exceptions=True)
+
+
 def test_who_broke_off_is_asked_again_when_it_is_back_and_not_before() -> None:
     async def scenario() -> None:
         there = OnlyHere()
-        caretaker = Caretaker(
-            "ant",
-            cast("Node", there),
-            cast("DatasetStore", there),
-            cast("DatasetTransfers", there),
-            copies=2,
-            others=tuple,
-        )
-        caring = asyncio.create_task(caretaker.run())
-        caretaker.added(ONLY)
-        await eventually(lambda: there.asked == 1)
-        for looks in (2, 3):
-            caretaker.look()
-            await eventually(lambda looks=looks: there.looks == looks)  # type: ignore[misc]
-        assert there.asked == 1
-        caretaker.met("bee")
-        await eventually(lambda: there.asked == 2, REFUSED_REST_S / 2)
-        caring.cancel()
-        await asyncio.gather(caring, return_exceptions=True)
+        async with cared_for(there) as caretaker:
+            await eventually(lambda: there.asked == 1)
+            for looks in (there.looks + 1, there.looks + 2):
+                caretaker.look()
+                await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
+            assert there.asked == 1
+            for linked in (False, True):
+                caretaker.met("bee", linked=linked)
+            await eventually(lambda: there.asked == 2, REFUSED_REST_S / 2)
+
+    asyncio.run(scenario())
+
+
+def test_who_is_linked_is_given_a_copy_as_soon_as_it_can_be_reached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(service_datasets_keeping, "LOOK_EVERY_S", 0.01)
+
+    async def scenario() -> None:
+        there = OnlyHere()
+        there.ready = False
+        async with cared_for(there):
+            await eventually(lambda: there.looks > 1)
+            assert there.asked == 0
+            there.ready = True
+            await eventually(lambda: there.asked == 1)
 
     asyncio.run(scenario())

@@ -217,6 +217,7 @@ def test_a_result_that_was_made_while_a_machine_was_alone_gets_its_second_disk_l
     async def scenario() -> None:
         notes = tmp_path / "notes"
         with_shout(tmp_path, "ant")
+        home_of(tmp_path, "bee")
         async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
             await submit(ant, "w", shout("a", notes))
             await until(lambda: in_state([ant], "a", TaskState.TERMINATED))
