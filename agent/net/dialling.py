@@ -176,8 +176,8 @@ class Dialler:
     async def _attempt(self, target: Target) -> None:
         expected = None if target.typed else target.peer
         peer, refusal = await self._call(tuple(target.addresses), expected)
-        copied = refusal is not None and refusal.cause is Cause.COPIED
-        if target.typed and peer and not copied:
+        own_copy = peer == self._me and refusal is not None and refusal.cause is Cause.COPIED
+        if target.typed and peer and not own_copy:
             target.peer = peer
         target.lasting = refusal is not None and refusal.cause in LASTING
         if refusal is None:

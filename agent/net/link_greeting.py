@@ -171,7 +171,7 @@ class Greeting:
             self.refuse(Cause.REFUSED, verified)
             return
         self.peer, self.name = verified
-        if self._expected not in (None, self.peer):
+        if self._expected not in (None, self.peer) and self.peer != self._owner.me:
             self.refuse(Cause.OTHER_NODE, f"Another node, {self.name}, answers there now.")
         else:
             self.connection.write(opening_frame(self._owner.own_opening()))

@@ -196,6 +196,9 @@ async def test_nobody_links_with_itself() -> None:
         (target,) = ant.links.dialler._targets.values()
         await eventually(lambda: target.peer == "ant")
         assert ant.told == []
+        _, refusal = await ant.links._reception.dial([ant.address], "bee")
+        assert refusal is not None
+        assert refusal.cause is Cause.MYSELF
 
 
 def test_the_higher_node_dials_when_the_lower_does_not_come(
