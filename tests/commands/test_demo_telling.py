@@ -207,7 +207,8 @@ def test_what_is_no_killed_demo_is_left_alone(temporary: Path) -> None:
     named_otherwise = temporary / f"{leftovers.FOLDER}mine-1"
     home = temporary / "home"
     linked = temporary / f"{leftovers.FOLDER}{2**22 + 1}-abc"
-    home.mkdir(mode=0o750)
+    home.mkdir()
+    home.chmod(0o750)
     named_otherwise.mkdir()
     linked.symlink_to(home)
     leftovers.remove_leftovers()
