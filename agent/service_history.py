@@ -185,6 +185,7 @@ class TaskHistory:
         ready_ms = seen.ready_ms or min([*begun, times.started_ms or self._now_ms()])
         ended_ms = outcome.stamp[0] if outcome else self._now_ms()
         moved = [why_ended(run, self._name_of) for run in life.runs if run is not outcome]
+        moved = [each for each in moved if each]
         return TaskRow(
             task=task,
             generation=effective_generation(life),
@@ -202,9 +203,9 @@ class TaskHistory:
             ran_ms=times.ran_ms,
             suspended_ms=times.suspended_ms,
             attempts=len(life.runs),
-            moved=_json([each for each in moved if each]).decode() if moved else "[]",
-            reason=with_names(reading.reason, table),
-            spans=_json(seen.spans).decode(),
+            moved=_json(moved).decode() if moved else "[]",
+            reason=with_names(reading.reason, table) if reading.reason else "",
+            spans=_json(seen.spans).decode() if seen.spans else "[]",
         )
 
     # -- the database ----------------------------------------------------------------------
@@ -294,13 +295,13 @@ def _times(outcome: Run | None, spans: list[Span]) -> _Times:
         return _Times(min(started, default=0), 0, 0)
     name, ended_ms = run_id(outcome), outcome.stamp[0]
     own = [(phase, at_ms) for run, phase, at_ms in spans if run == name]
+    running, suspended = TaskState.RUNNING.value, TaskState.SUSPENDED.value
+    started_ms = next((at_ms for phase, at_ms in own if phase == running), 0)
+    if not started_ms:
+        begun_ms = outcome.claim.stamp[0]
+        return _Times(begun_ms, max(0, ended_ms - begun_ms), 0)
     ends = [*(at_ms for _, at_ms in own[1:]), ended_ms]
     spent: dict[str, int] = {}
     for (phase, at_ms), end_ms in zip(own, ends, strict=False):
         spent[phase] = spent.get(phase, 0) + max(0, end_ms - at_ms)
-    started = [at_ms for phase, at_ms in own if phase == TaskState.RUNNING.value]
-    if not started:
-        begun_ms = outcome.claim.stamp[0]
-        return _Times(begun_ms, max(0, ended_ms - begun_ms), 0)
-    running, suspended = TaskState.RUNNING.value, TaskState.SUSPENDED.value
-    return _Times(started[0], spent.get(running, 0), spent.get(suspended, 0))
+    return _Times(started_ms, spent.get(running, 0), spent.get(suspended, 0))

@@ -8,8 +8,6 @@ seen stays a success), and equal revisions with different content are ordered by
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from agent.protocol.records import (
@@ -56,7 +54,9 @@ def join_lives(mine: Life, theirs: Life) -> Life:
     return Life(generation, floor, cancel, runs)
 
 
-def _join_run_sets(mine: tuple[Run, ...], theirs: Iterable[Run]) -> tuple[Run, ...]:
+def _join_run_sets(mine: tuple[Run, ...], theirs: tuple[Run, ...]) -> tuple[Run, ...]:
+    if not mine and len(theirs) == 1:  # nearly always: the first that is heard of a task
+        return theirs
     joined: dict[RunName, Run] = {run_name(run): run for run in mine}
     changed = False
     for run in theirs:
