@@ -28,10 +28,14 @@ from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.desk import Desk
 from gui.views.pieces import button, form_row, label, number_field, pad, quiet, row, tab_widget
+from gui.views.room import Scrolled, keep_on_screen
 from gui.views.shortcuts import ShortcutsList
 from gui.words import tr
 
 GIGABYTES_MAX = 1_000_000.0
+
+
+SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 
 
 class SettingsDialog(QDialog):
@@ -43,13 +47,13 @@ class SettingsDialog(QDialog):
         self.setObjectName("settingsDialog")
         self.setWindowTitle(tr("Settings"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(72 * GRID, 60 * GRID)
         self.fault = Bar("settingsFault", margin=0)
         self.tabs = tab_widget("settingsTabs", tr("Settings"))
         self.tabs.addTab(self._general(), tr("General"))
         self.tabs.addTab(self._news(), tr("Notifications"))
-        self.tabs.addTab(self._machine(desk.screen.settings), tr("This computer"))
-        self.tabs.addTab(ShortcutsList(), tr("Shortcuts"))
+        machine = Scrolled(self._machine(desk.screen.settings))
+        self.tabs.addTab(machine, tr("This computer"))
+        self.tabs.addTab(Scrolled(ShortcutsList()), tr("Shortcuts"))
         lay = QVBoxLayout(self)
         lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         lay.setSpacing(GRID)
@@ -58,6 +62,8 @@ class SettingsDialog(QDialog):
         bottom = row(button(tr("Close"), "settingsClose", self.close))
         bottom.insertStretch(0)
         lay.addLayout(bottom)
+        self.resize(*SIZE)
+        keep_on_screen(self, SIZE_MIN)
 
     def _general(self) -> QWidget:
         page, lay = _page()
