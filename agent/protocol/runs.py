@@ -386,6 +386,8 @@ class Runs(Part):
                 continue  # it was here when it was claimed, and is not any more
             free -= 1
             own.stage, own.left_said_s = Stage.STARTING, core.now_s
+            if own.spec.expected_ms < core.settings.short_task_ms:
+                own.told_s = core.now_s  # it has ended before there is any progress to tell
             self._write(own, Running())
             name, inputs = run_name(own.run), own.run.inputs
             workflow, urgent = core.table.workflow_of[own.task], core.table.interactive(own.task)

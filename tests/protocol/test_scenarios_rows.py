@@ -118,6 +118,7 @@ def test_of_a_row_peers_hear_the_ends_alone() -> None:
     assert {part.task for part in parts} == set(names)
     begun = {part.task for part in parts if any(run.live for run in part.life.runs)}
     assert len(begun) <= len(names) // 4, "no more than where a row begins or ends"
+    assert not stage.sent(msg.Progress)
     assert stage.same_tables()
 
 
