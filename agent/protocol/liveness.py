@@ -278,10 +278,11 @@ class Liveness(Part):
                     self._beat(peer, next_ms)
 
     def _look_for_calm(self) -> None:
-        """Also a table that differs from a peer's is something that goes on."""
+        """A table that differs from a peer's is something that goes on, and a silent peer is; one
+        that is merely late is looked at more often, and hears no more for it."""
         core = self.core
-        missed = any(peer.differs_since_s is not None for peer in core.peers.values())
-        if missed or not self.restful or self._flock_at_work():
+        watched = any(p.suspected or p.differs_since_s is not None for p in core.peers.values())
+        if watched or self._flock_at_work():
             self.stir()
         self.calm = core.now_s - self._stirred_s >= CALM_AFTER_S
 

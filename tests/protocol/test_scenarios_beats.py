@@ -139,3 +139,16 @@ def test_how_busy_a_machine_is_comes_with_its_beats_alone() -> None:
     since = [each.message for _, each in watcher.told[before:] if isinstance(each, Send)]
     assert not any(isinstance(message, Status) for message in since)
     assert {each.load_percent for each in since if isinstance(each, Heartbeat)} == {70}
+
+
+def test_a_peer_that_is_merely_late_does_not_end_the_calm() -> None:
+    watcher = Watcher(3)
+    watcher.hear_all(100.0 + CALM_AFTER_S + 3.6)
+    began_s = watcher.now_s
+    watcher.peers.remove("peer01")
+    watcher.hear_all(began_s + 2.0)
+    watcher.peers.append("peer01")
+    watcher.hear_all(began_s + 6.0)
+    since = [beat.next_ms for at_s, beat in watcher.beats("peer00") if at_s > began_s]
+    assert len(since) == 4
+    assert set(since) == {1500}
