@@ -98,7 +98,7 @@ _PATTERNS: Table = (
     (r"Nobody is logged in at a screen(?:, by .+)?", lambda: tr("Nobody is logged in at a screen")),
     (r"(?P<size>\d+) MB of memory are free", lambda: tr("{size} of memory are free")),
     (r"No exclusive program runs", lambda: tr("No exclusive program runs")),
-    (r"claimed by (?P<host>.+)", lambda: tr("taken by {host}")),
+    (r"claimed (?:ahead )?by (?P<host>.+)", lambda: tr("taken by {host}")),
     (r"(?P<task>.+) runs on (?P<host>.+)", lambda: tr("{task} runs on {host}")),
     (r"(?P<task>.+) finished on (?P<host>.+)", lambda: tr("{task} finished on {host}")),
     (

@@ -429,6 +429,7 @@ def test_a_source_that_holds_back_has_no_tick(source: str, text: str, mark: Mark
         ("Submitted: waits for segment", "waiting: waits for segment"),
         ("Terminated on acor", "done on acor"),
         ("claimed by acor", "taken by acor"),
+        ("claimed ahead by acor", "taken by acor"),
     ],
 )
 def test_the_story_of_a_task_is_in_words_of_people(said: str, shown: str) -> None:
