@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.xdist_group("live"),
 ]
 LIMIT_S = 90.0
-FOLLOW_ATTEMPTS_MAX = 100
+FOLLOW_ATTEMPTS_MAX = 300
 
 
 @pytest.fixture(scope="module")
@@ -230,4 +230,5 @@ def _until_all_follow(hosts: Hosts, watching: list[Following]) -> None:
         hosts.wait_finished(hosts[0], f"seen{number}", LIMIT_S)
         if all(each.says("seen") for each in watching):
             return
-    raise AssertionError("a command that watches tells nothing")
+    told = [(each.code, each.lines[-3:]) for each in watching]
+    raise AssertionError(f"a command that watches tells nothing: {told}")
