@@ -224,7 +224,7 @@ class Children:
         output: OutputLog,
         scratch: Scratch,
     ) -> Event:
-        saving = Saving(scratch, self._saved(effect))
+        saving = Saving(scratch, self._saved(run, effect))
         child = Child(output, limits, self._progress(run, effect), saving.take, self._grace_s)
         launch = await self._launch(program, effect, limits, scratch)
         child.attach(await self._groups.start(launch, child.hear))
@@ -305,8 +305,9 @@ class Children:
 
         return progressed
 
-    def _saved(self, effect: StartChild) -> Callable[[Dataset], None]:
+    def _saved(self, run: Run, effect: StartChild) -> Callable[[Dataset], None]:
         def saved(checkpoint: Dataset) -> None:
+            self._tell_started(run, effect)  # as above
             log.info("%s has saved its state", _called(effect))
             self._tell(ChildCheckpointed(effect.task, effect.run, checkpoint))
 
