@@ -17,7 +17,7 @@ import sys
 import time
 from selectors import SelectorKey
 
-REST_S = 0.05
+REST_S = 0.03
 
 
 class PatientSelector(selectors.DefaultSelector):
