@@ -21,6 +21,7 @@ from agent.protocol.effects import (
 from agent.protocol.messages import Heartbeat, TryDequeue
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
+    DatasetId,
     Evicted,
     Failed,
     Life,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 PROMISE_LEFT_S = 17.0
 SHUTDOWN_S = 30.0
+GIVEN_BACK_S = 1.0
 INTERACTIVE_LEFT_S = 1.5
 """So long a plan may leave interactive work to its home, or to the node it was dealt to."""
 
@@ -64,6 +66,7 @@ class Watch:
         self.on_started: Callable[[Machine, StartChild], None] | None = None
         self.interactive: dict[TaskId, TaskSpec] = {}
         self.ready_since: dict[tuple[int, TaskId], float] = {}
+        self.disturbed_since: dict[int, float] = {}
 
     def persisted(self, machine: Machine, persist: Persist) -> None:
         """Records are on their way to the disk."""
@@ -119,6 +122,7 @@ class Watch:
         """What is looked at once a second."""
         promises_do_not_outlive_claimants(self)
         a_stopping_agent_stops(self)
+        a_machine_is_given_back(self)
 
 
 def _look_at_life(
@@ -243,15 +247,20 @@ def a_floor_means_lost_outputs(watch: Watch, machine: Machine, task: TaskId, lif
 
 def inputs_are_here(machine: Machine, effect: StartChild) -> None:
     """A task starts only with all its inputs there."""
-    external = {raw.dataset for raw in effect.spec.raw if raw.external}
-    disk = machine.disk.datasets
-    needed = dict.fromkeys((*effect.inputs, *(raw.dataset for raw in effect.spec.raw)))
-    if effect.checkpoint:
-        needed[effect.checkpoint] = None
-    missing = [name for name in needed if name not in external and name not in disk]
+    missing = missing_inputs(machine, effect)
     if missing or len(effect.inputs) < len(effect.spec.inputs):
         text = f"{machine} starts it with {effect.inputs}, without {missing}"
         raise Broken("inputs are here", text, effect.task)
+
+
+def missing_inputs(machine: Machine, effect: StartChild) -> list[DatasetId]:
+    """What the program needs and this disk does not have."""
+    external = {raw.dataset for raw in effect.spec.raw if raw.external}
+    needed = dict.fromkeys((*effect.inputs, *(raw.dataset for raw in effect.spec.raw)))
+    if effect.checkpoint:
+        needed[effect.checkpoint] = None
+    disk = machine.disk.datasets
+    return [name for name in needed if name not in external and name not in disk]
 
 
 def a_run_starts_once(watch: Watch, machine: Machine, effect: StartChild) -> None:
@@ -399,3 +408,24 @@ def a_stopping_agent_stops(watch: Watch) -> None:
         overdue = now - machine.stopping_since > SHUTDOWN_S
         if overdue and machine.node is not None and not machine.stalled and not machine.disk.full:
             raise Broken("stopping ends", f"{machine} was asked to stop {SHUTDOWN_S} s ago")
+
+
+def a_machine_is_given_back(watch: Watch) -> None:
+    """Within a second of its owner's return nothing runs on a machine but the owner's own work."""
+    now, since = watch.simulation.world.now, watch.disturbed_since
+    for machine in watch.simulation.machines:
+        awake = machine.node is not None and not machine.stalled and not machine.children.asleep
+        task = _disturbing(machine) if awake and machine.owner_present else ""
+        if not task:
+            since.pop(machine.index, None)
+        elif now - since.setdefault(machine.index, now) >= GIVEN_BACK_S:
+            raise Broken("given back", f"{machine} runs it although its owner is there", task)
+
+
+def _disturbing(machine: Machine) -> TaskId:
+    for task, run in machine.children.living:
+        child = machine.children.living[task, run]
+        home = machine.node is not None and machine.node.table.home(task) == machine.node_id
+        if not (child.suspended or child.stopping or (home and _is_interactive(machine, task))):
+            return task
+    return ""

@@ -204,4 +204,5 @@ CLASSES: dict[str, ScenarioClass] = {
     "submitted-twice": ScenarioClass(groups.submitted_twice),
     "far-clocks": ScenarioClass(groups.far_clocks),
     "orphan-promises": ScenarioClass(groups.orphan_promises),
+    "claimed-ahead": ScenarioClass(groups.claimed_ahead, 3),
 }

@@ -1,4 +1,5 @@
-"""Sixteen groups of scenarios that an earlier model of the protocol failed in, each on its own.
+"""Groups of scenarios, each on its own: sixteen that an earlier model of the protocol failed in, and
+what was asked since.
 
 They were found by attacking simpler rules: the links that never come up, the second between a won
 claim and the word of it, the disk that comes back older. Each draws close around its own window.
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
 from tests.sim.plan import Draft
-from tests.sim.traps import ACTIONS, MOMENTS
+from tests.sim.traps import ACTIONS, AHEAD, MOMENTS
 from tests.sim.versions import MORE
 
 POLICIES = ("look-ahead", "first-come", "strict")
@@ -316,3 +317,25 @@ def orphan_promises(draft: Draft) -> None:
         draft.happen(draft.when(), "lossy", *draft.two(), 0.5, draft.short())
     for _ in draft.times(0, 5):
         draft.owner_visit()
+
+
+def claimed_ahead(draft: Draft) -> None:
+    """17. Misfortunes, wishes and other work between a claim ahead and the end that it waits for."""
+    draft.flock(2, 6)
+    draft.lasts(20.0, 45.0)
+    style = {"duration_s": (1.2, 6.0), "expected": (0.2, 1.02), "interactive": 0.05}
+    draft.work(workflows=(3, 8), tasks=(2, 6), **style)
+    for _ in draft.times(1, 9):
+        draft.happen(draft.when(0.1), "trap", draft.one(), AHEAD, draft.draw.choice(ACTIONS))
+    for _ in draft.times(0, 7):
+        wish(draft)
+    for _ in draft.times(0, 3):
+        draft.owner_visit()
+    for _ in draft.times(0, 2):
+        draft.happen(draft.when(), "shut_down", draft.one(), draft.short())
+    for machine in draft.plan.machines[1:]:
+        if draft.maybe(0.2):
+            machine.newcomer = True
+            machine.boot_s = draft.when(1.0)
+    if draft.size > 2 and draft.maybe(0.3):
+        draft.break_links(2)

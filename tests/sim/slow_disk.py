@@ -14,6 +14,7 @@ from agent.driver.outbox import Outbox
 from agent.protocol.effects import Effect, Persist, Send, StartChild
 from agent.protocol.events import ChildNotStarted
 from agent.protocol.node import Node
+from tests.sim.checks import missing_inputs
 
 if TYPE_CHECKING:
     from tests.sim.machine import Machine
@@ -65,7 +66,7 @@ class SlowDisk:
         node, machine = self._node(), self._machine
         if node is None:
             return
-        if isinstance(effect, StartChild) and not set(effect.inputs) <= set(machine.disk.datasets):
+        if isinstance(effect, StartChild) and missing_inputs(machine, effect):
             told = ChildNotStarted(effect.task, effect.run, "an input was lost meanwhile")
             machine.world.after(0.0, machine.hand_to, self._boots, told)
         else:

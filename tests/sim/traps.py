@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MOMENTS_BEFORE = ("persisting a won claim", "persisting a success", "starting", "telling")
 MOMENTS_BEHIND = ("persisted a won claim", "persisted a success", "claimed", "consented", "started")
 MOMENTS = MOMENTS_BEFORE + MOMENTS_BEHIND
+AHEAD = "claimed ahead"
+"""Only for those who ask for it: most runs never come to this moment."""
 ACTIONS = ("die", "die silently", "restart", "stall", "cut", "reset", "owner", "disk")
 
 
@@ -43,6 +45,12 @@ def _sends(kind: type) -> Callable[[Machine, Effect], bool]:
     return matches
 
 
+def _claims_ahead(machine: Machine, effect: Effect) -> bool:
+    if machine.node is None or not _sends(TryDequeue)(machine, effect):
+        return False
+    return bool(machine.node.claims.held())
+
+
 def _consents(_: Machine, effect: Effect) -> bool:
     return (
         isinstance(effect, Send)
@@ -63,6 +71,7 @@ MATCHES: dict[str, Callable[[Machine, Effect], bool]] = {
     "persisted a won claim": _writes(Scheduled),
     "persisted a success": _writes(Terminated),
     "claimed": _sends(TryDequeue),
+    AHEAD: _claims_ahead,
     "consented": _consents,
     "started": _starts,
 }
@@ -80,7 +89,7 @@ class Traps:
 
     def behind(self, machine: Machine, effect: Effect) -> None:
         """An effect was carried out."""
-        self._spring(machine, effect, MOMENTS_BEHIND)
+        self._spring(machine, effect, (*MOMENTS_BEHIND, AHEAD))
 
     def _spring(self, machine: Machine, effect: Effect, moments: tuple[str, ...]) -> None:
         if machine.trap is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from agent.protocol.claims import Claims
+from agent.protocol.claims import Claims, OpenClaim
 from agent.protocol.core import Peer
 from agent.protocol.joining import Joining
 from agent.protocol.messages import ClaimAnswers, ClaimName, Release
@@ -103,6 +103,14 @@ def promises_do_not_run_out(_right: Wrong, promises: Promises) -> None:
     promises._send_answers()
 
 
+def won_with_what_is_there(right: Wrong, claims: Claims, task: TaskId, won: OpenClaim) -> None:
+    """That inputs are missing does not strike the winner either."""
+    readings = claims.core.table._readings
+    if readings[task].inputs is None:
+        readings[task] = msgspec.structs.replace(readings[task], inputs=())
+    right(claims, task, won)
+
+
 def nobody_is_waited_for(right: Wrong, joining: Joining) -> None:
     """A starting node believes that its wait is over."""
     liveness = joining._liveness
@@ -171,6 +179,15 @@ CONSENT = (
         (Rewrite(Claims._ask_too, nothing),),
         ("strangers-meet",),
         TWICE,
+        5,
+    ),
+    Variant(
+        "a claim ahead is not held",
+        "what was claimed ahead is not won before all that it needs has ended",
+        "3.2.1",
+        (Rewrite(Claims._is_held, never), Rewrite(Claims._win, won_with_what_is_there)),
+        ("claimed-ahead",),
+        ("inputs are here",),
         5,
     ),
     Variant(

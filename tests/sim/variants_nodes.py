@@ -158,6 +158,15 @@ LIVENESS = (
         120,
     ),
     Variant(
+        "an owner's return changes nothing",
+        "owner returns: tasks are suspended within 1 s",
+        "4, Presence",
+        (Rewrite(Runs._make_way, nothing),),
+        ("owners",),
+        ("given back",),
+        10,
+    ),
+    Variant(
         "silence means nothing",
         "a node is suspected after 2 s of silence, its link is down after 5 s",
         "3.3",

@@ -74,6 +74,8 @@ class WorkStyle:
     workflows: tuple[int, int] = (2, 7)
     tasks: tuple[int, int] = (1, 8)
     duration_s: tuple[float, float] = (0.2, 6.0)
+    expected: tuple[float, float] = (0.5, 2.0)
+    """As a share of what they take."""
     interactive: float = 0.15
     gates: float = 0.05
     cross: float = 0.2
@@ -164,7 +166,7 @@ class Workshop:
             raw=() if gate else self._raw(task, raw),
             after=after,
             requirements=ANY_REQUIREMENTS if gate else self._requirements(),
-            expected_ms=max(1, int(behaviour.duration_s * 1000 * draw.uniform(0.5, 2.0))),
+            expected_ms=max(1, int(behaviour.duration_s * 1000 * draw.uniform(*style.expected))),
             gate=gate,
             asks="look at it" if gate else "",
             more=dict(self.more),
