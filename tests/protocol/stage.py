@@ -61,6 +61,7 @@ class Stage:
         self.origin_s = 0.0
         self.courses: dict[TaskId, Course] = {}
         self.tags: dict[str, tuple[str, ...]] = {}
+        self.slots = 1
         self.takers: tuple[str, ...] = ()
         """Machines whose owners take programs that come with a submission."""
         self.shows = shows
@@ -129,7 +130,7 @@ class Stage:
             programs=("mill",), tags=self.tags.get(name, ()), takes_published=name in self.takers
         )
         members = tuple(self.actors)
-        setup = NodeSetup(name, name, 1, able, self._settings, members, disk.identity)
+        setup = NodeSetup(name, name, self.slots, able, self._settings, members, disk.identity)
         records = tuple(disk.workflows.values()), tuple(disk.lives.values())
         setup = replace(setup, workflows=records[0], lives=records[1])
         prunings, holdings = tuple(disk.prunings.values()), tuple(disk.datasets)

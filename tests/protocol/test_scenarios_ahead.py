@@ -17,10 +17,15 @@ THREE_ROUNDS_S = 6.2
 
 
 def holding(
-    *names: str, first_s: float = 2.0, fails_on: tuple[str, ...] = (), file: bool = False
+    *names: str,
+    first_s: float = 2.0,
+    fails_on: tuple[str, ...] = (),
+    file: bool = False,
+    slots: int = 1,
 ) -> Stage:
     """The first of a chain is about to end on acor."""
     stage = Stage(*names)
+    stage.slots = slots
     stage.courses["first"] = Course(length_s=first_s, fails_on=fails_on, file=file)
     stage.flock()
     stage.submit(names[-1], "chain", task("first"), task("second", "first"))
@@ -125,6 +130,31 @@ def test_nothing_is_claimed_ahead_of_what_is_wanted_more() -> None:
     assert stage.starters("alone") == ["acor"]
     stage.play(6)
     assert stage.starters("second") == ["acor"]
+
+
+def test_what_is_claimed_ahead_takes_no_place_meanwhile() -> None:
+    stage = holding("acor", first_s=6.0, slots=2)
+    stage.submit("acor", "other", task("alone"))
+    stage.play(0.1)
+    assert stage.starters("alone") == ["acor"]
+    stage.play(4.1)
+    assert stage.starters("second") == ["acor"]
+
+
+def test_others_see_no_less_room_where_something_is_claimed_ahead() -> None:
+    """Two machines with a task each and a free place: what comes next is for the first of them."""
+    stage = Stage("acor", "pato")
+    stage.slots = 2
+    stage.courses |= {"first": Course(length_s=6.0), "long": Course(length_s=60.0)}
+    stage.flock()
+    stage.submit("pato", "chain", task("first"), task("second", "first"))
+    stage.submit("pato", "other", task("long", expected_ms=60_000))
+    stage.play(HELD_S)
+    assert (stage.starters("first"), stage.starters("long")) == (["acor"], ["pato"])
+    assert "second" in stage.living()["pato"].promises.by_task
+    stage.submit("pato", "third", task("alone"))
+    stage.play(0.1)
+    assert stage.starters("alone") == ["acor"]
 
 
 def test_work_that_comes_meanwhile_and_is_wanted_more_goes_first() -> None:
