@@ -49,7 +49,7 @@ from agent.protocol.messages import Capabilities, Message
 from agent.protocol.node import Node, NodeSetup
 from tests.sim.children import Children
 from tests.sim.disk import Disk
-from tests.sim.slow_disk import SlowDisk, has_slow_disk
+from tests.sim.slow_disk import SlowDisk
 from tests.sim.transfers import Transfers
 from tests.sim.versions import as_newer_version
 
@@ -186,7 +186,7 @@ class Machine:
         self.stopping_since = inf
         self.inbox.clear()
         self.turn_planned = False
-        self.slow_disk = SlowDisk(self) if has_slow_disk(simulation.plan.seed) else None
+        self.slow_disk = SlowDisk(self) if simulation.plan.slow_disks else None
         self._say("boots")
         simulation.ledger.booted(self)
         self.hand(Started())

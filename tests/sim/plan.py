@@ -47,6 +47,9 @@ NAMES = (
     "verdilhao",
 )
 FAST = Settings(hand_back_s=12.0, outputs_lost_after_s=12.0)
+SEEDS_PER_SLOW_DISKS = 4
+SLOW_SEED = 2
+"""Disks are slow in the runs of every fourth seed, and not in those with turns (``machine``)."""
 Happening = tuple[float, str, tuple[object, ...]]
 
 
@@ -67,6 +70,7 @@ class Plan:
     exact: bool = False
     coded: bool = False
     gates_are_marked: bool = True
+    slow_disks: bool = False
     start_s: float = 0.05
     progress_marks: int = 1
     fetch_s: tuple[float, float] = (0.002, 0.05)
@@ -78,7 +82,8 @@ class Draft:
 
     def __init__(self, seed: int, kind: str) -> None:
         self.draw = Random(f"wingbeat {kind} {seed}")
-        self.plan = Plan(seed, kind, FAST)
+        slow_disks = seed % SEEDS_PER_SLOW_DISKS == SLOW_SEED
+        self.plan = Plan(seed, kind, FAST, slow_disks=slow_disks)
         self.plan.coded = self.draw.random() < 0.125
         self.style = WorkStyle()
         self.workshop = Workshop(self.draw, self.style, [])

@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 
 COMMIT_S = 0.3
 """A commit takes up to so long."""
-SEEDS_PER_SLOW_DISKS = 4
-SLOW_SEED = 2
-"""In the runs of every fourth seed, and not in those with turns."""
-
-
-def has_slow_disk(seed: int) -> bool:
-    """Whether the disks of this run are slow."""
-    return seed % SEEDS_PER_SLOW_DISKS == SLOW_SEED
 
 
 class SlowDisk:
