@@ -106,6 +106,7 @@ class Service(DataSurface):
         self._handed_back = asyncio.Event()
         self._stopped = asyncio.Event()
         self._reason = ""
+        self.changing_settings = asyncio.Lock()
         self._operation: asyncio.Task[Any] | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None

@@ -6,6 +6,7 @@ and no node behind them.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -98,6 +99,10 @@ class Surface(Protocol):
     @property
     def settings(self) -> NodeSettings:
         """With what this node was started."""
+
+    @property
+    def changing_settings(self) -> asyncio.Lock:
+        """Held while somebody changes the settings file."""
 
     @property
     def home(self) -> Home:

@@ -148,6 +148,7 @@ class FakeNode:
         self.presence, self.datasets = FakePresence(), FakeDatasets(NODE)
         self.history = TaskHistory(folder, lambda: self.node.table, lambda: NODE, self.name_of)
         self.settings, self.home = NodeSettings(name=NAME), Home.at(folder)
+        self.changing_settings = asyncio.Lock()
         self.member_clients = FakeMembers()
         self.published = FakePublished(self.datasets)
         self.asking, self.admission = FakeAsking(), FakeAdmission()

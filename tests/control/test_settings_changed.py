@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import threading
+from itertools import count
 from pathlib import Path
 
-from agent.service_settings import read_settings
+import pytest
+
+from agent.control import settings_view as viewing
+from agent.service_settings import NodeSettings, read_settings
 from tests.control.serving import greeted, serving
+
+SLOW_S = 0.3
 
 
 def test_the_share_of_a_program_is_shown_and_changed(tmp_path: Path) -> None:
@@ -33,5 +41,32 @@ def test_whether_machines_may_ask_to_be_let_in_is_shown_and_changed(tmp_path: Pa
             assert after["join_requests"] is False
             assert "join_requests" in after["restart"]
             assert not read_settings(there.node.home.settings_file).join_requests
+
+    asyncio.run(scene())
+
+
+def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_tells_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the disk is slow for the first of them."""
+    reads = count()
+
+    def slow_at_first(path: Path) -> NodeSettings:
+        found = read_settings(path)
+        if next(reads) == 0:
+            threading.Event().wait(SLOW_S)
+        return found
+
+    monkeypatch.setattr(viewing, "read_settings", slow_at_first)
+
+    async def scene() -> None:
+        async with serving(tmp_path) as there, greeted(there) as client:
+            changes = [{"slots": 3}, {"processor": "share"}, {"memory_gb": 2.5}]
+            for number, given in enumerate(changes):
+                asked = {"method": "change_settings", "params": given, "id": number}
+                client.send(json.dumps({"jsonrpc": "2.0"} | asked))
+            heard = [(await client.heard())["result"]["restart"] for _ in changes]
+            assert heard == sorted(heard, key=len)
+            assert {"slots", "processor", "memory_gb"} <= set(heard[-1])
 
     asyncio.run(scene())

@@ -24,8 +24,10 @@ async def serve(call: Call, params: ChangeSettings) -> SettingsView:
     if not given:
         sentence = "change_settings: name at least one setting to change"
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
-    await asyncio.to_thread(keep_changes, call.surface.home.settings_file, given)
-    return await settings_view(call.surface)
+    surface = call.surface
+    async with surface.changing_settings:  # else a reply could come after one that tells more
+        await asyncio.to_thread(keep_changes, surface.home.settings_file, given)
+        return await settings_view(surface)
 
 
 VERB = verb(CHANGE_SETTINGS, serve)
