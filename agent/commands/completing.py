@@ -40,8 +40,8 @@ def _workflows(client: BlockingClient, _: list[str], __: str) -> list[str]:
     return [each.name for each in reply.workflows]
 
 
-def _prioritised(client: BlockingClient, before: list[str], begun: str) -> list[str]:
-    return list(PRIORITIES) if before else _workflows(client, before, begun)
+def _workflow_alone(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    return [] if before else _workflows(client, before, begun)
 
 
 def _tasks(client: BlockingClient, before: list[str], begun: str) -> list[str]:
@@ -72,15 +72,7 @@ def _programs(client: BlockingClient, _: list[str], __: str) -> list[str]:
 
 def _programs_decided(client: BlockingClient, before: list[str], begun: str) -> list[str]:
     """Behind `publish` there is a folder, and the shell knows which there are."""
-    if not before:
-        return ["publish", "accept", "refuse"]
-    return [] if before[0] == "publish" else _programs(client, before, begun)
-
-
-def _datasets(client: BlockingClient, before: list[str], begun: str) -> list[str]:
-    if not before:
-        return ["add", *_workflows(client, before, begun)]
-    return []
+    return [] if before[:1] in ([], ["publish"]) else _programs(client, before, begun)
 
 
 PLACES: Mapping[str, Source] = {
@@ -88,10 +80,9 @@ PLACES: Mapping[str, Source] = {
     **dict.fromkeys(("cancel", "retry"), _workflow_then_tasks),
     "fetch": _workflow_or_task,
     **dict.fromkeys(("why", "show", "logs", "done"), _tasks),
-    "priority": _prioritised,
+    "priority": _workflow_alone,
     "programs": _programs_decided,
-    "datasets": _datasets,
-    "pause": lambda *_: ["15m", "1h", "tomorrow"],
+    "datasets": _workflow_alone,
     "flock ask": _flocks,
     "flock admit": _askers,
     "flock refuse": _askers,
@@ -101,6 +92,14 @@ VALUES: Mapping[str, Source] = {
     "--node": _machines,
     "--on": _machines,
     "--program": _programs,
-    "--priority": lambda *_: list(PRIORITIES),
 }
 """Of options, in whatever command."""
+OWN_WORDS: Mapping[tuple[str, int], tuple[str, ...]] = {
+    ("programs", 0): ("publish", "accept", "refuse"),
+    ("datasets", 0): ("add",),
+    ("pause", 0): ("15m", "1h", "tomorrow"),
+    ("priority", 1): PRIORITIES,
+}
+"""Of commands, with so many words before: they need no agent."""
+OWN_VALUES: Mapping[str, tuple[str, ...]] = {"--priority": PRIORITIES}
+"""Likewise of options."""

@@ -17,7 +17,14 @@ from collections.abc import Iterable
 
 from agent.client import BlockingClient, ClientError
 from agent.commands import exits
-from agent.commands.completing import NAMES_MAX, PLACES, VALUES, Source
+from agent.commands.completing import (
+    NAMES_MAX,
+    OWN_VALUES,
+    OWN_WORDS,
+    PLACES,
+    VALUES,
+    Source,
+)
 from agent.commands.parsing import command_parser
 from agent.commands.scripts import SCRIPTS
 
@@ -71,9 +78,7 @@ def words(line: list[str]) -> list[str]:
             return _fitting(known, begun)
     if begun.startswith("-"):
         return _fitting(_options(command), begun)
-    source = PLACES.get(" ".join(command))
-    known = _asked(source, placed, begun) if source else [] if placed else _choices(command)
-    return _fitting(known, begun)
+    return _fitting(_at_place(command, placed, begun), begun)
 
 
 def for_line(line: str) -> list[str]:
@@ -119,6 +124,14 @@ def _options(command: list[str]) -> list[str]:
     return sorted({*_OPTION.findall(_help(command)), "--help"})
 
 
+def _at_place(command: list[str], placed: list[str], begun: str) -> Iterable[str]:
+    name = " ".join(command)
+    own, source = OWN_WORDS.get((name, len(placed)), ()), PLACES.get(name)
+    if source:
+        return [*own, *_asked(source, placed, begun)]
+    return own or ([] if placed else _choices(command))
+
+
 def _values(command: list[str], option: str, placed: list[str], begun: str) -> Iterable[str] | None:
     """What an option takes; None where it takes nothing, and no word of it is missing."""
     valued = _valued(command, option)
@@ -127,7 +140,7 @@ def _values(command: list[str], option: str, placed: list[str], begun: str) -> I
     if valued.startswith("{"):
         return valued.strip("{}").split(",")
     source = VALUES.get(option)
-    return _asked(source, placed, begun) if source else []
+    return _asked(source, placed, begun) if source else OWN_VALUES.get(option, ())
 
 
 def _valued(command: list[str], option: str) -> str:

@@ -19,7 +19,7 @@ CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-e
 
 TAKE_NO_NAMES = {
     *("agent", "stop", "peers", "doctor", "resume", "volunteering", "log", "settings", "telnet"),
-    *("completion", "demo"),
+    *("completion", "demo", "pause"),
     *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),
     "flock leave",
     *("submit", "flock join", "program new", "program check"),  # files and folders
@@ -74,6 +74,16 @@ def test_words_that_options_and_places_choose_from_are_offered() -> None:
     assert words(["flock", "invite", "--file", ""]) == []
     assert words(["peers", "--json", "--n"]) == ["--node"]
     assert words(["--json", "peers", "--n"]) == ["--node"]
+
+
+def test_what_needs_no_agent_is_offered_without_one() -> None:
+    assert words(["pause", "t"]) == ["tomorrow"]
+    assert words(["pause", "1h", ""]) == []
+    assert words(["programs", ""]) == ["publish", "accept", "refuse"]
+    assert words(["programs", "publish", ""]) == []
+    assert words(["datasets", ""]) == ["add"]
+    assert words(["priority", "x", "i"]) == ["interactive"]
+    assert words(["submit", "--priority", "l"]) == ["low"]
 
 
 def test_of_each_command_it_is_known_which_names_it_takes() -> None:
