@@ -187,7 +187,7 @@ class Membership:
         one that begins in months, and others know it: one that only begins earlier would not count.
         """
         applicant = certificates.read_request(self.certificate_request(host_name))
-        left_s = self.member.valid_until_s + 1 - self.clock()
+        left_s = self.member.valid_until_s + 1 - int(self.clock())  # as certificates round it
         await self.adopt_certificate(await self.admit(applicant, left_s))
 
     async def admit(self, applicant: Applicant, life_s_min: float = 0.0) -> Member:
