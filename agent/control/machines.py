@@ -16,9 +16,9 @@ TASKS_SHOWN_MAX = 64
 Hands = dict[NodeId, list[tuple[TaskId, Run]]]
 
 
-def node_view(surface: Surface, views: Views) -> work.NodeView:
+def node_view(surface: Surface, facts: Facts, views: Views) -> work.NodeView:
     """The node that answers."""
-    facts, belongs = surface.facts(), surface.flock
+    belongs = surface.flock
     tasks = _tasks(tasks_by_host(surface.table).get(surface.node_id, ()), views)
     return work.NodeView(
         surface.node_id,
@@ -36,9 +36,9 @@ def node_view(surface: Surface, views: Views) -> work.NodeView:
     )
 
 
-def peer_views(surface: Surface, views: Views) -> tuple[flock.PeerView, ...]:
+def peer_views(surface: Surface, facts: Facts, views: Views) -> tuple[flock.PeerView, ...]:
     """In the order of names, those without a link with what is known of why."""
-    facts, hands = surface.facts(), tasks_by_host(surface.table)
+    hands = tasks_by_host(surface.table)
     linked = {peer.node: _linked(peer, facts, hands, views) for peer in facts.peers}
     away = [
         _away(member, facts)

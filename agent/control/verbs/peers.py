@@ -9,9 +9,12 @@ from agent.control.machines import node_view, peer_views
 
 async def serve(call: Call, params: Peers) -> PeersReply:  # noqa: ARG001 - it has none
     """In the order of names, those without a link with what is known of why."""
-    surface, views = call.surface, call.views
-    warning = own_identity_copied(surface.facts())
-    return PeersReply(node_view(surface, views), peer_views(surface, views), warning)
+    surface, facts, views = call.surface, call.surface.facts(), call.views
+    return PeersReply(
+        node_view(surface, facts, views),
+        peer_views(surface, facts, views),
+        own_identity_copied(facts),
+    )
 
 
 VERB = verb(PEERS, serve)

@@ -16,7 +16,7 @@ async def serve(call: Call, params: Status) -> StatusReply:
     )
     page = workflows[params.first : params.first + params.limit]
     return StatusReply(
-        node_view(surface, call.views),
+        node_view(surface, surface.facts(), call.views),
         tuple(call.views.workflow(workflow) for workflow in page),
         len(workflows),
         call.events.position,
