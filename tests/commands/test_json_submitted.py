@@ -36,7 +36,7 @@ def here(birch: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         (b" \n", [], "there is nothing in it"),
         (b"{", [], "it is not JSON: Input data was truncated"),
         (b"\xff", [], "it is not UTF-8 (byte 0)"),
-        (b"[" * 5_000, [], "it is nested too deeply"),
+        (b"[" * 50_000, [], "it is nested too deeply"),
         (b"[1]", [], "it has to be an object with name and tasks"),
         ({"name": 3, "tasks": [TASK]}, [], "name must be a text, not a whole number"),
         ({"name": "w", "tsks": [TASK]}, [], "there is no tsks; did you mean tasks?"),

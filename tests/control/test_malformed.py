@@ -49,7 +49,7 @@ ENVELOPES: list[tuple[bytes, int | str | None, int, str]] = [
     (b'{"id":"\\x"}', None, JSON, "the line is not JSON: invalid escaped character (byte 8)"),
     (b'{"id":"\xff"}', None, JSON, "the line is not UTF-8 (byte 7)"),
     (b"{\xc3\x28}", None, JSON, "the line is not UTF-8 (byte 1)"),
-    (b'{"a":' + b"[" * 5_000, None, JSON, "the line is nested too deeply"),
+    (b'{"a":' + b"[" * 50_000, None, JSON, "the line is nested too deeply"),
     (b"[]", None, REQUEST, NO_LIST),
     (b'[{"jsonrpc":"2.0","id":1,"method":"status"}]', None, REQUEST, NO_LIST),
     (b"{}", None, REQUEST, NO_VERSION),
