@@ -20,6 +20,7 @@ from msgspec import Struct
 from agent.api import flock, methods, session, work
 from agent.api.methods import Method
 from agent.client.errors import ClientError
+from agent.net.addresses import DEFAULT_PORT
 from agent.paths import VARIABLE, Home
 from tests.hosts.client import HostClient
 from tests.hosts.programs import EVIDENCE, Trace, install, read_evidence
@@ -41,6 +42,7 @@ class Spot:
 
     namespace: str | None
     address: str
+    port: int = DEFAULT_PORT
     others: tuple[str, ...] = ()
 
 
@@ -244,6 +246,7 @@ class Host:
         # Hosts share a machine with others: what nobody else wants of it may be nothing at all.
         lines = [f'name = "{self.name}"', 'processor = "share"']
         if self.spot.namespace is None:
+            lines.append(f"port = {self.spot.port}")
             lines.append(f"listen = {json.dumps([self.spot.address])}")
             lines.append(f"addresses = {json.dumps(list(self.spot.others))}")
         self.home.settings_file.write_text("\n".join(lines) + "\n")

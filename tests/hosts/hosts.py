@@ -15,17 +15,20 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
 from agent.api import flock, methods, work
+from agent.net.addresses import Address
 from tests.hosts.host import Host, Spot
-from tests.hosts.lan import Lan, why_no_namespaces
+from tests.hosts.lan import HostsUnavailableError, Lan, why_no_namespaces
 from tests.hosts.programs import NAP, Trace
 from tests.hosts.waiting import wait_for
 
@@ -33,6 +36,7 @@ LINK_S_MAX = 60.0
 FOLDER = "wingbeat-hosts-"
 SETS_AT_ONCE, PLACES_MAX = 4, 60
 """Of hosts on the loopback interface, in one process."""
+PORTS_TRIED = 20
 T = TypeVar("T")
 
 _numbers = itertools.count()
@@ -60,7 +64,7 @@ class Hosts:
             raise RuntimeError(self.why_no_cables)
         self.cables = not self.why_no_cables
         self._lan = Lan(count) if self.cables else None
-        self._places = [] if self.cables else _loopback_places(count)
+        self._held = [] if self.cables else hold_loopback(count)
         _sweep_folders()
         self.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
         self._hosts: list[Host] = []
@@ -107,6 +111,8 @@ class Hosts:
             host.close()
         if self._lan is not None:
             self._lan.close()
+        for each in self._held:
+            each.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # -- together --------------------------------------------------------------------------
@@ -209,16 +215,32 @@ class Hosts:
     def _spot(self, number: int) -> Spot:
         if self._lan is not None:
             return Spot(self._lan.namespace(number), self._lan.address(number))
-        others = (*self._places[:number], *self._places[number + 1 :])
-        return Spot(None, self._places[number], others)
+        places = [Address(*each.getsockname()) for each in self._held]
+        own = places.pop(number)
+        return Spot(None, own.host, own.port, tuple(map(str, places)))
 
 
-def _loopback_places(count: int) -> list[str]:
-    """Addresses of this process, and of nothing else in it for a while: all listen at one port."""
+def hold_loopback(count: int) -> list[socket.socket]:
+    """Addresses of this process on the loopback interface, held at one port that nobody has.
+
+    The system chooses the port. Whoever may share an address, as agents do, can listen there for as
+    long as the sockets are open; anybody else cannot, and is given another one.
+    """
     first = 1 + next(_numbers) % SETS_AT_ONCE * PLACES_MAX
     assert count <= PLACES_MAX
     high, low = divmod(os.getpid() % 2**15, 2**8)
-    return [f"127.{2**7 + high}.{low}.{first + each}" for each in range(count)]
+    hosts = [f"127.{2**7 + high}.{low}.{first + each}" for each in range(count)]
+    for _ in range(PORTS_TRIED):
+        held: list[socket.socket] = []
+        with suppress(OSError):  # an address whose port somebody has: with another port, then
+            for host in hosts:
+                held.append(socket.socket())
+                held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                held[-1].bind((host, held[0].getsockname()[1]))
+            return held
+        for each in held:
+            each.close()
+    raise HostsUnavailableError(f"no port is free on all of {hosts}")
 
 
 def _sweep_folders() -> None:

@@ -16,7 +16,6 @@ import pytest
 
 from agent.api import admission, flock, methods, work
 from agent.client.errors import RequestError
-from agent.net.addresses import DEFAULT_PORT
 from tests.hosts.commands import COMMAND_S_MAX, Following, run_command, start_command
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
@@ -174,7 +173,8 @@ def _nearby(host: Host) -> tuple[admission.NearbyFlock, ...]:
 
 def _reference(hosts: Hosts) -> str:
     """How the flock is called from a host without one: where nothing is heard, by an address."""
-    return "live" if hosts.cables else hosts[0].spot.address
+    spot = hosts[0].spot
+    return "live" if hosts.cables else f"{spot.address}:{spot.port}"
 
 
 def _ask(hosts: Hosts, host: Host) -> admission.AskView:
@@ -209,7 +209,7 @@ def _keeps(host: Host) -> bool:
 @contextmanager
 def _port_taken(host: Host) -> Iterator[None]:
     """Another program of that machine listens where its agent would."""
-    place = ("0.0.0.0" if host.spot.namespace else host.spot.address, DEFAULT_PORT)
+    place = ("0.0.0.0" if host.spot.namespace else host.spot.address, host.spot.port)
     program = f"import socket; s = socket.create_server({place!r}); print(1, flush=True); input()"
     taking = subprocess.Popen(
         [*host.inside(), sys.executable, "-c", program],
