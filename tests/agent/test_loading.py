@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 LOADED = "import sys; sys.path.insert(0, sys.argv[1]); import {}; print(*sorted(sys.modules))"
 
@@ -31,6 +33,6 @@ def test_nothing_is_loaded_that_may_not_be_needed(module: str, needless: set[str
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=EVENTUALLY_S_MAX,
     )
     assert needless & set(told.stdout.split()) == set()

@@ -18,9 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent.commands.scripts import SCRIPTS
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.style.source import REPOSITORY
 
-WITHIN_S = 60.0
+WITHIN_S = EVENTUALLY_S_MAX
 TAB, REPORT, ENTER = b"\t", b"\x14", b"\r"
 
 # The last line of each sets the prompt, in pieces, so that what is typed is not taken for it: when

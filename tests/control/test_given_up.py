@@ -9,6 +9,7 @@ from typing import Any
 
 from agent.control.naming import task_id
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 COPY = task_id("survey", "copy")
 
@@ -25,7 +26,7 @@ def play(folder: Path, scene: Scene) -> None:
 
 async def moved_to(client: LineClient, state: str, name: str) -> dict[str, Any]:
     """The event of this task's move to that state; others are passed over."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(EVENTUALLY_S_MAX):
         while True:
             happening: dict[str, Any] = (await client.heard())["params"]["happening"]
             if (happening.get("after"), happening.get("name")) == (state, name):

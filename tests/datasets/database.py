@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 ACCOUNTS = ("postgres", "nobody")
-LIMIT_S = 60.0
 
 
 class Account(NamedTuple):
@@ -97,5 +98,5 @@ def _run(account: Account | None, folder: Path, program: str, *words: object) ->
             stderr=said,
             cwd=folder,
             env=environment,
-            timeout=LIMIT_S,
+            timeout=EVENTUALLY_S_MAX,
         )

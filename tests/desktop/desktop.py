@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
-LIMIT_S = 120.0
-COMMAND_S_MAX = 60.0
-END_S_MAX = 60.0
+LIMIT_S = COMMAND_S_MAX = END_S_MAX = EVENTUALLY_S_MAX
 FOREIGN = ("XDG_", "QT_", "DBUS_", "WAYLAND_", "WINGBEAT_", "DISPLAY", "SWAY", "LANG", "LC_")
 """Beginnings of what the desktop of whoever runs the tests tells its programs."""
 

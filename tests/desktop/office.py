@@ -22,9 +22,9 @@ from tests.desktop.desktop import Desktop
 from tests.desktop.screen_reader import Part, ScreenReader
 from tests.desktop.virtual_desktop import VirtualDesktop
 from tests.gui.machines import running
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 TASKS_MAX = 100
-GONE_S_MAX = 30.0
 CLASS = "^wingbeat$"
 ICON_MAX = 64
 PROGRAM = """\
@@ -84,7 +84,7 @@ class Office:
     def bring_back(self, done: signal.Signals) -> None:
         """After that signal the agent goes on, or is started again."""
         if done is signal.SIGKILL:
-            self.agent.wait(GONE_S_MAX)
+            self.agent.wait(EVENTUALLY_S_MAX)
             self.start()
         else:
             self.signal_agent(signal.SIGCONT)

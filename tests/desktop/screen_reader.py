@@ -14,12 +14,14 @@ from jeepney import DBusAddress, MessageType, Properties, new_method_call
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 ROOT = "/org/a11y/atspi/accessible/root"
 ACCESSIBLE, TEXT, COMPONENT, ACTION = (
     f"org.a11y.atspi.{each}" for each in ("Accessible", "Text", "Component", "Action")
 )
 STATE_ENABLED, STATE_FOCUSED, STATE_SHOWING = 8, 12, 25
-ANSWER_S_MAX, FIND_S_MAX = 20.0, 5.0
+ANSWER_S_MAX, FIND_S_MAX = EVENTUALLY_S_MAX, 5.0
 PARTS_MAX = 5_000
 
 

@@ -26,13 +26,15 @@ from jeepney import (
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 WATCHER, WATCHER_PATH = "org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher"
 ITEM, ITEM_PATH = "org.kde.StatusNotifierItem", "/StatusNotifierItem"
 MENU = "com.canonical.dbusmenu"
 INTROSPECTABLE, PROPERTIES = (
     f"org.freedesktop.DBus.{each}" for each in ("Introspectable", "Properties")
 )
-POLL_S, ANSWER_S_MAX = 0.05, 20.0
+POLL_S, ANSWER_S_MAX = 0.05, EVENTUALLY_S_MAX
 ALL_LEVELS = -1
 DESCRIPTION = f"""<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
 "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">

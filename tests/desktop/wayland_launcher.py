@@ -11,7 +11,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-ANSWER_S_MAX = 20.0
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 ACTIVATION = "xdg_activation_v1"
 DISPLAY, REGISTRY, MANAGER, TOKEN = 1, 2, 3, 4
 GET_REGISTRY, BIND, GET_TOKEN, COMMIT = 1, 0, 1, 3
@@ -22,7 +23,7 @@ HEAD = struct.Struct("=IHH")
 def activation_token(display: Path) -> str:
     """A new one; raises where the compositor gives none."""
     with socket.socket(socket.AF_UNIX) as wire:
-        wire.settimeout(ANSWER_S_MAX)
+        wire.settimeout(EVENTUALLY_S_MAX)
         wire.connect(str(display))
         _send(wire, DISPLAY, GET_REGISTRY, struct.pack("=I", REGISTRY))
         for sender, code, body in _events(wire):

@@ -25,8 +25,9 @@ from agent.client.connected import Client
 from agent.client.errors import ClientError
 from agent.paths import Home
 from tests.hosts.lan import enter
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-CALL_S_MAX = 60.0
+CALL_S_MAX = EVENTUALLY_S_MAX
 AGAIN_S = 0.02
 
 P = TypeVar("P", bound=Struct)

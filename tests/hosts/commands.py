@@ -10,8 +10,9 @@ from typing import IO, Self
 
 from agent.paths import VARIABLE
 from tests.hosts.host import REPOSITORY, Host
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-COMMAND_S_MAX = 60.0
+COMMAND_S_MAX = EVENTUALLY_S_MAX
 
 
 def start_command(host: Host, *words: str) -> subprocess.Popen[str]:

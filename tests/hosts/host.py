@@ -24,11 +24,10 @@ from agent.net.addresses import DEFAULT_PORT
 from agent.paths import VARIABLE, Home
 from tests.hosts.client import HostClient
 from tests.hosts.programs import EVIDENCE, Trace, install, read_evidence
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-START_S_MAX = 60.0
-STOP_S_MAX = 30.0
+START_S_MAX = STOP_S_MAX = EVENTUALLY_S_MAX
 PAGE = 1_000
 
 P = TypeVar("P", bound=Struct)

@@ -30,9 +30,9 @@ from agent.net.addresses import Address
 from tests.hosts.host import Host, Spot
 from tests.hosts.lan import HostsUnavailableError, Lan, why_no_namespaces
 from tests.hosts.programs import NAP, Trace
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
-LINK_S_MAX = 60.0
+LINK_S_MAX = EVENTUALLY_S_MAX
 FOLDER = "wingbeat-hosts-"
 SETS_AT_ONCE, PLACES_MAX = 4, 60
 """Of hosts on the loopback interface, in one process."""

@@ -22,9 +22,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 MARK = "wbh"
 BRIDGES = 2
-COMMAND_S_MAX = 60.0
 CLONE_NEWNET = 0x40000000
 NAMESPACES = Path("/run/netns")
 
@@ -56,7 +57,7 @@ def why_no_namespaces() -> str:
 def ip(*words: str) -> str:
     """Run ``ip``; raises with what it says."""
     done = subprocess.run(
-        ["ip", *words], capture_output=True, text=True, timeout=COMMAND_S_MAX, check=False
+        ["ip", *words], capture_output=True, text=True, timeout=EVENTUALLY_S_MAX, check=False
     )
     if done.returncode:
         raise HostsUnavailableError(f"ip {' '.join(words)}: {done.stderr.strip()}")

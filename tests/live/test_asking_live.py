@@ -19,14 +19,14 @@ from agent.client.errors import RequestError
 from tests.hosts.commands import COMMAND_S_MAX, Following, run_command, start_command
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 pytestmark = [
     pytest.mark.live,
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
-LIMIT_S = 90.0
+LIMIT_S = EVENTUALLY_S_MAX
 FOLLOW_ATTEMPTS_MAX = 300
 
 

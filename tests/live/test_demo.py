@@ -17,10 +17,10 @@ import pytest
 
 from agent.commands import demo, exits
 from agent.commands.demo import leftovers
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 REPOSITORY = Path(demo.__file__).resolve().parents[3]
-PLAY_S_MAX, END_S_MAX = 400.0, 60.0
+PLAY_S_MAX, END_S_MAX = 400.0, EVENTUALLY_S_MAX
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="looks at processes as Linux shows them"

@@ -16,14 +16,14 @@ from agent.api import flock, methods, session
 from agent.api.values import TaskState
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.lan import processes_in
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 pytestmark = [
     pytest.mark.live,
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
-LIMIT_S = 90.0
+LIMIT_S = EVENTUALLY_S_MAX
 
 
 @pytest.fixture(scope="module")

@@ -20,17 +20,17 @@ from agent.net.addresses import Address
 from agent.net.invitation import parse_invitation
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 pytestmark = [
     pytest.mark.live,
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
-LIMIT_S = 90.0
+LIMIT_S = EVENTUALLY_S_MAX
 KEEPERS = 3
 SHORT_H = 3 / 3_600
-JOIN_S_MAX = 60.0
+JOIN_S_MAX = EVENTUALLY_S_MAX
 
 
 @pytest.fixture

@@ -30,10 +30,11 @@ from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError, Refusal
 from agent.net.tls import Arrival, arrival_of
 from agent.net.vouching import Signer
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LOOPBACK = "127.0.0.1"
 DAY_S = 86_400
-LIMIT_S = 10.0
+LIMIT_S = EVENTUALLY_S_MAX
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 

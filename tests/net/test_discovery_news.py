@@ -10,6 +10,7 @@ import pytest
 
 from agent.net.discovery_network import POLL_S, Change, NetworkWatch
 from agent.net.discovery_news import NoNews, native_news
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 REPOSITORY = Path(__file__).parents[2]
 IN_A_NAMESPACE = ["unshare", "--user", "--map-root-user", "--net"]
@@ -109,7 +110,12 @@ def test_the_kernel_tells_of_interfaces_and_addresses() -> None:
         pytest.skip("this machine makes no network namespaces for its users")
     command = [*IN_A_NAMESPACE, sys.executable, "-c", SCENE]
     done = subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60.0, check=False
+        command,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=EVENTUALLY_S_MAX,
+        check=False,
     )
     assert done.stdout.strip() == "done", done.stderr
 

@@ -30,8 +30,9 @@ from agent.net.links import LinkCallbacks, Links
 from agent.net.transfer_pipe import Pipe
 from agent.net.wire import ALPN_BULK, ALPN_LINK
 from agent.protocol.messages import Message
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-LIMIT_S = 20.0
+LIMIT_S = EVENTUALLY_S_MAX
 LOOPBACK = ("127.0.0.1",)
 DAY = dt.timedelta(days=1)
 

@@ -10,11 +10,12 @@ import sys
 
 import pytest
 
-PATIENCE_S = 20.0
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 ASKING = () if sys.platform == "win32" else ("bus", "wayland_wire", "x11_wire")
 
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     for each in ASKING:
-        monkeypatch.setattr(f"agent.presence.sources.{each}.ANSWER_WITHIN_S", PATIENCE_S)
+        monkeypatch.setattr(f"agent.presence.sources.{each}.ANSWER_WITHIN_S", EVENTUALLY_S_MAX)

@@ -14,12 +14,12 @@ from jeepney import HeaderFields, MessageType, new_error, new_method_return
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 Answer = tuple[str, tuple[Any, ...]]
 """The signature and the values."""
 Answers = dict[tuple[str, str], Callable[..., Answer]]
 """By interface and method; whoever asks for others is told that there is none."""
-
-JOIN_S = 10.0
 
 
 class Desktop:
@@ -38,7 +38,8 @@ class Desktop:
     def close(self) -> None:
         """Leave the bus."""
         self._stopping = True
-        self._thread.join(JOIN_S)
+        self._thread.join(EVENTUALLY_S_MAX)
+        assert not self._thread.is_alive(), "the desktop does not end"
         self._connection.close()
 
     def _serve(self) -> None:

@@ -24,10 +24,10 @@ from agent.presence.sources.x11_wire import (
     cookie_for,
     display_number,
 )
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.presence.displays import NO_DISPLAY, display, own_number, skip_without, start_display
 
-LIMIT_S = 30.0
+LIMIT_S = EVENTUALLY_S_MAX
 LOOKS = 5
 FORCE_SCREEN_SAVER = 115
 

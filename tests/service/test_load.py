@@ -9,6 +9,7 @@ import pytest
 from agent import service_load
 from agent.protocol.events import PresenceChanged
 from agent.service_load import STEP_PERCENT, Load, watch_load
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 
 class Meter:
@@ -60,7 +61,7 @@ def test_only_a_change_worth_saying_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     absences = iter([None])
 
     async def watched() -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             await watch_load(lambda: next(absences, live), live.over)  # type: ignore[arg-type,return-value]
 
     asyncio.run(watched())

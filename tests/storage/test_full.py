@@ -18,10 +18,11 @@ import pytest
 from agent.storage import database
 from agent.storage.errors import JournalFull, JournalRefused, refusal
 from agent.storage.journal import Journal
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.storage.samples import held, persist, replayed
 from tests.style.source import REPOSITORY
 
-LIMIT_S = 60.0
+LIMIT_S = EVENTUALLY_S_MAX
 NAMESPACES = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
 
 

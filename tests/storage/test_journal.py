@@ -26,10 +26,11 @@ from agent.storage.errors import JournalBusy, JournalClosed, JournalRefused
 from agent.storage.journal import Journal
 from agent.storage.store import Store
 from agent.storage.writer import Writer
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.protocol.generation import fewer_examples, records
 from tests.storage.samples import held, identity, life, persist, replayed, workflow
 
-LIMIT_S = 60.0
+LIMIT_S = EVENTUALLY_S_MAX
 FULL = 2
 
 

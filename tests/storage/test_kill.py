@@ -15,12 +15,13 @@ from pathlib import Path
 
 from agent.storage.journal import Journal
 from agent.storage.rows import Key, Record
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.storage.samples import held, identity, persist, replayed
 from tests.style.source import REPOSITORY
 
 KILLS = int(os.environ.get("WINGBEAT_KILLS", "16"))
 SEED = int(os.environ.get("WINGBEAT_SEED", random.SystemRandom().randrange(2**32)))
-LIMIT_S = 60.0
+LIMIT_S = EVENTUALLY_S_MAX
 
 
 def start(folder: Path, first: int, log_pages: int) -> subprocess.Popen[bytes]:
