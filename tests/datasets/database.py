@@ -19,6 +19,8 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 ACCOUNTS = ("postgres", "nobody")
+PORT = 5432
+"""Which names the socket in its folder, and is no port of this machine."""
 
 
 class Account(NamedTuple):
@@ -47,24 +49,14 @@ def server() -> Iterator[str]:
             os.chown(folder, account.user, account.group)
         data = folder / "data"
         _run(account, folder, "initdb", "-D", data, "-U", "wingbeat", "-A", "trust", "-E", "UTF8")
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder}"
-        _run(
-            account,
-            folder,
-            "pg_ctl",
-            "-D",
-            data,
-            "-l",
-            folder / "log",
-            "-w",
-            "-o",
-            options,
-            "start",
-        )
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c port={PORT}"
+        control = (account, folder, "pg_ctl", "-D", data, "-w", "-t", round(EVENTUALLY_S_MAX))
         try:
-            yield f"postgresql://wingbeat@/postgres?host={folder}"
+            _run(*control, "-l", folder / "log", "-o", options, "start")
+            yield f"postgresql://wingbeat@/postgres?host={folder}&port={PORT}"
         finally:
-            _run(account, folder, "pg_ctl", "-D", data, "-m", "immediate", "stop")
+            if (data / "postmaster.pid").exists():  # also where it took too long to start
+                _run(*control, "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -89,7 +81,8 @@ def _run(account: Account | None, folder: Path, program: str, *words: object) ->
     if account is not None:
         ids = [f"--reuid={account.user}", f"--regid={account.group}", "--clear-groups"]
         command = ["setpriv", *ids, *command]
-    environment = {**os.environ, "LC_ALL": "C"}  # the server takes no locale that is not installed
+    known = {name: text for name, text in os.environ.items() if not name.startswith("PG")}
+    environment = {**known, "LC_ALL": "C"}  # the server takes no locale that is not installed
     with (folder / "said").open("wb") as said:
         subprocess.run(
             command,
@@ -98,5 +91,5 @@ def _run(account: Account | None, folder: Path, program: str, *words: object) ->
             stderr=said,
             cwd=folder,
             env=environment,
-            timeout=EVENTUALLY_S_MAX,
+            timeout=2 * EVENTUALLY_S_MAX,
         )

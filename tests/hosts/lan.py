@@ -43,6 +43,7 @@ def why_no_namespaces() -> str:
     if os.name != "posix" or os.geteuid() != 0:
         return "network namespaces need the rights of root"
     name = f"{MARK}-{os.getpid()}-trial"
+    _delete(name)  # of a run that was killed, whose number this process has been given
     try:
         ip("netns", "add", name)
         try:
@@ -134,6 +135,7 @@ class Lan:
             _delete(name)
 
     def _build(self) -> None:
+        self.close()  # what a killed run has left whose number this process has been given
         ip_batch(
             [f"netns add {name}" for name in [self._switch, *map(self.namespace, self._hosts)]]
         )

@@ -86,7 +86,9 @@ def bus(folder: Path) -> Iterator[str]:
     )
     assert daemon.stdout is not None
     try:
-        yield daemon.stdout.readline().strip().partition(",guid")[0]
+        address = daemon.stdout.readline().strip().partition(",guid")[0]
+        assert address, "the message bus ended before it was there"
+        yield address
     finally:
         daemon.terminate()
         daemon.communicate()

@@ -276,19 +276,20 @@ def test_elsewhere_the_time_of_whoever_has_ended_stays_in_the_sum() -> None:
 
 
 def test_a_program_is_found_by_its_name_unless_it_is_one_of_ours(tmp_path: Path) -> None:
-    script = tmp_path / "a-very-long-program-name"
+    name = f"a{os.getpid()}-Very-Long-Program-Name"  # another run of these has another one
+    script = tmp_path / name.lower()
     script.write_text("#!/bin/sh\necho here\nread line\n")
     script.chmod(0o700)
     source = ExclusivePrograms(linux_names, frozenset)
-    source.watch(("A-Very-Long-Program-Name", "no-such-program"))
+    source.watch((name, "no-such-program"))
     assert source.read() == Seen(())
     child = subprocess.Popen([script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert child.stdout is not None
         child.stdout.readline()
-        assert source.read() == Seen(("A-Very-Long-Program-Name",))
+        assert source.read() == Seen((name,))
         ours = ExclusivePrograms(linux_names, own_processes)
-        ours.watch(("a-very-long-program-name",))
+        ours.watch((name.lower(),))
         assert ours.read() == Seen(())
     finally:
         child.communicate()
