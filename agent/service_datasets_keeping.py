@@ -234,11 +234,16 @@ class Caretaker:
         """Too few have it, and it is this node's turn to mind."""
         if dataset in self._transfers.copying:
             return False
-        holders = self._node.holders(dataset)
+        holders = self._holders(dataset)
         return len(holders) + 1 < self._copies and all(self._me < each for each in holders)
 
+    def _holders(self, dataset: DatasetId) -> set[NodeId]:
+        """Who tells of it, and of those that are here who has just taken a copy."""
+        taken = self._transfers.takers(dataset).intersection(self._node.reachable())
+        return taken.union(self._node.holders(dataset))
+
     async def _give(self, dataset: DatasetId) -> None:
-        holders, now_s = self._node.holders(dataset), time.monotonic()
+        holders, now_s = self._holders(dataset), time.monotonic()
         peers = [
             each
             for each in self._node.reachable()

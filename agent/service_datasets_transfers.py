@@ -29,6 +29,8 @@ OFFERS_AT_ONCE_MAX = 4
 THREADS_MAX = DOWNLOADS_AT_ONCE_MAX * (HOLDERS_AT_ONCE_MAX + 1) + OFFERS_AT_ONCE_MAX
 """A thread that waits for another one has to find it running."""
 TAKING_S_MAX = 24 * 3_600.0
+TOLD_S_MAX = 30.0
+"""By then who has taken a copy has told that it has it, or has lost it again."""
 
 Reach = Callable[[NodeId], Awaitable[Pipe]]
 """Opens a transfer with a peer; raises ``OSError``."""
@@ -87,6 +89,8 @@ class DatasetTransfers:
         """Brings what a back end has; then peers are not asked, nor given copies."""
         self.copying: dict[DatasetId, None] = {}
         """What is on its way to other disks now."""
+        self._given: dict[tuple[NodeId, DatasetId], float] = {}
+        """Copies that peers have just taken, and until when that counts though they do not tell."""
 
     # -- what the driver asks --------------------------------------------------------------
 
@@ -192,10 +196,18 @@ class DatasetTransfers:
                     break
                 if await self._offered(peer, datasets):
                     keepers.append(peer)
+                    end_s = self._loop.time() + TOLD_S_MAX
+                    self._given.update(dict.fromkeys([(peer, each) for each in datasets], end_s))
         finally:
             for dataset in datasets:
                 self.copying.pop(dataset, None)
         return keepers
+
+    def takers(self, dataset: DatasetId) -> set[NodeId]:
+        """Who has just taken a copy of it; their word that they have it may be on its way."""
+        now_s = self._loop.time()
+        self._given = {each: end_s for each, end_s in self._given.items() if end_s > now_s}
+        return {peer for peer, given in self._given if given == dataset}
 
     async def _copy(self, effect: CopyOutputs) -> None:
         if self.elsewhere is not None:

@@ -1,4 +1,7 @@
-"""Who did not take a copy is left alone for a while, unless it was away meanwhile."""
+"""Who did not take a copy is left alone for a while, unless it was away meanwhile.
+
+And who took one counts, before its word of it has come.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,11 @@ class OnlyHere:
         self.copying: dict[DatasetId, None] = {}
         self.table = SimpleNamespace(workflows={}, changes=0)
         self.ready = True
+        self.taken: set[NodeId] = set()
+
+    def takers(self, dataset: DatasetId) -> set[NodeId]:
+        assert dataset == ONLY
+        return self.taken
 
     def holdings(self) -> list[DatasetId]:
         self.looks += 1
@@ -95,6 +103,27 @@ def test_who_is_linked_is_given_a_copy_as_soon_as_it_can_be_reached(
             await eventually(lambda: there.looks > 1)
             assert there.asked == 0
             there.ready = True
+            await eventually(lambda: there.asked == 1)
+
+    asyncio.run(scenario())
+
+
+def test_who_has_just_taken_a_copy_counts_for_as_long_as_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a third node is given one whenever the word of the second is slower than a look."""
+    monkeypatch.setattr(service_datasets_keeping, "REST_S", 0.01)
+
+    async def scenario() -> None:
+        there = OnlyHere()
+        there.taken = {"bee"}
+        async with cared_for(there) as caretaker:
+            for looks in (1, 2):
+                caretaker.look()
+                await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
+            assert there.asked == 0
+            there.taken = {"cat"}  # which has gone since
+            caretaker.look()
             await eventually(lambda: there.asked == 1)
 
     asyncio.run(scenario())

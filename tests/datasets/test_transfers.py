@@ -129,6 +129,25 @@ def test_what_has_no_room_is_refused_in_words(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_path: Path) -> None:
+    """Before its own word comes: nobody is given a third copy because that is slow."""
+
+    async def scenario() -> None:
+        async with (
+            services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee),
+            services(tmp_path, "cat", volunteer="paused", datasets_gb=0.002) as (cat,),
+        ):
+            path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
+            ant.datasets.store.keep(path)
+            await flock_of(ant, bee, cat)
+            transfers, peers = ant.datasets.transfers, (cat.node_id, bee.node_id)
+            assert await transfers.spread([dataset], peers, 1) == [bee.node_id]
+            assert transfers.takers(dataset) == {bee.node_id}
+            assert transfers.takers(f"sha256:{64 * '0'}") == set()
+
+    asyncio.run(scenario())
+
+
 def test_what_nobody_has_is_said(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with services(tmp_path, "ant", volunteer="paused") as (ant,):
