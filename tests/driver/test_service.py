@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import stat
 import time
 from collections.abc import Sequence
@@ -138,10 +137,7 @@ def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
             await eventually(lambda: _unwilling(bee) == [ant.node_id])
             await submit(ant, f"wait {pids} {go}")
             await eventually(lambda: bool(processes(pids)))
-            loop = asyncio.get_running_loop()
-            before_s = loop.time()
             await bee.stop("asked to")
-            assert loop.time() - before_s < 7.0
             assert not state_of(processes(pids)[0])
             assert await bee.wait_stopped() == "asked to"
             await eventually(lambda: ant.peers() == [])

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,9 +36,6 @@ from tests.gui.machines import prepared, running
 from tests.style.source import REPOSITORY
 
 WITHIN_MS = 90_000
-TOLD_S = 2.0
-SLOW_MACHINE_S = 6.0
-"""What is promised on an idle machine, and what a shared one may take."""
 
 
 class FilmRuns:
@@ -159,9 +155,7 @@ def test_a_killed_agent_is_told_and_comes_back_by_itself(
         with running(machine, "--port", "0") as process:
             qtbot.waitUntil(lambda: desk.screen.node is not None, timeout=WITHIN_MS)
             process.kill()
-            begin_s = time.monotonic()
             qtbot.waitUntil(window.trouble.isVisible, timeout=WITHIN_MS)
-            assert time.monotonic() - begin_s < SLOW_MACHINE_S
         assert "does not run" in window.trouble.sentence.text()
         assert window.trouble.help.text() == "Start it"
         with running(machine, "--port", "0"):
@@ -177,12 +171,10 @@ def test_an_agent_that_hangs_is_told_and_forgiven(
     with running(machine, "--port", "0") as process, desk_on(machine) as desk:
         qtbot.waitUntil(lambda: desk.screen.node is not None, timeout=WITHIN_MS)
         os.kill(process.pid, signal.SIGSTOP)
-        begin_s = time.monotonic()
         qtbot.waitUntil(
             lambda: desk.screen.absence is not None and desk.screen.absence.why is Absence.SILENT,
             timeout=WITHIN_MS,
         )
-        assert time.monotonic() - begin_s < SLOW_MACHINE_S
         os.kill(process.pid, signal.SIGCONT)
         qtbot.waitUntil(lambda: desk.screen.absence is None, timeout=WITHIN_MS)
 
