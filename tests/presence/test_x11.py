@@ -28,7 +28,8 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.presence.displays import NO_DISPLAY, display, own_number, skip_without, start_display
 
 LIMIT_S = EVENTUALLY_S_MAX
-LOOKS = 5
+ROUNDED_S = 0.01
+"""A server counts in milliseconds."""
 FORCE_SCREEN_SAVER = 115
 
 
@@ -51,11 +52,6 @@ def last_input(source: X11LastInput) -> LastInput:
     return found.value
 
 
-def last_input_s(source: X11LastInput) -> float:
-    """The earliest of some looks: one that the machine holds up takes its answer for a later one."""
-    return min(last_input(source).at_s for _ in range(LOOKS))
-
-
 @pytest.mark.parametrize(
     "command", [("key", "a"), ("click", "1"), ("mousemove_relative", "3", "4")]
 )
@@ -66,7 +62,7 @@ def test_each_kind_of_input_is_seen(screen: X11Screen, command: tuple[str, ...])
     began_s = time.monotonic()
     do(screen, *command)
     found = last_input(source)
-    assert began_s - 0.05 <= found.at_s <= time.monotonic() + 0.05
+    assert began_s - ROUNDED_S <= found.at_s <= time.monotonic()
     assert before.pointer is not None
     assert found.pointer is not None
     moved = (found.pointer[0] - before.pointer[0], found.pointer[1] - before.pointer[1])
@@ -74,12 +70,14 @@ def test_each_kind_of_input_is_seen(screen: X11Screen, command: tuple[str, ...])
 
 
 def test_what_happens_without_input_does_not_count(screen: X11Screen) -> None:
+    """A look that the machine holds up takes its answer for a later one; others come after it."""
     source = X11LastInput(screen, time.monotonic)
     do(screen, "key", "a")
-    at_s = last_input_s(source)
+    touched_s = time.monotonic()
     X11FullScreen(screen).read()
-    wait_for(lambda: time.monotonic() - at_s > 0.5, LIMIT_S, "time passes")
-    assert last_input_s(source) == pytest.approx(at_s, abs=0.05)
+    wait_for(lambda: time.monotonic() - touched_s > 0.5, LIMIT_S, "time passes")
+    X11FullScreen(screen).read()
+    wait_for(lambda: last_input(source).at_s < touched_s + 0.25, LIMIT_S, "the key was the last")
 
 
 def test_a_screen_saver_is_seen_until_somebody_touches_anything(screen: X11Screen) -> None:
