@@ -77,9 +77,16 @@ class Machine:
         (folder / "program.py").write_text(lines)
         (folder / "program.yaml").write_text('command: ["{python}", program.py]\n')
 
+    def keep_here(self) -> None:
+        """Other machines never hear of its agent, unless its settings say more already."""
+        self.home.prepare()
+        if not self.home.settings_file.exists():
+            self.home.settings_file.write_text('listen = ["127.0.0.1"]\n')
+
     @contextmanager
     def agent(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         """`wingbeat agent`, from its first line on; killed if it is still there at the end."""
+        self.keep_here()
         process = subprocess.Popen(
             [*COMMAND, "agent", *arguments],
             cwd=REPOSITORY,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
 try:
     import PySide6.QtWidgets  # noqa: F401
 except ImportError as error:

@@ -90,6 +90,7 @@ def prepared(folder: Path, name: str) -> Machine:
 @contextlib.contextmanager
 def running(machine: Machine, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """An agent from its first line on; killed if it is still there at the end, or much later."""
+    machine.keep_here()
     process = subprocess.Popen(
         [*COMMAND, "agent", *arguments],
         cwd=REPOSITORY,
