@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.admission import Ask
 from agent.api.methods import ASK
+from agent.net.invitation import parse_invitation
 from gui.views.desk import Desk
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage
@@ -24,27 +22,20 @@ from tests.gui.acts import gone_to, press, until
 from tests.gui.conftest import NoLogin, desk_on
 from tests.gui.machines import prepared, running
 
-PORTS = range(20_000, 30_000)
-"""Below those that systems give to whoever wants any."""
-
 
 @pytest.fixture(scope="module")
-def port() -> int:
-    """One that nobody listens at now; another run of these tests begins to look elsewhere."""
-    for each in range(os.getpid(), os.getpid() + len(PORTS)):
-        number = PORTS[each % len(PORTS)]
-        with suppress(OSError), socket.create_server(("127.0.0.1", number)):
-            return number
-    pytest.fail("every port is taken")
-
-
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Machine]:
-    """The keeper, at a port that the other one can name."""
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """The keeper."""
     made = prepared(tmp_path_factory.mktemp("keeper"), "acor")
-    with running(made, "--name", "acor", "--port", str(port)):
+    with running(made, "--name", "acor", "--port", "0"):
         made.said("flock", "create", "survey office")
         yield made
+
+
+@pytest.fixture(scope="module")
+def port(machine: Machine) -> int:
+    """Where the keeper listens, as its invitations tell."""
+    return parse_invitation(machine.said("flock", "invite")).addresses[0].port
 
 
 @pytest.fixture

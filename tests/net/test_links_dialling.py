@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
@@ -164,33 +164,36 @@ def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- sockets -----------------------------------------------------------------------------------
 
 
+@contextmanager
+def deaf() -> Iterator[Address]:
+    """A port that nobody listens at, nor anybody can: it is held."""
+    with socket.socket() as held:
+        held.bind((*LOOPBACK, 0))
+        yield Address(*held.getsockname())
+
+
 @scenario
 async def test_the_first_address_that_answers_wins() -> None:
-    (dead,) = listening_sockets(LOOPBACK, 0)
-    closed = Address(*dead.getsockname())
-    dead.close()
     (open_one,) = listening_sockets(LOOPBACK, 0)
-    with closing(open_one):
+    with deaf() as closed, closing(open_one):
         answering = Address(*open_one.getsockname())
         connected, address = await connect([closed, answering, Address("localhost", closed.port)])
         with closing(connected):
             assert address == answering
             assert connected.getpeername() == open_one.getsockname()
-    with pytest.raises(ConnectionRefusedError):
-        await connect([closed, answering])
+    with deaf() as closed, deaf() as another, pytest.raises(ConnectionRefusedError):
+        await connect([closed, another])
     with pytest.raises(OSError, match="no address"):
         await connect([])
 
 
 @scenario
 async def test_of_several_failures_the_one_that_says_most_of_the_peer_is_told() -> None:
-    (dead,) = listening_sockets(LOOPBACK, 0)
-    closed = Address(*dead.getsockname())
-    dead.close()
-    nowhere = Address("fe80::1", closed.port)
-    for addresses in ([closed, nowhere], [nowhere, closed]):
-        with pytest.raises(ConnectionRefusedError):
-            await connect(addresses)
+    with deaf() as closed:
+        nowhere = Address("fe80::1", closed.port)
+        for addresses in ([closed, nowhere], [nowhere, closed]):
+            with pytest.raises(ConnectionRefusedError):
+                await connect(addresses)
 
 
 def test_both_families_listen_on_one_port() -> None:
