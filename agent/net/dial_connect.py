@@ -12,7 +12,7 @@ import errno
 import os
 import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from agent.net.addresses import Address
@@ -21,6 +21,7 @@ CONNECT_S = 3.0
 LEAD_S = 0.2
 ANY_HOST = ("0.0.0.0", "::")
 BACKLOG = 128
+ANY_PORT_TRIES = 20
 
 _Candidate = tuple[Address, int, Any]
 
@@ -107,23 +108,35 @@ async def _looked_up(addresses: Sequence[Address]) -> list[_Candidate]:
     return candidates
 
 
-def listening_sockets(hosts: Iterable[str], port: int) -> list[socket.socket]:
-    """One socket for each host, all on one port; 0 takes any that is free.
+def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
+    """One socket for each host, all on one port; 0 takes any that is free on all of them.
 
     A family that this machine does not have is left out; a port that is taken is an error.
     """
+    tries = 1 if port else ANY_PORT_TRIES
+    while True:
+        tries -= 1
+        try:
+            return _on_one_port(hosts, port)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            if error.errno == errno.EADDRINUSE and tries:
+                continue  # what the first host had free another one has not
+            text = f"Port {port} is used by another program, or reserved; choose another port."
+            raise OSError(error.errno, text) from error
+
+
+def _on_one_port(hosts: Sequence[str], port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     try:
         for host in hosts:
             opened = _listening(host, sockets[0].getsockname()[1] if sockets else port)
             if opened is not None:
                 sockets.append(opened)
-    except OSError as error:
+    except OSError:
         for opened in sockets:
             opened.close()
-        if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            text = f"Port {port} is used by another program, or reserved; choose another port."
-            raise OSError(error.errno, text) from error
         raise
     if not sockets:
         raise OSError(errno.EADDRNOTAVAIL, f"None of the addresses {list(hosts)} is here.")

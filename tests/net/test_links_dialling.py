@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from agent.net import dialling
+from agent.net import dial_connect, dialling
 from agent.net.addresses import Address
 from agent.net.dial_connect import connect, listening_sockets
 from agent.net.dialling import BACK_OFF_MAX_S, Dialler
@@ -205,6 +205,24 @@ def test_both_families_listen_on_one_port() -> None:
     finally:
         for one in opened:
             one.close()
+
+
+def test_any_port_is_one_that_is_free_on_all_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the system gives for the first may be taken on the second."""
+    taken: list[socket.socket] = []
+    listen = dial_connect._listening
+
+    def beside_another_program(host: str, port: int) -> socket.socket | None:
+        if port and not taken:
+            taken.append(socket.create_server((host, port)))
+        return listen(host, port)
+
+    monkeypatch.setattr(dial_connect, "_listening", beside_another_program)
+    opened = listening_sockets(("127.0.0.1", "127.0.0.2"), 0)
+    (port,) = {one.getsockname()[1] for one in opened}
+    assert [one.getsockname()[1] != port for one in taken] == [True]
+    for one in (*opened, *taken):
+        one.close()
 
 
 def test_a_taken_port_is_said_in_a_sentence() -> None:
