@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from agent.paths import Home
-from tests.hosts.waiting import EVENTUALLY_S_MAX
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended
 from tests.style.source import REPOSITORY
 
 WITHIN_S = EVENTUALLY_S_MAX
-LIFE_S_MAX = 900.0
-"""Of an agent, however many tests are to be run with it on a busy machine."""
 COMMAND = [sys.executable, "-m", "agent"]
 
 
@@ -95,13 +92,7 @@ class Machine:
             stderr=subprocess.PIPE,
             text=True,
         )
-        watchdog = threading.Timer(LIFE_S_MAX, process.kill)
-        watchdog.start()
-        try:
+        with ended(process):
             assert process.stdout is not None
             assert process.stdout.readline(), process.communicate()
             yield process
-        finally:
-            watchdog.cancel()
-            process.kill()
-            process.communicate()

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from tests.agent.processes import COMMAND, Machine
+from tests.hosts.waiting import ended
 from tests.style.source import REPOSITORY
 
-LIFE_S_MAX = 900.0
 NAMES = ("acor", "cagarro", "garajau", "milhafre")
 PROGRAM = """\
 import pathlib
@@ -99,17 +98,10 @@ def running(machine: Machine, *arguments: str) -> Iterator[subprocess.Popen[str]
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    watchdog = threading.Timer(LIFE_S_MAX, process.kill)
-    watchdog.daemon = True
-    watchdog.start()
-    try:
+    with ended(process):
         assert process.stdout is not None
         assert process.stdout.readline(), "the agent did not start"
         yield process
-    finally:
-        watchdog.cancel()
-        process.kill()
-        process.communicate()
 
 
 @contextlib.contextmanager

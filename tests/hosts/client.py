@@ -55,7 +55,7 @@ class HostClient:
         self._client: Client | None = None
         self._thread = threading.Thread(target=self._main, name=f"client {home.data}", daemon=True)
         self._thread.start()
-        self._ready.wait()
+        assert self._ready.wait(EVENTUALLY_S_MAX), "the client's thread is not in its host"
         self._following = self._submit(self._follow())
 
     def ask(self, method: Method[P, R], params: P) -> Future[R]:

@@ -10,13 +10,13 @@ from typing import IO, Self
 
 from agent.paths import VARIABLE
 from tests.hosts.host import REPOSITORY, Host
-from tests.hosts.waiting import EVENTUALLY_S_MAX
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended
 
 COMMAND_S_MAX = EVENTUALLY_S_MAX
 
 
 def start_command(host: Host, *words: str) -> subprocess.Popen[str]:
-    """Begin one; whoever does ends it."""
+    """Begin one; whoever does ends it, with ``ended`` as a rule."""
     return subprocess.Popen(
         [*host.inside(), sys.executable, "-m", "agent", *words],
         stdin=subprocess.PIPE,
@@ -69,7 +69,7 @@ def run_command(
     host: Host, *words: str, typed: str = "", code: int = 0
 ) -> subprocess.CompletedProcess[str]:
     """One until its end, with what is typed, and the code that it has to end with."""
-    with start_command(host, *words) as started:
+    with ended(start_command(host, *words)) as started:
         said, wrong = started.communicate(typed, COMMAND_S_MAX)
     assert started.returncode == code, said + wrong
     return subprocess.CompletedProcess(words, started.returncode, said, wrong)

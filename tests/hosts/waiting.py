@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import AnyStr
 
 POLL_S = 0.02
 TURN_S = 0.002
 EVENTUALLY_S_MAX = 120.0
 """How long anything may take that comes for certain, on a machine that is busy with other things:
 whoever waits waits so long, because a shorter limit finds slow machines and no faults."""
+
+
+LIFE_S_MAX = 900.0
+"""Of a process that a test talks with, however much it is to do on a busy machine."""
 
 
 class TookTooLongError(AssertionError):
@@ -21,6 +28,22 @@ class TookTooLongError(AssertionError):
 def let_pass(seconds: float) -> None:
     """Let real time pass: between two looks, or because what happens meanwhile is measured."""
     threading.Event().wait(seconds)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[AnyStr]) -> Iterator[subprocess.Popen[AnyStr]]:
+    """A process that ends with the block at the latest, or when nobody can be meant to wait for it
+    any more: then whoever reads what it says comes to an end, too."""
+    watchdog = threading.Timer(LIFE_S_MAX, process.kill)
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        yield process
+    finally:
+        watchdog.cancel()
+        process.kill()
+        with process:
+            pass
 
 
 def wait_for(

@@ -19,7 +19,7 @@ from agent.client.errors import RequestError
 from tests.hosts.commands import COMMAND_S_MAX, Following, run_command, start_command
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
-from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 
 pytestmark = [
     pytest.mark.live,
@@ -135,7 +135,7 @@ def test_people_type_it(hosts: Hosts) -> None:
         assert offered.stdout == "host5\n"
     run_command(keeper, "flock", "admit", "host5", typed="no\n", code=1)
     assert "host5 is let in" in run_command(keeper, "flock", "admit", *code.split()).stdout
-    with asking:
+    with ended(asking):
         said, _ = asking.communicate(timeout=COMMAND_S_MAX)
     assert asking.returncode == 0
     assert "belongs to the flock live now" in said
@@ -216,7 +216,7 @@ def _port_taken(host: Host) -> Iterator[None]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    with taking:
+    with ended(taking):
         assert taking.stdout is not None
         assert taking.stdout.readline()
         yield

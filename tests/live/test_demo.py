@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from agent.commands import demo, exits
 from agent.commands.demo import leftovers
-from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 
 REPOSITORY = Path(demo.__file__).resolve().parents[3]
 PLAY_S_MAX, END_S_MAX = 400.0, EVENTUALLY_S_MAX
@@ -35,8 +35,8 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
-def start(temporary: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def start(temporary: Path, *words: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    process = subprocess.Popen(
         [sys.executable, "-m", "agent", "demo", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -45,6 +45,7 @@ def start(temporary: Path, *words: str) -> subprocess.Popen[str]:
         env={**os.environ, "TMPDIR": str(temporary)},
         start_new_session=True,
     )
+    return ended(process)
 
 
 def told(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,7 @@ from tasks.inspection.conversation import Do, Work, converse
 from tasks.inspection.raw_scan import write_raw
 from tasks.inspection.survey import Plan, Planted, Section, measured
 from tasks.inspection.track import write_track
+from tests.hosts.waiting import ended
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAMS = (
@@ -77,7 +78,7 @@ def run(
     program = REPOSITORY / "tasks" / name
     script = program / read_program(program).command[-1]
     folder.mkdir(parents=True, exist_ok=True)
-    with subprocess.Popen(
+    started = subprocess.Popen(
         [sys.executable, "-I", "-c", _IN_CLONE, str(script), *map(str, arguments)],
         cwd=folder,
         stdin=subprocess.PIPE,
@@ -85,7 +86,8 @@ def run(
         stderr=subprocess.PIPE,
         text=True,
         env={"PATH": "", **(given or {})},
-    ) as process:
+    )
+    with ended(started) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         lines = process.stdout.read().splitlines()

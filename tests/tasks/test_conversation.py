@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tasks.inspection.conversation import Work, WorkError, read_parameters
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended
 from tests.tasks.flown import REPOSITORY, said_by
 
 STOPS = f"""
@@ -98,12 +99,13 @@ def test_a_parameter_that_is_no_number_is_said() -> None:
 
 @pytest.mark.parametrize("how", ["CANCEL", "gone"])
 def test_a_program_stops_when_it_is_asked_to_or_its_node_is_gone(how: str) -> None:
-    with subprocess.Popen(
+    started = subprocess.Popen(
         [sys.executable, "-I", "-c", STOPS],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    ) as process:
+    )
+    with ended(started) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == "PROGRESS 25\n"
@@ -113,7 +115,7 @@ def test_a_program_stops_when_it_is_asked_to_or_its_node_is_gone(how: str) -> No
         else:
             process.stdin.close()
         lines = process.stdout.read().splitlines()
-        assert process.wait(60.0) == 0
+        assert process.wait(EVENTUALLY_S_MAX) == 0
     assert lines[-1] == "CANCELLED"
 
 
