@@ -116,7 +116,7 @@ class _OfWork(ProgressColumn):
 
 
 def work_bar() -> Progress:
-    """For one workflow."""
+    """For one workflow; nothing where nobody watches, whatever colours are wanted there."""
     columns = ("{task.description}", "{task.percentage:>3.0f}%")
     return Progress(
         SpinnerColumn(),
@@ -126,11 +126,12 @@ def work_bar() -> Progress:
         _OfWork(),
         console=console(),
         transient=True,
+        disable=not on_terminal(),
     )
 
 
 def transfer_bar() -> Progress:
-    """For bytes on their way."""
+    """For bytes on their way; nothing where nobody watches, whatever colours are wanted there."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -139,4 +140,5 @@ def transfer_bar() -> Progress:
         TimeRemainingColumn(),
         console=console(),
         transient=True,
+        disable=not on_terminal(),
     )

@@ -17,7 +17,7 @@ from agent.api.work import Show, TaskView, Why
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import ask_with, fail
-from agent.commands.drawing import on_terminal, transfer_bar
+from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import client_parser
 from agent.commands.showing import show_json, show_lines, size
 
@@ -158,7 +158,6 @@ async def _save(
     target = folder / (_plain(listing.name) or _plain(fallback))
     name = task.name if task else listing.name or dataset
     with transfer_bar() as progress:
-        progress.disable = not on_terminal()
         line = progress.add_task(name, total=listing.size_bytes)
         for file in listing.files:
             place = _within(target, file.path) if listing.folder else target

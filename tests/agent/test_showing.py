@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from agent.commands.drawing import transfer_bar
 from agent.commands.peers import _clock as clock
 from agent.commands.showing import ago, duration, plain, show_lines, show_table
 
@@ -50,6 +51,17 @@ def test_on_a_terminal_states_have_colours(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("NO_COLOR", "1")
     show_table(("NAME", "STATE"), [("birch", "running")])
     assert terminal.getvalue().count("\x1b[32m") == 1
+
+
+def test_colours_that_are_forced_make_no_terminal_of_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with transfer_bar() as bar:
+        bar.add_task("survey", total=1)
+        sys.stderr.write("one sentence\n")
+        sys.stdout.write('{"bytes": 1}\n')
+    assert capsys.readouterr() == ('{"bytes": 1}\n', "one sentence\n")
 
 
 @pytest.mark.parametrize(
