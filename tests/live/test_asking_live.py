@@ -1,7 +1,8 @@
 """Real agents: a machine without an invitation is let in by two people, or is not.
 
-Three members, whose third is no more than a member for most of it, and machines that want to join.
-The commands are run as people run them, with what they type piped in.
+Four members, the fourth of which is no keeper, and machines that want to join, another one for each
+story that changes something: so they hold in any order. The commands are run as people run them,
+with what they type piped in.
 """
 
 from __future__ import annotations
@@ -28,14 +29,16 @@ pytestmark = [
 ]
 LIMIT_S = EVENTUALLY_S_MAX
 FOLLOW_ATTEMPTS_MAX = 300
+MEMBERS = 4
+OUTSIDE, ASKING, TYPING, SENT_AWAY = range(MEMBERS, MEMBERS + 4)
 
 
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[Hosts]:
-    """Four that belong, so that one of them is no keeper; and two that want to."""
-    with Hosts(6) as made:
-        made.make_flock([made[number] for number in range(4)])
-        made.restart([made[4], made[5]])
+    """Four that belong, so that one of them is no keeper; and those that want to."""
+    with Hosts(SENT_AWAY + 1) as made:
+        made.make_flock(_first(made))
+        made.restart([made[number] for number in range(MEMBERS, len(made))])
         yield made
 
 
@@ -47,10 +50,11 @@ def test_flocks_nearby_are_seen_by_who_has_none_and_by_members(hosts: Hosts) -> 
         pytest.skip("nothing is heard by multicast here")
 
     def seen() -> list[admission.NearbyFlock]:
-        return [each for each in _nearby(hosts[4]) if each.flock == own[0].flock]
+        return [each for each in _nearby(hosts[OUTSIDE]) if each.flock == own[0].flock]
 
     def all_seen() -> bool:
-        return any(each.name and (each.machines == 4 or not hosts.cables) for each in seen())
+        belong = len(_members(hosts[0]))
+        return any(each.name and (each.machines == belong or not hosts.cables) for each in seen())
 
     # Who asks is told what was heard so far, and machines may be slow to answer.
     wait_for(all_seen, LIMIT_S, "the flock is seen as a whole", lambda: str(seen()))
@@ -59,8 +63,8 @@ def test_flocks_nearby_are_seen_by_who_has_none_and_by_members(hosts: Hosts) -> 
 
 
 def test_a_request_is_known_to_all_and_answered_at_keepers_only(hosts: Hosts) -> None:
-    asked = _ask(hosts, hosts[4])
-    members = [hosts[number] for number in range(4)]
+    asked = _ask(hosts, hosts[OUTSIDE])
+    members = _first(hosts)
     wait_for(lambda: all(_codes(host) == [asked.code] for host in members), LIMIT_S, "all know")
     plain = next(
         host for host in members if not host.call(methods.REQUESTS, admission.Requests()).may_admit
@@ -77,50 +81,53 @@ def test_a_request_is_known_to_all_and_answered_at_keepers_only(hosts: Hosts) ->
         ]
 
     wait_for(lambda: len(told()) >= 4, LIMIT_S, "all were told")
-    assert told() == [("host4", asked.keeper)] * 4
+    assert told() == [(hosts[OUTSIDE].name, asked.keeper)] * 4
     keeper = next(host for host in members if host not in (plain, _called(hosts, asked.keeper)))
     with pytest.raises(RequestError, match="another code"):
-        keeper.call(methods.ADMIT, admission.Admit("host4", "000 000"))
-    keeper.call(methods.REFUSE, admission.Refuse("host4"))
-    _wait_state(hosts[4], "refused")
+        keeper.call(methods.ADMIT, admission.Admit(hosts[OUTSIDE].name, "000 000"))
+    keeper.call(methods.REFUSE, admission.Refuse(hosts[OUTSIDE].name))
+    _wait_state(hosts[OUTSIDE], "refused")
     wait_for(lambda: not any(_codes(host) for host in members), LIMIT_S, "it is over everywhere")
 
 
 def test_it_joins_when_both_have_said_so_and_not_before(hosts: Hosts) -> None:
-    asked = _ask(hosts, hosts[4])
+    newcomer = hosts[ASKING]
+    asked = _ask(hosts, newcomer)
     with pytest.raises(RequestError, match="not the code"):
-        hosts[4].call(methods.CONFIRM_ASK, admission.ConfirmAsk("000 000"))
+        newcomer.call(methods.CONFIRM_ASK, admission.ConfirmAsk("000 000"))
     keeper = _called(hosts, asked.keeper)
     keeper.call(methods.ADMIT, admission.Admit(asked.code))
-    _wait_state(hosts[4], "admitted")
-    assert "host4" not in _members(keeper)
-    hosts[4].call(methods.CONFIRM_ASK, admission.ConfirmAsk(asked.code))
-    _wait_state(hosts[4], "joined")
-    hosts.wait_linked([hosts[number] for number in range(5)], LIMIT_S)
+    _wait_state(newcomer, "admitted")
+    assert newcomer.name not in _members(keeper)
+    newcomer.call(methods.CONFIRM_ASK, admission.ConfirmAsk(asked.code))
+    _wait_state(newcomer, "joined")
+    _wait_belongs(hosts, newcomer)
 
 
 def test_whose_port_is_taken_is_told_before_anybody_counts_it(hosts: Hosts) -> None:
     invitation = hosts[0].call(methods.INVITE, flock.Invite())
     before = _members(hosts[0])
-    with _port_taken(hosts[5]):
+    outside = hosts[OUTSIDE]
+    with _port_taken(outside):
         for ask in (
-            lambda: hosts[5].call(methods.JOIN, flock.Join(invitation.text)),
-            lambda: hosts[5].call(methods.ASK, admission.Ask(_reference(hosts))),
-            lambda: hosts[5].call(methods.FLOCK_CREATE, flock.FlockCreate("own")),
+            lambda: outside.call(methods.JOIN, flock.Join(invitation.text)),
+            lambda: outside.call(methods.ASK, admission.Ask(_reference(hosts))),
+            lambda: outside.call(methods.FLOCK_CREATE, flock.FlockCreate("own")),
         ):
             with pytest.raises(RequestError, match="choose another port"):
                 ask()
     assert _members(hosts[0]) == before
     assert _codes(hosts[0]) == []
-    assert hosts[5].call(methods.STATUS, work.Status()).node.flock == ""
+    assert outside.call(methods.STATUS, work.Status()).node.flock == ""
 
 
 def test_people_type_it(hosts: Hosts) -> None:
     """The one compares first and waits; the other then lets it in by the code."""
-    nearby = run_command(hosts[5], "flock", "nearby")
+    newcomer = hosts[TYPING]
+    nearby = run_command(newcomer, "flock", "nearby")
     assert "can be asked" in nearby.stdout
-    assert run_command(hosts[5], "completion", "words", "flock", "ask", "").stdout
-    asking = start_command(hosts[5], "flock", "ask", _reference(hosts))
+    assert run_command(newcomer, "completion", "words", "flock", "ask", "").stdout
+    asking = start_command(newcomer, "flock", "ask", _reference(hosts))
     assert asking.stdin is not None
     asking.stdin.write("perhaps\nyes\n")
     asking.stdin.flush()
@@ -128,27 +135,33 @@ def test_people_type_it(hosts: Hosts) -> None:
     (code,) = _codes(hosts[0])
     assert "000" in run_command(hosts[0], "flock", "admit", "000-000", code=1).stderr
     assert code in run_command(hosts[0], "flock", "requests").stdout
-    assert "host5 (user " in "\n".join(hosts[0].call(methods.DOCTOR, flock.Doctor()).waiting)
+    assert f"{newcomer.name} (user " in "\n".join(
+        hosts[0].call(methods.DOCTOR, flock.Doctor()).waiting
+    )
     keeper = next(host for host in hosts if _keeps(host))
     for command in ("admit", "refuse"):
         offered = run_command(keeper, "completion", "words", "flock", command, "")
-        assert offered.stdout == "host5\n"
-    run_command(keeper, "flock", "admit", "host5", typed="no\n", code=1)
-    assert "host5 is let in" in run_command(keeper, "flock", "admit", *code.split()).stdout
+        assert offered.stdout == f"{newcomer.name}\n"
+    run_command(keeper, "flock", "admit", newcomer.name, typed="no\n", code=1)
+    assert (
+        f"{newcomer.name} is let in" in run_command(keeper, "flock", "admit", *code.split()).stdout
+    )
     with ended(asking):
         said, _ = asking.communicate(timeout=COMMAND_S_MAX)
     assert asking.returncode == 0
     assert "belongs to the flock live now" in said
-    hosts.wait_linked(limit_s=LIMIT_S)
+    _wait_belongs(hosts, newcomer)
     assert (
         "belongs already to the flock live"
-        in run_command(hosts[5], "flock", "ask", "live", code=1).stderr
+        in run_command(newcomer, "flock", "ask", "live", code=1).stderr
     )
 
 
 def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
-    """The last scenario: what watches on it, and what watches it, ends or says so."""
-    gone, keeper = hosts[5], hosts[0]
+    """What watches on it, and what watches it, ends or says so."""
+    gone, keeper = hosts[SENT_AWAY], hosts[0]
+    gone.call(methods.JOIN, flock.Join(keeper.call(methods.INVITE, flock.Invite()).text))
+    _wait_belongs(hosts, gone)
     with (
         Following(gone, "watch") as own,
         Following(gone, "watch", "--node", keeper.name) as far,
@@ -196,6 +209,17 @@ def _codes(host: Host) -> list[str]:
 
 def _members(host: Host) -> list[str]:
     return sorted(each.name for each in host.call(methods.MEMBERS, flock.Members()).members)
+
+
+def _first(hosts: Hosts) -> list[Host]:
+    """Those that belong from the beginning."""
+    return [hosts[number] for number in range(MEMBERS)]
+
+
+def _wait_belongs(hosts: Hosts, newcomer: Host) -> None:
+    """Until this one is linked with all that belong, and they with it."""
+    names = {newcomer.name, *_members(newcomer), *_members(hosts[0])}
+    hosts.wait_linked([each for each in hosts if each.name in names], LIMIT_S)
 
 
 def _called(hosts: Hosts, name: str) -> Host:
