@@ -105,6 +105,7 @@ def test_members_are_accepted_known_or_not() -> None:
         (future_node(AUTHORITY).member.certificate, "valid from .*clocks"),
         (b"garbage", "cannot be read"),
     ],
+    ids=["another flock", "the flock itself", "ended", "not begun", "garbage"],
 )
 def test_what_is_not_accepted_has_a_reason(certificate: bytes, reason: str) -> None:
     refused = Roster(FLOCK).accepts(certificate)
