@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 
-class TaskState(Enum):
+class TaskState(StrEnum):
     """What people see of a task or gate; read off its life and those of its producers."""
 
     SUBMITTED = "Submitted"
