@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tests.style.source import CODE_FOLDERS, REPOSITORY, Source, parse, sources
+from tests.style.source import CODE_FOLDERS, Source, parse, sources
 
 FILE_LINES_MAX = 499
 FUNCTION_LINES_MAX = 40
@@ -51,11 +51,6 @@ def test_tests_never_sleep(tests: list[Source]) -> None:
 
 def test_folders_of_tests_are_not_packages(tests: list[Source]) -> None:
     assert [source.path for source in tests if source.path.endswith("__init__.py")] == []
-
-
-def test_the_lock_names_no_place_to_fetch_from() -> None:
-    lock = (REPOSITORY / "requirements.lock").read_text("utf-8")
-    assert re.findall(r"\w+://\S+|^--?\w*(?:index|find-links|host)\S*.*", lock, re.MULTILINE) == []
 
 
 def test_a_long_function_is_seen() -> None:
