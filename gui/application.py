@@ -227,7 +227,7 @@ class Application(QObject):
                 " ".join(found) or tr("Nothing is wrong as far as this computer sees.")
             )
 
-        self.desk.ask(DOCTOR, Doctor(), told)
+        self.desk.ask(self, DOCTOR, Doctor(), told)
 
     def _agent_failed(self, sentence: str) -> None:
         self.bridge.attention.awaited = False

@@ -44,7 +44,7 @@ class Finishing(QObject):
         if _takes_nothing(self._desk.screen):
             self._begun()
         else:
-            self._desk.ask(PAUSE, Pause(finish_first=True), self._paused)
+            self._desk.ask(self, PAUSE, Pause(finish_first=True), self._paused)
 
     def _paused(self, view: VolunteeringView) -> None:
         self._own_pause = True
@@ -90,7 +90,7 @@ class Finishing(QObject):
             self.over.emit()
             return
         end = self.over.emit
-        self._desk.bridge.ask(RESUME, Resume(), lambda _: end(), lambda _: end())
+        self._desk.bridge.ask(self, RESUME, Resume(), lambda _: end(), lambda _: end())
 
 
 def _takes_nothing(screen: Screen) -> bool:

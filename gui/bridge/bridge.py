@@ -3,6 +3,11 @@
 Questions go in from Qt's thread and never wait; answers come back as calls in Qt's thread. Notices
 come in bundles, at most ten a second, so that however much happens there is at most one repaint for
 each bundle. Nothing of Qt is touched in the bridge's thread but the emission of signals.
+
+A reply belongs to whoever asked: a dialog may be closed while its question is under way, and what
+it would have done with the reply can then only fail. So each question names its asker; once that is
+gone nothing is told to it, and what only asks is called off. An act goes on, for its person meant
+it, and if it fails that is told to everybody, as no one else would know.
 """
 
 from __future__ import annotations
@@ -14,14 +19,18 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import Shiboken
 
 from agent.api.logs import TaskLog, TaskLogPart
-from agent.api.methods import TASK_LOG, Method
+from agent.api.methods import DATASETS, DOCTOR, NEARBY, STATISTICS, TASK_LOG, WHY, Method
 from agent.client import Client, ClientError, Home
+from gui.bridge.asker import is_gone
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import Notice
 
@@ -34,6 +43,8 @@ call of Qt, and waits for it so long each time while the bridge, or an agent in 
 """
 LOG_PART_BYTES = 64 * 1024
 STOP_S_MAX = 5.0
+ONLY_ASKING = frozenset(each.name for each in (DATASETS, DOCTOR, NEARBY, STATISTICS, WHY))
+"""What ``ask`` may call off; everything else that it asks for is an act."""
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -42,29 +53,36 @@ Failed = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """A call to be made in Qt's thread."""
+class _Question:
+    """One that is under way; known in Qt's thread only, so that nothing of Qt ends in another."""
 
-    call: Callable[[Any], object]
-    value: Any
+    asker: QObject
+    key: int
+    """Of the asker, as long as it lives."""
+    done: Done | None
+    failed: Failed | None
+    act: bool
+    future: concurrent.futures.Future[None]
 
 
 class Task:
     """Work in the bridge's loop that can be called off."""
 
-    def __init__(self, future: concurrent.futures.Future[None]) -> None:
-        self._future = future
+    def __init__(self, call_off: Callable[[], None]) -> None:
+        self._call_off = call_off
 
     def cancel(self) -> None:
-        """Nothing of it is told any more, once this returns and the queue is empty."""
-        self._future.cancel()
+        """Neither its end nor its failure is told any more, once this returns."""
+        self._call_off()
 
 
 class Bridge(QObject):
     """Started with ``start``, ended with ``stop``; lives in Qt's thread."""
 
     bundle = Signal(object)
-    _answered = Signal(object)
+    unheard = Signal(str)
+    """Why an act failed whose asker is gone."""
+    _due_in_qt = Signal(object)
 
     def __init__(self, home: Home, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -78,9 +96,11 @@ class Bridge(QObject):
         self._ready = threading.Event()
         self._following: asyncio.Task[None] | None = None
         self._over = False
-        self._under_way: set[concurrent.futures.Future[None]] = set()
+        self._numbers = count()
+        self._questions: dict[int, _Question] = {}
+        self._askers: set[int] = set()
         self._thread = threading.Thread(target=self._main, name="bridge", daemon=True)
-        self._answered.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._due_in_qt.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
         """Returns at once; what is found is told by ``bundle``."""
@@ -93,11 +113,13 @@ class Bridge(QObject):
         if self._over or not self._thread.is_alive():
             return
         self._over = True
+        self._questions.clear()
         self._loop.call_soon_threadsafe(self._end)
         self._thread.join(STOP_S_MAX)
 
     def ask(
         self,
+        asker: QObject,
         method: Method[P, R],
         params: P,
         done: Done | None = None,
@@ -105,34 +127,54 @@ class Bridge(QObject):
         within_s: float = ASK_S_MAX,
     ) -> Task:
         """Ask the agent; ``done`` or ``failed`` (with a sentence) is called in Qt's thread."""
-        return self.work(lambda: self._follower.ask(method, params, within_s), done, failed)
+        return self.work(
+            asker,
+            lambda: self._follower.ask(method, params, within_s),
+            done,
+            failed,
+            act=method.name not in ONLY_ASKING,
+        )
 
     def work(
         self,
+        asker: QObject,
         begin: Callable[[], Coroutine[Any, Any, Any]],
         done: Done | None = None,
         failed: Failed | None = None,
+        *,
+        act: bool = False,
     ) -> Task:
-        """The same for any work of the bridge's loop that may take long."""
+        """The same for any work of the bridge's loop that may take long. It is called off when its
+        asker is gone, unless it is an act."""
+        number = next(self._numbers)
 
         async def whole() -> None:
             try:
                 value = await begin()
             except ClientError as error:
-                self._tell_answer(failed, _sentence(error))
+                self._to_qt(partial(self._answer, number, False, _sentence(error)))
             except OSError as error:
-                self._tell_answer(failed, f"{error.filename or ''} {error.strerror}".strip() + ".")
+                said = f"{error.filename or ''} {error.strerror}".strip() + "."
+                self._to_qt(partial(self._answer, number, False, said))
             else:
-                self._tell_answer(done, value)
+                self._to_qt(partial(self._answer, number, True, value))
 
-        return Task(self._submit(whole()))
+        future = self._submit(whole())
+        if not future.cancelled():
+            key = self._attend(asker)
+            # A loop holds its tasks weakly; nobody but this table may hold the future.
+            self._questions[number] = _Question(asker, key, done, failed, act, future)
+        return Task(partial(self._call_off, number))
 
     def client_work(
         self,
+        asker: QObject,
         begin: Callable[[Client], Coroutine[Any, Any, Any]],
         done: Done | None = None,
         failed: Failed | None = None,
         node: str = "",
+        *,
+        act: bool = False,
     ) -> Task:
         """Work with a client of its own, which does not hold up the others; of another machine, if
         one is named."""
@@ -141,10 +183,10 @@ class Bridge(QObject):
             async with await Client.connect(self._home, "window", node) as client:
                 return await begin(client)
 
-        return self.work(with_client, done, failed)
+        return self.work(asker, with_client, done, failed, act=act)
 
     def follow_log(
-        self, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
+        self, asker: QObject, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
     ) -> Task:
         """A task's output from an offset on, until the run is over or the work is called off."""
 
@@ -154,16 +196,16 @@ class Bridge(QObject):
                 told = await client.call(
                     TASK_LOG, TaskLog(log.task, log.run, offset, LOG_PART_BYTES, LOG_WAIT_S)
                 )
-                self._tell_answer(part, told)
+                self.tell(asker, part, told)
                 if told.over and told.next_offset >= told.size_bytes:
                     return
                 offset = told.next_offset
 
-        return self.client_work(follow, None, failed)
+        return self.client_work(asker, follow, None, failed)
 
-    def tell(self, call: Callable[[Any], object], value: object) -> None:
+    def tell(self, asker: QObject, call: Callable[[Any], object], value: object) -> None:
         """From work in the bridge's loop: have something called in Qt's thread."""
-        self._tell_answer(call, value)
+        self._to_qt(partial(_tell_part, asker, call, value))
 
     def want(self, workflow: str) -> None:
         """Read the tasks of this workflow soon."""
@@ -211,9 +253,9 @@ class Bridge(QObject):
         if not self._over:
             self.bundle.emit(bundle)
 
-    def _tell_answer(self, call: Callable[[Any], object] | None, value: object) -> None:
-        if call is not None and not self._over:
-            self._answered.emit(_Answer(call, value))
+    def _to_qt(self, call: Callable[[], None]) -> None:
+        if not self._over:
+            self._due_in_qt.emit(call)
 
     # -- from Qt's thread --------------------------------------------------------------------
 
@@ -227,15 +269,47 @@ class Bridge(QObject):
             ended: concurrent.futures.Future[None] = concurrent.futures.Future()
             ended.cancel()
             return ended
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        self._under_way.add(future)  # a loop holds its tasks weakly; nobody else may hold this one
-        future.add_done_callback(self._under_way.discard)
-        return future
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     @Slot(object)
-    def _deliver(self, answer: _Answer) -> None:
+    def _deliver(self, call: Callable[[], None]) -> None:
         if not self._over:
-            answer.call(answer.value)
+            call()
+
+    def _answer(self, number: int, good: bool, value: Any) -> None:
+        question = self._questions.pop(number, None)
+        if question is None:
+            return
+        if not is_gone(question.asker):
+            call = question.done if good else question.failed
+            if call is not None:
+                call(value)
+        elif question.act and not good:
+            self.unheard.emit(value)
+
+    def _call_off(self, number: int) -> None:
+        question = self._questions.pop(number, None)
+        if question is not None:
+            question.future.cancel()
+
+    def _attend(self, asker: QObject) -> int:
+        """Hear when it is destroyed; the key by which its questions are found then."""
+        key: int = Shiboken.getCppPointer(asker)[0]
+        if key not in self._askers:
+            self._askers.add(key)
+            asker.destroyed.connect(lambda: self._asker_gone(key))
+        return key
+
+    def _asker_gone(self, key: int) -> None:
+        self._askers.discard(key)
+        for number, question in list(self._questions.items()):
+            if question.key == key and not question.act:
+                self._call_off(number)
+
+
+def _tell_part(asker: QObject, call: Callable[[Any], object], value: object) -> None:
+    if not is_gone(asker):
+        call(value)
 
 
 def _sentence(error: Exception) -> str:

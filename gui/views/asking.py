@@ -68,7 +68,7 @@ class NearbyFlocks(QWidget):
         self._looking = True
         self.again.setEnabled(False)
         self.note.setText(tr("Listening to the network …"))
-        self._desk.bridge.ask(NEARBY, Nearby(), self.tell, self._failed, NEARBY_S_MAX)
+        self._desk.bridge.ask(self, NEARBY, Nearby(), self.tell, self._failed, NEARBY_S_MAX)
 
     def current(self) -> NearbyFlock | None:
         """The chosen one."""
@@ -166,10 +166,10 @@ class AskPanel(QWidget):
         if self._view is not None:
             self.same.setEnabled(False)
             code = ConfirmAsk(self._view.code)
-            self._desk.bridge.ask(CONFIRM_ASK, code, self._told, self._failed)
+            self._desk.bridge.ask(self, CONFIRM_ASK, code, self._told, self._failed)
 
     def _withdraw(self) -> None:
-        self._desk.bridge.ask(WITHDRAW_ASK, WithdrawAsk(), self._withdrawn, self._failed)
+        self._desk.bridge.ask(self, WITHDRAW_ASK, WithdrawAsk(), self._withdrawn, self._failed)
 
     def _withdrawn(self, view: AskView) -> None:
         self._view = view

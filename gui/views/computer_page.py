@@ -270,7 +270,9 @@ class ComputerPage(QScrollArea):
         rules = self._rules(self._view.rules)
         if rules == self._view.rules:
             return
-        self._desk.bridge.ask(SET_VOLUNTEERING, SetVolunteering(rules), self._set, self._refused)
+        self._desk.bridge.ask(
+            self, SET_VOLUNTEERING, SetVolunteering(rules), self._set, self._refused
+        )
 
     def _rules(self, before: VolunteerRules) -> VolunteerRules:
         mode = next((name for name, each in self.modes.items() if each.isChecked()), before.mode)

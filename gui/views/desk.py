@@ -57,6 +57,7 @@ class Desk(QObject):
         self._again.setInterval(READ_AGAIN_MS)
         self._again.timeout.connect(self._read_again)
         bridge.bundle.connect(self.take)
+        bridge.unheard.connect(self.failed)
 
     def take(self, bundle: Sequence[Any]) -> None:
         """One bundle, one repaint."""
@@ -84,10 +85,14 @@ class Desk(QObject):
         self.bridge.want(self._attended)
 
     def ask(
-        self, method: Method[P, R], params: P, done: Callable[[R], object] | None = None
+        self,
+        asker: QObject,
+        method: Method[P, R],
+        params: P,
+        done: Callable[[R], object] | None = None,
     ) -> None:
         """A wish of a person; what fails is said where sentences are said."""
-        self.bridge.ask(method, params, done, self.failed.emit)
+        self.bridge.ask(asker, method, params, done, self.failed.emit)
 
     def want_names(self, workflow: str) -> None:
         """What its datasets are called; asked for at most every few seconds."""
@@ -100,25 +105,25 @@ class Desk(QObject):
             names = {each.dataset: each.name for each in reply.datasets if each.name}
             self.take((DatasetsNamed(workflow, names),))
 
-        self.bridge.ask(DATASETS, Datasets(workflow, limit=NAMES_MAX), told)
+        self.bridge.ask(self, DATASETS, Datasets(workflow, limit=NAMES_MAX), told)
 
     # -- wishes ------------------------------------------------------------------------------
 
     def cancel(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
         """Cancel tasks, or all of it."""
-        self.ask(CANCEL, Cancel(workflow, tasks), self._wished)
+        self.ask(self, CANCEL, Cancel(workflow, tasks), self._wished)
 
     def retry(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
         """Try again what failed or was cancelled."""
-        self.ask(RETRY, Retry(workflow, tasks), self._wished)
+        self.ask(self, RETRY, Retry(workflow, tasks), self._wished)
 
     def set_priority(self, workflow: str, priority: NamedPriority) -> None:
         """Change a priority."""
-        self.ask(PRIORITY, SetPriority(workflow, priority), self._wished)
+        self.ask(self, PRIORITY, SetPriority(workflow, priority), self._wished)
 
     def mark_done(self, task: str, outputs: tuple[Dataset, ...] = ()) -> None:
         """A person did a step."""
-        self.ask(GATE, Gate(task, outputs), self._wished)
+        self.ask(self, GATE, Gate(task, outputs), self._wished)
 
     def press(self, entry: Entry) -> bool:
         """What an entry of the pause menu means; false where it is none of those."""
@@ -143,7 +148,7 @@ class Desk(QObject):
             self.screen.early = early
             self.changed.emit(Changes(volunteering=True))
             return
-        self.ask(method, params, lambda view: self.take((VolunteeringRead(view),)))
+        self.ask(self, method, params, lambda view: self.take((VolunteeringRead(view),)))
 
     def _say_early(self, early: EarlyPause) -> None:
         self.screen.early = None

@@ -25,6 +25,7 @@ from agent.api.flock import FlockCreate, Join, Joined
 from agent.api.methods import ASK, FLOCK_CREATE, JOIN, SET_VOLUNTEERING
 from agent.api.volunteering import SetVolunteering, VolunteerRules
 from gui import settings
+from gui.bridge.asker import is_gone
 from gui.model.notices import AskRead
 from gui.model.screen import Changes
 from gui.model.week import ranges_of
@@ -221,7 +222,7 @@ class FirstRun(QDialog):
     def _open(self) -> None:
         home = str(Path.home())
         chosen, _ = QFileDialog.getOpenFileName(self, tr("Open an invitation"), home)
-        if chosen:
+        if chosen and not is_gone(self):
             self._read(Path(chosen))
 
     def _read(self, path: Path) -> None:
@@ -242,12 +243,12 @@ class FirstRun(QDialog):
                 self.fault.say(tr("Paste an invitation first, or choose one of the others."))
                 return
             self.next.setEnabled(False)
-            self._desk.bridge.ask(JOIN, Join(text), self._entered, self._refused, JOIN_S_MAX)
+            self._desk.bridge.ask(self, JOIN, Join(text), self._entered, self._refused, JOIN_S_MAX)
         else:
             name = self.name.text().strip() or tr("flock of {name}", name=socket.gethostname())
             self.next.setEnabled(False)
             self._desk.bridge.ask(
-                FLOCK_CREATE, FlockCreate(name[:64]), self._entered, self._refused
+                self, FLOCK_CREATE, FlockCreate(name[:64]), self._entered, self._refused
             )
 
     def _ask_nearby(self) -> None:
@@ -256,7 +257,7 @@ class FirstRun(QDialog):
             self.fault.say(tr("Choose the flock to ask first."))
             return
         self.next.setEnabled(False)
-        self._desk.bridge.ask(ASK, Ask(flock.flock), self._asked, self._refused, JOIN_S_MAX)
+        self._desk.bridge.ask(self, ASK, Ask(flock.flock), self._asked, self._refused, JOIN_S_MAX)
 
     def _asked(self, view: AskView) -> None:
         self._desk.take((AskRead(view),))
@@ -295,7 +296,7 @@ class FirstRun(QDialog):
             wanted = msgspec.structs.replace(rules, mode="always")
         self.next.setEnabled(False)
         self._desk.bridge.ask(
-            SET_VOLUNTEERING, SetVolunteering(wanted), lambda _: self._go(1), self._refused
+            self, SET_VOLUNTEERING, SetVolunteering(wanted), lambda _: self._go(1), self._refused
         )
 
     def _finish(self) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from agent.api.flock import INVITATION_SUFFIX, Expel, Expelled, Invitation, Invite
 from agent.api.methods import EXPEL, INVITE
+from gui.bridge.asker import is_gone
 from gui.icons.drawing import icon
 from gui.model.flock import Machine, machines
 from gui.model.screen import Changes
@@ -180,7 +181,7 @@ class FlockPage(QWidget):
             said = tr("{name} does not belong to the flock any more", name=expelled.name)
             self._desk.said.emit(f"{said}. {expelled.warning}".rstrip(". ") + ".")
 
-        self._desk.ask(EXPEL, Expel(machine.node), done)
+        self._desk.ask(self, EXPEL, Expel(machine.node), done)
 
 
 class InviteDialog(QDialog):
@@ -228,7 +229,7 @@ class InviteDialog(QDialog):
     def _make(self) -> None:
         self.make.setEnabled(False)
         wish = Invite(self.uses.value(), float(INVITATION_HOURS))
-        self._desk.bridge.ask(INVITE, wish, self._made, self._failed)
+        self._desk.bridge.ask(self, INVITE, wish, self._made, self._failed)
 
     def _made(self, invitation: Invitation) -> None:
         self._invitation = invitation
@@ -254,7 +255,7 @@ class InviteDialog(QDialog):
             return
         name = str(Path.home() / f"{self._invitation.flock}{INVITATION_SUFFIX}")
         chosen, _ = QFileDialog.getSaveFileName(self, tr("Save the invitation"), name)
-        if chosen:
+        if chosen and not is_gone(self):
             try:
                 Path(chosen).write_text(self._invitation.file, "utf-8")
             except OSError as error:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from agent.api.values import TaskState
 from agent.api.work import TaskView, Wished
 from gui import settings
+from gui.bridge.asker import is_gone
 from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.bridge import Task
 from gui.model.attaching import Attaching
@@ -126,14 +127,14 @@ class GateDialog(QDialog):
     def _add(self) -> None:
         folder = settings.last_folder("attach")
         chosen, _ = QFileDialog.getOpenFileNames(self, tr("Files to attach"), folder)
-        if chosen:
+        if chosen and not is_gone(self):
             settings.keep_folder("attach", Path(chosen[0]).parent)
             self.offer([Path(each) for each in chosen])
 
     def _choose(self, name: str) -> None:
         title, folder = tr("File for {name}", name=name), settings.last_folder("attach")
         chosen, _ = QFileDialog.getOpenFileName(self, title, folder)
-        if chosen:
+        if chosen and not is_gone(self):
             settings.keep_folder("attach", Path(chosen).parent)
             self.attaching.choose(name, Path(chosen))
             self._tell()
@@ -212,10 +213,13 @@ class GateDialog(QDialog):
         bridge = self._desk.bridge
 
         def told(share: tuple[int, int]) -> None:
-            bridge.tell(self._progressed, share)
+            bridge.tell(self, self._progressed, share)
 
         self._sending = bridge.client_work(
-            lambda client: finish_gate(client, gate, paths, kept, told), self._done, self._refused
+            self,
+            lambda client: finish_gate(client, gate, paths, kept, told),
+            self._done,
+            self._refused,
         )
         self._tell_able()
 

@@ -82,10 +82,10 @@ class JoinRequests(QWidget):
         return card
 
     def _admit(self, each: JoinRequestView) -> None:
-        self._desk.ask(ADMIT, Admit(each.request, each.code), self._answered)
+        self._desk.ask(self, ADMIT, Admit(each.request, each.code), self._answered)
 
     def _refuse(self, each: JoinRequestView) -> None:
-        self._desk.ask(REFUSE, Refuse(each.request), self._answered)
+        self._desk.ask(self, REFUSE, Refuse(each.request), self._answered)
 
     def _answered(self, answered: Answered) -> None:
         self._desk.bridge.want_flock()

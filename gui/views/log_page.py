@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 from agent.api.logs import AgentLog, AgentLogReply, LogLine, Severity
 from agent.api.methods import AGENT_LOG
 from agent.client import Client
+from gui.bridge.asker import is_gone
 from gui.bridge.bridge import Task
 from gui.model.times import exact
 from gui.theme.look import GRID, look
@@ -53,6 +54,7 @@ class LogPage(QWidget):
         self._desk = desk
         self._task: Task | None = None
         self._turn = 0
+        self._read = False
         self._lines: list[LogLine] = []
         self._unwritten: deque[LogLine] = deque()
         self._writing = QTimer(self)
@@ -150,9 +152,8 @@ class LogPage(QWidget):
             containing=self.filter.text().strip(),
             limit=LINES_FIRST,
         )
-        going_on = self.follow.isChecked
         bridge = self._desk.bridge
-        self._turn += 1
+        self._turn, self._read = self._turn + 1, False
         turn = self._turn
 
         def took(reply: AgentLogReply) -> None:
@@ -160,8 +161,9 @@ class LogPage(QWidget):
                 self._took(reply)
 
         self._task = bridge.client_work(
+            self,
             lambda client: follow_agent_log(
-                client, wish, going_on, lambda reply: bridge.tell(took, reply)
+                client, wish, lambda reply: bridge.tell(self, took, reply)
             ),
             None,
             self._failed,
@@ -174,6 +176,9 @@ class LogPage(QWidget):
             self._task = None
 
     def _took(self, reply: AgentLogReply) -> None:
+        self._read = True
+        if not self.follow.isChecked():
+            self._end()
         self._lines = [*self._lines, *reply.lines][-LINES_MAX:]
         self._unwritten.extend(reply.lines)
         self._write()
@@ -185,6 +190,8 @@ class LogPage(QWidget):
     def _follow_changed(self, on: bool) -> None:
         if on:
             self._begin()
+        elif self._read:
+            self._end()
 
     def _write(self) -> None:
         """Some of what there is to write, the rest when the window has come to other things."""
@@ -209,13 +216,12 @@ class LogPage(QWidget):
 async def follow_agent_log(
     client: Client,
     wish: AgentLog,
-    going_on: Callable[[], bool],
     took: Callable[[AgentLogReply], object],
 ) -> None:
-    """The last lines, then each as it is written, while somebody follows."""
+    """The last lines, then each as it is written, until it is called off."""
     reply = await client.call(AGENT_LOG, wish)
     took(reply)
-    while going_on():
+    while True:
         reply = await client.call(
             AGENT_LOG,
             AgentLog(reply.after, wish.severity, wish.containing, wish.limit, WAIT_S),
@@ -291,7 +297,7 @@ def export_text(parent: QWidget, text: str, name: str, failed: Callable[[str], o
     """Ask where, and write."""
     proposed = str(Path.home() / name)
     chosen, _ = QFileDialog.getSaveFileName(parent, tr("Export the log"), proposed)
-    if chosen:
+    if chosen and not is_gone(parent):
         try:
             Path(chosen).write_text(text + "\n", "utf-8")
         except OSError as error:

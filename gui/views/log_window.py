@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut, QTextCursor
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.work import TaskView
-from gui.bridge.bridge import Task
 from gui.model.marks import state_words
 from gui.theme.look import GRID
 from gui.views.desk import Desk
@@ -49,12 +48,7 @@ class LogWindow(QWidget):
         lay.addWidget(self.text, 1)
         QShortcut(QKeySequence("Esc"), self, self.close)
         QShortcut(QKeySequence("Ctrl+F"), self, self.search.setFocus)
-        self._following: Task = desk.bridge.follow_log(TaskLog(task.task), self._took, self._failed)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Nobody looks any more."""
-        self._following.cancel()
-        super().closeEvent(event)
+        desk.bridge.follow_log(self, TaskLog(task.task), self._took, self._failed)
 
     def _took(self, part: TaskLogPart) -> None:
         bar = self.text.verticalScrollBar()

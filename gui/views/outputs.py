@@ -18,6 +18,7 @@ from agent.api.values import Dataset
 from agent.api.work import TaskView
 from agent.client import Client
 from gui import settings
+from gui.bridge.asker import is_gone
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
@@ -95,7 +96,7 @@ class Outputs(QWidget):
     def _save(self, dataset: Dataset) -> None:
         folder = settings.last_folder("results")
         chosen = QFileDialog.getExistingDirectory(self, tr("Where shall it be kept?"), folder)
-        if chosen:
+        if chosen and not is_gone(self):
             settings.keep_folder("results", Path(chosen))
             self._fetch(dataset, Path(chosen), show=False)
 
@@ -109,7 +110,7 @@ class Outputs(QWidget):
             else:
                 self._desk.said.emit(tr("Kept as {path}", path=path))
 
-        self._desk.bridge.client_work(fetch, done, self._desk.failed.emit)
+        self._desk.bridge.client_work(self, fetch, done, self._desk.failed.emit)
 
 
 async def fetched(client: Client, dataset: Dataset, folder: Path) -> Path:

@@ -108,10 +108,10 @@ class ProgramsCard(QFrame):
         return holder
 
     def _accept(self, program: str) -> None:
-        self._desk.ask(ACCEPT_PROGRAM, AcceptProgram(program), self._decided)
+        self._desk.ask(self, ACCEPT_PROGRAM, AcceptProgram(program), self._decided)
 
     def _refuse(self, program: str) -> None:
-        self._desk.ask(REFUSE_PROGRAM, RefuseProgram(program), self._decided)
+        self._desk.ask(self, REFUSE_PROGRAM, RefuseProgram(program), self._decided)
 
     def _decided(self, _: Any) -> None:
         self._desk.bridge.want_flock()

@@ -226,7 +226,7 @@ class SettingsDialog(QDialog):
         self._change(ChangeSettings(addresses=_parts(text)))
 
     def _change(self, wish: ChangeSettings) -> None:
-        self._desk.bridge.ask(CHANGE_SETTINGS, wish, self._changed, self.fault.say)
+        self._desk.bridge.ask(self, CHANGE_SETTINGS, wish, self._changed, self.fault.say)
 
     def _changed(self, view: SettingsView) -> None:
         self.fault.hide()
@@ -246,7 +246,8 @@ class SettingsDialog(QDialog):
             )
             self._desk.bridge.want_flock()
 
-        ask_to_leave(self, lambda: self._desk.bridge.ask(LEAVE, Leave(), left, self.fault.say))
+        bridge = self._desk.bridge
+        ask_to_leave(self, lambda: bridge.ask(self, LEAVE, Leave(), left, self.fault.say))
 
 
 def _page() -> tuple[QWidget, QVBoxLayout]:

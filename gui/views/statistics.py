@@ -65,7 +65,7 @@ class Statistics(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Somebody looks."""
         super().showEvent(event)
-        self._desk.bridge.ask(STATISTICS, Asked(WEEKS), self.tell, self._failed)
+        self._desk.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
 
     def tell(self, reply: StatisticsReply) -> None:
         """The latest week first."""

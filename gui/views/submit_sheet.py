@@ -177,7 +177,7 @@ class SubmitSheet(QDialog):
                 self._show()
 
         self._desk.bridge.client_work(
-            lambda client: checked(client, file.path, values), done, self._failed
+            self, lambda client: checked(client, file.path, values), done, self._failed
         )
 
     def _mark(self, file: _File) -> None:
@@ -304,6 +304,7 @@ class SubmitSheet(QDialog):
         path, line = self._current().path.absolute(), self._line_meant()
         self._current().in_editor = True
         self._desk.bridge.work(
+            self,
             lambda: editor_command(native_associations(), path, line),
             lambda command: self._open(path, line, command),
         )
@@ -348,12 +349,14 @@ class SubmitSheet(QDialog):
             self._tell_submit()
 
         bridge.client_work(
+            self,
             lambda client: sent(
                 client, workflow, file.values, "", file.path,
-                lambda line: bridge.tell(self.note.setText, line),
+                lambda line: bridge.tell(self, self.note.setText, line),
             ),
             done,
             failed,
+            act=True,
         )  # fmt: skip
 
     def _tell_more(self, sentence: str) -> None:

@@ -259,7 +259,7 @@ class TaskDetails(QScrollArea):
     def _ask_why(self) -> None:
         if len(self._tasks) == 1:
             task = self._tasks[0].task
-            self._desk.bridge.ask(WHY, Why(task), self._told_why)
+            self._desk.bridge.ask(self, WHY, Why(task), self._told_why)
 
     def _told_why(self, story: Story) -> None:
         if len(self._tasks) != 1 or story.task.task != self._tasks[0].task:
@@ -324,6 +324,7 @@ class TaskDetails(QScrollArea):
             self.attach(task)
         else:
             self._desk.bridge.ask(
+                self,
                 GATE,
                 Gate(task.task),
                 lambda wished: self._desk.bridge.want(wished.workflow),

@@ -265,7 +265,7 @@ class WorkflowTimeline(QWidget):
             self._timer.start()
             names = [self._workflow] if self._workflow else recent(self._desk.screen)
             self._desk.bridge.client_work(
-                lambda client: runs_of(client, names), self._read, self._not_read
+                self, lambda client: runs_of(client, names), self._read, self._not_read
             )
 
     def showEvent(self, event: object) -> None:

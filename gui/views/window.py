@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 
 from agent.api.work import TaskView
 from gui import settings
+from gui.bridge.asker import is_gone
 from gui.bridge.submitting import workflow_files
 from gui.model.agent_words import refusal_in_our_words
 from gui.model.flock import up_count
@@ -111,7 +112,7 @@ class Window(QWidget):
 
     def _listen(self) -> None:
         self._desk.changed.connect(self.refresh)
-        self._desk.failed.connect(lambda said: self.fault.say(refusal_in_our_words(said)))
+        self._desk.failed.connect(self._complain)
         self._desk.said.connect(self._say)
         self._desk.go_to.connect(self.show_there)
         self._desk.submit.connect(self.submit)
@@ -263,6 +264,9 @@ class Window(QWidget):
         if tick is not None:
             tick()
 
+    def _complain(self, sentence: str) -> None:
+        self.fault.say(refusal_in_our_words(sentence))
+
     def _say(self, sentence: str) -> None:
         self.said.say(sentence)
         self._said_timer.start()
@@ -279,7 +283,7 @@ class Window(QWidget):
                 settings.last_folder("submit"),
                 tr("Workflows ({patterns})", patterns=patterns),
             )
-        if not paths:
+        if not paths or is_gone(self):
             return None
         settings.keep_folder("submit", Path(paths[0]).parent)
         try:

@@ -33,7 +33,7 @@ def submit(qtbot: QtBot, desk: Desk, *tasks: Task) -> str:
     """A workflow of a new name, known to the screen with its tasks."""
     name = f"line {fresh()}"
     until(qtbot, lambda: desk.screen.node is not None)
-    desk.ask(SUBMIT, Submit(name, tasks, submitter="ana"))
+    desk.ask(desk, SUBMIT, Submit(name, tasks, submitter="ana"))
     until(qtbot, lambda: len(desk.screen.tasks.get(name, {})) == len(tasks))
     return name
 

@@ -60,7 +60,8 @@ def asking(
     until(qtbot, lambda: there.screen.node is not None)
     dialog = FirstRun(there, login)
     dialog.show()
-    there.bridge.ask(ASK, Ask(f"127.0.0.1:{port}"), dialog._asked, dialog._refused, 60.0)
+    asked = Ask(f"127.0.0.1:{port}")
+    there.bridge.ask(dialog, ASK, asked, dialog._asked, dialog._refused, 60.0)
     until(qtbot, lambda: dialog.pages.currentIndex() == ASKING_PAGE)
     yield dialog
     dialog.close()
