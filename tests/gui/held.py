@@ -1,0 +1,211 @@
+"""An agent that answers when the test says so: behind the real bridge, in the place of its client.
+
+What keeps the screen up to date is answered at once; every question of the window is held until it
+is released, with a good reply or a failure. Logs tell one part and then wait for more, as real ones
+do. Both threads use it, so all that it knows lies behind one lock, and answers are futures that any
+thread may give.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import sys
+import threading
+from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+from agent.api import admission, datasets, flock, history, logs, plan, programs, settings, work
+from agent.api.methods import AnyMethod
+from agent.api.session import Event, Welcome
+from agent.api.values import Dataset, Position, TaskState
+from agent.api.volunteering import VolunteeringView, VolunteerRules
+from agent.client import ClientError, Home
+from gui.bridge.bridge import Bridge, Task
+from tests.gui.values import LOG, NOW_S, current, node, peer, task, workflow
+
+GATE = task("look", TaskState.WAITING, gate=True, asks="look at the wires")
+RUNNING = task("segment", TaskState.RUNNING, attempt=1, host="acor")
+DONE = task("import", TaskState.TERMINATED, attempt=1, outputs=(Dataset("sha256:ab", 4),))
+TASKS = (DONE, RUNNING, GATE)
+WORKFLOW = workflow(
+    state="running",
+    gates=1,
+    counts=dict.fromkeys((TaskState.TERMINATED, TaskState.RUNNING, TaskState.WAITING), 1),
+)
+NODE = node(tasks=(current(),), running=1)
+VOLUNTEERING = VolunteeringView(True, False, "", VolunteerRules())
+SETTINGS = settings.SettingsView("wingbeat.toml", "acor", 1, (), (), 2, ())
+ASKING = admission.AskView("waiting", "office", "cagarro", "AB-12", 9)
+JOINED = flock.Joined("office", "n1", "acor")
+WISHED = work.Wished("line-42", "done")
+POSITION = Position(LOG, 0)
+
+BACKGROUND: dict[str, object] = {
+    "status": work.StatusReply(NODE, (WORKFLOW,), 1, POSITION),
+    "show": work.ShowReply(WORKFLOW, TASKS, 0, POSITION),
+    "volunteering": VOLUNTEERING,
+    "peers": flock.PeersReply(NODE, (peer("garajau"),)),
+    "members": flock.MembersReply("office", (), ()),
+    "programs": programs.ProgramsReply((programs.ProgramView("map@1", ("acor",), "waiting"),)),
+    "settings": SETTINGS,
+    "requests": admission.RequestsReply(
+        (admission.JoinRequestView("r1", "milhafre", "ana", "10.0.0.9", "AB-12", "acor", 1, 9),),
+        True,
+    ),
+    "asked": admission.AskView("none"),
+}
+REPLIES: dict[str, object] = {
+    "add_dataset": datasets.DatasetAdded(Dataset("sha256:cd", 4), "scan.las"),
+    "admit": admission.Answered("r1", "milhafre", "AB-12", True),
+    "agent_log": logs.AgentLogReply((logs.LogLine(1, "info", "begun"),), "1"),
+    "ask": ASKING,
+    "accept_program": programs.Decided("map@1", "accepted"),
+    "begin_upload": datasets.UploadBegun("u1"),
+    "change_settings": SETTINGS,
+    "confirm_ask": ASKING,
+    "dataset_files": datasets.FilesReply("sha256:ab", "points", False, (datasets.FileView("", 4),), 1, 4),
+    "datasets": datasets.DatasetsReply((datasets.DatasetView("sha256:ab", 4, name="points"),), 1),
+    "editor": [],
+    "end_upload": datasets.DatasetAdded(Dataset("sha256:cd", 4), "scan.las"),
+    "expel": flock.Expelled("id-garajau", "garajau"),
+    "flock_create": JOINED,
+    "gate": WISHED,
+    "invite": flock.Invitation("wingbeat-1", "wingbeat-1", "office", 1, 9),
+    "join": JOINED,
+    "leave": flock.Left("office"),
+    "nearby": admission.NearbyReply((admission.NearbyFlock("f1", "office", 2, True),)),
+    "plan": plan.PlanReply(False, (), (), 1, int(NOW_S * 1000)),
+    "read_dataset": datasets.DatasetPiece(b"4 4 ", 0, 4),
+    "refuse": admission.Answered("r1", "milhafre", "AB-12", False),
+    "refuse_program": programs.Decided("map@1", "refused"),
+    "runs": history.RunsReply((), 0),
+    "set_volunteering": VOLUNTEERING,
+    "statistics": history.StatisticsReply((history.WeekView(1, 2.0, 3, 4, 0, 0, 1.0, 2.0),), 1, 2.0, 3, 4),
+    "submit": work.Submitted("line-43", False, 1),
+    "task_log": logs.TaskLogPart("t1", "r", "acor", "reading", 0, 7, 7, False),
+    "upload_chunk": datasets.ChunkTaken(4),
+    "why": work.Story(RUNNING, "runs on acor", (work.Move(1, "it was submitted", "by ana"),)),
+    "withdraw_ask": admission.AskView("ended"),
+}  # fmt: skip
+FAILURE = "The agent ended the connection."
+ENDLESS = {"agent_log", "task_log"}
+
+
+@dataclass(slots=True, eq=False)
+class Wish:
+    """A question, and what will be its answer; cancelled when it is called off."""
+
+    method: str
+    answer: concurrent.futures.Future[Any] = field(default_factory=concurrent.futures.Future)
+
+
+class HeldAgent:
+    """Stands where the client's class does."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._wishes: list[Wish] = []
+        self._told: set[str] = set()
+        self._outcome: bool | None = None
+
+    # -- the client's side -------------------------------------------------------------------
+
+    welcome = Welcome(1, "1", "n1", "acor", POSITION)
+
+    async def connect(self, *_: object) -> Self:
+        return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        pass
+
+    async def events(self, *_: object, **__: object) -> AsyncGenerator[Event, None]:
+        await asyncio.Event().wait()
+        yield Event(0, 0, None)  # type: ignore[arg-type]
+
+    async def call(self, method: AnyMethod, _: object) -> Any:
+        known = BACKGROUND.get(method.name)
+        return known if known is not None else await self.hold(method.name)
+
+    async def hold(self, name: str) -> Any:
+        """Until it is released; also for what no agent is asked for."""
+        wish = Wish(name)
+        with self._lock:
+            self._wishes.append(wish)
+            if self._outcome is not None:
+                self._answer(wish, self._outcome)
+        return await asyncio.wrap_future(wish.answer)
+
+    # -- the test's side ---------------------------------------------------------------------
+
+    def waiting(self) -> list[str]:
+        """What is asked and neither answered nor called off."""
+        with self._lock:
+            return [each.method for each in self._wishes if not each.answer.done()]
+
+    def called_off(self) -> set[str]:
+        """What was, so far."""
+        with self._lock:
+            return {each.method for each in self._wishes if each.answer.cancelled()}
+
+    def answer(self, name: str) -> None:
+        """These and no others: what one has to hear to come to the next question."""
+        with self._lock:
+            for each in self._wishes:
+                if each.method == name:
+                    self._answer(each, True)
+
+    def release(self, *, good: bool) -> None:
+        """All that wait, and all that come."""
+        with self._lock:
+            self._outcome = good
+            for each in self._wishes:
+                self._answer(each, good)
+
+    def _answer(self, wish: Wish, good: bool) -> None:
+        if wish.answer.done() or (good and wish.method in self._told & ENDLESS):
+            return
+        self._told.add(wish.method)
+        if good:
+            wish.answer.set_result(REPLIES[wish.method])
+        else:
+            wish.answer.set_exception(ClientError(FAILURE))
+
+
+class WatchedBridge(Bridge):
+    """The real one; knows besides which of its work has not ended, and where it was asked for."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home)
+        self._begun: list[concurrent.futures.Future[None]] = []
+        self.sites: set[str] = set()
+
+    def work(self, *arguments: Any, **named: Any) -> Task:
+        self.sites.add(_site())
+        return super().work(*arguments, **named)
+
+    def _submit(self, work: Coroutine[Any, Any, None]) -> concurrent.futures.Future[None]:
+        future = super()._submit(work)
+        self._begun.append(future)
+        return future
+
+    def under_way(self) -> int:
+        """How much work was begun and has not ended."""
+        return sum(not each.done() for each in self._begun)
+
+
+def _site() -> str:
+    """The view and its method that ask; nothing where it is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        path = Path(frame.f_code.co_filename)
+        if path.parent.name == "views" and path.name != "desk.py":
+            return ".".join(frame.f_code.co_qualname.split(".")[:2])
+        frame = frame.f_back
+    return ""

@@ -1,0 +1,554 @@
+"""Replies, failures and further parts that come when who asked for them is closed: nothing happens.
+
+Each view is brought to where its question is under way, closed, and only then answered; or answered
+so that the reply lies in Qt's queue while it is closed. An exception in a slot fails the test. The
+table is whole: a view that asks and does not stand in it fails a test too.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QSpinBox, QWidget
+from pytestqt.qtbot import QtBot
+from shiboken6 import Shiboken
+
+import gui.views
+from agent.api.flock import Invitation
+from agent.client import Home
+from gui.bridge import bridge as bridge_module
+from gui.bridge import following
+from gui.bridge.bridge import Bridge
+from gui.model.screen import Screen
+from gui.views import log_page, submit_sheet
+from gui.views.computer_page import ComputerPage
+from gui.views.desk import Desk
+from gui.views.first_run import ASKING_PAGE, FirstRun
+from gui.views.flock_page import FlockPage, InviteDialog
+from gui.views.gate_dialog import GateDialog
+from gui.views.log_page import LogPage
+from gui.views.settings_dialog import SettingsDialog
+from gui.views.side_bar import Place
+from gui.views.submit_sheet import SubmitSheet
+from gui.views.window import Window
+from tests.gui.acts import gone_to, press
+from tests.gui.conftest import NoLogin
+from tests.gui.held import ASKING, FAILURE, GATE, RUNNING, HeldAgent, WatchedBridge
+
+SETTLED_S_MAX = 20.0
+"""No agent has to be waited for here."""
+FILE = "name: late\ntasks: {a: {program: map@1}}\n"
+
+
+@dataclass
+class Stage:
+    """A window on an agent that answers when it is told to."""
+
+    qtbot: QtBot
+    agent: HeldAgent
+    bridge: WatchedBridge
+    desk: Desk
+    window: Window
+    folder: Path
+
+    def page(self, place: Place, kind: type[QWidget]) -> QWidget:
+        return gone_to(self.window, place, kind)
+
+    def first_run(self) -> FirstRun:
+        node = self.desk.screen.node
+        assert node is not None
+        self.desk.screen.node = replace(node, flock="")
+        dialog = FirstRun(self.desk, NoLogin(), self.window)
+        dialog.show()
+        return dialog
+
+    def file(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text, "utf-8")
+        return path
+
+    def settled(self) -> bool:
+        """Whether all work has ended or waits for an answer."""
+        return self.bridge.under_way() == len(self.agent.waiting())
+
+
+@pytest.fixture
+def stage(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Stage]:
+    agent = HeldAgent()
+    for module in (bridge_module, following):
+        monkeypatch.setattr(module, "Client", agent)
+    monkeypatch.setattr(submit_sheet, "editor_command", lambda *_: agent.hold("editor"))
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda *_: False)
+    home = Home.at(tmp_path)
+    bridge = WatchedBridge(home)
+    desk = Desk(home, Screen(), bridge)
+    bridge.start()
+    window = Window(desk, NoLogin())
+    window.show()
+    made = Stage(qtbot, agent, bridge, desk, window, tmp_path)
+    until(qtbot, lambda: desk.screen.asked is not None and desk.screen.settings is not None)
+    yield made
+    bridge.stop()
+    if Shiboken.isValid(window):
+        close(window)
+
+
+def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
+    qtbot.waitUntil(true, timeout=int(SETTLED_S_MAX * 1000))
+
+
+def close(thing: QWidget) -> None:
+    """As its person does, or as the end of the window does."""
+    thing.close()
+    thing.deleteLater()
+
+
+def turn() -> None:
+    """Qt comes to all that it was given."""
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    QApplication.processEvents()
+
+
+# -- how each view comes to have a question under way ----------------------------------------
+
+
+def nearby(stage: Stage) -> QWidget:
+    return stage.first_run()
+
+
+def ask_nearby(stage: Stage) -> QWidget:
+    dialog = stage.first_run()
+    until(stage.qtbot, lambda: "nearby" in stage.agent.waiting())
+    stage.agent.answer("nearby")
+    until(stage.qtbot, lambda: dialog.nearby.list.count() == 1)
+    dialog.ask_it.setChecked(True)
+    press(dialog, "firstRunNext")
+    return dialog
+
+
+def join(stage: Stage) -> QWidget:
+    dialog = stage.first_run()
+    dialog.offer("wingbeat-1")
+    press(dialog, "firstRunNext")
+    return dialog
+
+
+def create(stage: Stage) -> QWidget:
+    dialog = stage.first_run()
+    dialog.create_it.setChecked(True)
+    press(dialog, "firstRunNext")
+    return dialog
+
+
+def rules(stage: Stage) -> QWidget:
+    dialog = stage.first_run()
+    dialog._show(1)
+    press(dialog, "firstRunNext")
+    return dialog
+
+
+def answered_code(name: str) -> Callable[[Stage], QWidget]:
+    def begin(stage: Stage) -> QWidget:
+        dialog = stage.first_run()
+        dialog.asking.tell(ASKING)
+        dialog._show(ASKING_PAGE)
+        press(dialog, name)
+        return dialog
+
+    return begin
+
+
+def expel(stage: Stage) -> QWidget:
+    page = stage.page(Place.FLOCK, FlockPage)
+    assert isinstance(page, FlockPage)
+    until(stage.qtbot, lambda: page.table.choose("id-garajau"))
+    press(page, "expel")
+    say_yes(page, "expelBox")
+    return stage.window
+
+
+def say_yes(parent: QWidget, name: str) -> None:
+    box = parent.findChild(QMessageBox, name)
+    assert box is not None
+    yes = QMessageBox.ButtonRole.DestructiveRole
+    next(each for each in box.buttons() if box.buttonRole(each) == yes).click()
+
+
+def invite(stage: Stage) -> QWidget:
+    dialog = InviteDialog(stage.desk, stage.window)
+    dialog.show()
+    press(dialog, "inviteMake")
+    return dialog
+
+
+def flock_tab(name: str) -> Callable[[Stage], QWidget]:
+    def begin(stage: Stage) -> QWidget:
+        page = stage.page(Place.FLOCK, FlockPage)
+        assert isinstance(page, FlockPage)
+        page.tabs.setCurrentWidget(getattr(page, name))
+        return stage.window
+
+    return begin
+
+
+def gate(stage: Stage) -> QWidget:
+    dialog = GateDialog(stage.desk, replace(GATE, attach=("scan.las",)), stage.window)
+    dialog.open()
+    dialog.offer([stage.file("scan.las", "4 4 ")])
+    press(dialog, "gateDone")
+    return dialog
+
+
+def mark_done(stage: Stage) -> QWidget:
+    stage.window.workflows.choose("line-42", "look")
+    press(stage.window, "markDone")
+    return stage.window
+
+
+def result(stage: Stage) -> QWidget:
+    stage.window.workflows.choose("line-42", "import")
+    press(stage.window, "openOutput0")
+    return stage.window
+
+
+def why(stage: Stage) -> QWidget:
+    stage.window.workflows.choose("line-42", "segment")
+    return stage.window
+
+
+def settings(stage: Stage) -> SettingsDialog:
+    dialog = SettingsDialog(stage.desk, NoLogin(), stage.window)
+    dialog.show()
+    return dialog
+
+
+def change(stage: Stage) -> QWidget:
+    dialog = settings(stage)
+    slots = dialog.findChild(QSpinBox, "machineSlots")
+    assert slots is not None
+    slots.editingFinished.emit()
+    return dialog
+
+
+def leave(stage: Stage) -> QWidget:
+    dialog = settings(stage)
+    press(dialog, "leaveFlock")
+    say_yes(dialog, "leaveBox")
+    return dialog
+
+
+def sheet(stage: Stage) -> SubmitSheet:
+    made = stage.window.submit([str(stage.file("late.wingbeat.yaml", FILE))])
+    assert made is not None
+    return made
+
+
+def sheet_button(name: str) -> Callable[[Stage], QWidget]:
+    def begin(stage: Stage) -> QWidget:
+        made = sheet(stage)
+        until(stage.qtbot, lambda: "plan" in stage.agent.waiting())
+        stage.agent.answer("plan")
+        until(stage.qtbot, made.submit.isEnabled)
+        press(made, name)
+        return made
+
+    return begin
+
+
+def computer(stage: Stage) -> QWidget:
+    page = stage.page(Place.COMPUTER, ComputerPage)
+    assert isinstance(page, ComputerPage)
+    page.mains.toggle()
+    return stage.window
+
+
+def on_page(place: Place, kind: type[QWidget], name: str = "") -> Callable[[Stage], QWidget]:
+    def begin(stage: Stage) -> QWidget:
+        page = stage.page(place, kind)
+        if name:
+            until(stage.qtbot, lambda: page.findChild(QObject, name) is not None)
+            press(page, name)
+        return stage.window
+
+    return begin
+
+
+def log(stage: Stage) -> QWidget:
+    return stage.window.open_log(RUNNING)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A view with a question under way: who asks where, what, and whether it is an act, which goes
+    on when it is closed."""
+
+    site: str
+    asks: str
+    begin: Callable[[Stage], QWidget]
+    act: bool = False
+
+
+CASES = (
+    Case("NearbyFlocks.look", "nearby", nearby),
+    Case("FirstRun._ask_nearby", "ask", ask_nearby, act=True),
+    Case("FirstRun._enter_flock", "join", join, act=True),
+    Case("FirstRun._enter_flock", "flock_create", create, act=True),
+    Case("FirstRun._set_rules", "set_volunteering", rules, act=True),
+    Case("AskPanel._confirm", "confirm_ask", answered_code("askConfirm"), act=True),
+    Case("AskPanel._withdraw", "withdraw_ask", answered_code("askWithdraw"), act=True),
+    Case("FlockPage._do_expel", "expel", expel, act=True),
+    Case("InviteDialog._make", "invite", invite, act=True),
+    Case("Statistics.showEvent", "statistics", flock_tab("statistics")),
+    Case("WorkflowTimeline.refresh", "runs", flock_tab("timeline")),
+    Case("GateDialog.send", "begin_upload", gate),
+    Case("TaskDetails.mark_done", "gate", mark_done, act=True),
+    Case("TaskDetails._ask_why", "why", why),
+    Case("Outputs._fetch", "dataset_files", result),
+    Case("SettingsDialog._change", "change_settings", change, act=True),
+    Case("SettingsDialog._leave", "leave", leave, act=True),
+    Case("SubmitSheet._check", "plan", sheet),
+    Case("SubmitSheet._edit", "editor", sheet_button("submitEdit")),
+    Case("SubmitSheet._send", "submit", sheet_button("submitDo"), act=True),
+    Case("ComputerPage._send", "set_volunteering", computer, act=True),
+    Case("ProgramsCard._accept", "accept_program",
+         on_page(Place.COMPUTER, ComputerPage, "accept_map"), act=True),
+    Case("ProgramsCard._refuse", "refuse_program",
+         on_page(Place.COMPUTER, ComputerPage, "refuse_map"), act=True),
+    Case("JoinRequests._admit", "admit", on_page(Place.FLOCK, FlockPage, "admit0"), act=True),
+    Case("JoinRequests._refuse", "refuse", on_page(Place.FLOCK, FlockPage, "refuse0"), act=True),
+    Case("LogPage._begin", "agent_log", on_page(Place.LOG, LogPage)),
+    Case("LogWindow.__init__", "task_log", log),
+)  # fmt: skip
+SILENT = {"QueuePage", "WorkflowsPage", "Window"}
+"""These ask for nothing themselves; what is in them does."""
+IDS = [f"{each.site} {each.asks}" for each in CASES]
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("good", [True, False], ids=["reply", "failure"])
+def test_what_comes_for_a_closed_view_is_not_told(stage: Stage, case: Case, good: bool) -> None:
+    said: list[str] = []
+    stage.desk.failed.connect(said.append)
+    thing = under_way(stage, case)
+    close(thing)
+    turn()
+    assert not Shiboken.isValid(thing)
+    if not case.act:
+        until(stage.qtbot, lambda: case.asks in stage.agent.called_off())
+    assert case.act == (case.asks in stage.agent.waiting())
+    stage.agent.release(good=good)
+    until(stage.qtbot, stage.settled)
+    turn()
+    assert said == ([FAILURE] if case.act and not good else [])
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("good", [True, False], ids=["reply", "failure"])
+def test_what_is_on_its_way_when_a_view_is_closed_is_not_told(
+    stage: Stage, case: Case, good: bool
+) -> None:
+    thing = under_way(stage, case)
+    stage.agent.release(good=good)
+    settle_without_qt(stage)
+    close(thing)
+    QApplication.processEvents()  # what was sent before comes before the end
+    turn()
+    assert not Shiboken.isValid(thing)
+    until(stage.qtbot, stage.settled)
+    turn()
+
+
+def under_way(stage: Stage, case: Case) -> QWidget:
+    thing = case.begin(stage)
+    until(stage.qtbot, lambda: case.asks in stage.agent.waiting())
+    assert case.site in stage.bridge.sites
+    return thing
+
+
+def settle_without_qt(stage: Stage) -> None:
+    end_s = time.monotonic() + SETTLED_S_MAX
+    while not stage.settled():
+        assert time.monotonic() < end_s, stage.agent.waiting()
+        time.sleep(0.002)
+
+
+def test_every_view_that_asks_stands_in_the_table() -> None:
+    scanned = {site for path in view_files() for site in asking_sites(path)}
+    assert scanned == {each.site for each in CASES}
+    asking = {each.site.partition(".")[0] for each in CASES}
+    assert classes_with_a_desk() == asking | SILENT
+
+
+def view_files() -> list[Path]:
+    folder = Path(next(iter(gui.views.__path__)))
+    return [path for path in sorted(folder.glob("*.py")) if path.name != "desk.py"]
+
+
+def asking_sites(path: Path) -> Iterator[str]:
+    """``View.method`` for each question that a file asks."""
+    for kind in ast.parse(path.read_text("utf-8")).body:
+        for method in getattr(kind, "body", ()):
+            if isinstance(kind, ast.ClassDef) and isinstance(method, ast.FunctionDef):
+                yield from (f"{kind.name}.{method.name}" for n in ast.walk(method) if _asks(n))
+
+
+def _asks(node: ast.AST) -> bool:
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    of = ast.unparse(node.func.value)
+    asks = node.func.attr in ("ask", "work", "client_work", "follow_log")
+    return asks and of.endswith(("desk", "bridge"))
+
+
+def classes_with_a_desk() -> set[str]:
+    found = set()
+    for module in iter_modules(gui.views.__path__, "gui.views."):
+        for name, each in inspect.getmembers(import_module(module.name), inspect.isclass):
+            ours = issubclass(each, QWidget) and each.__module__.startswith("gui.views.")
+            if ours and "desk" in inspect.signature(each.__init__).parameters:
+                found.add(name)
+    return found
+
+
+# -- further parts ---------------------------------------------------------------------------
+
+
+def test_a_part_for_somebody_who_is_gone_is_not_told(stage: Stage) -> None:
+    asker, heard = QObject(), list[object]()
+    stage.bridge.tell(asker, heard.append, 1)
+    turn()
+    stage.bridge.tell(asker, heard.append, 2)
+    Shiboken.delete(asker)
+    turn()
+    assert heard == [1]
+
+
+def test_a_page_that_is_only_hidden_is_told(stage: Stage) -> None:
+    page = stage.page(Place.FLOCK, FlockPage)
+    assert isinstance(page, FlockPage)
+    page.tabs.setCurrentWidget(page.statistics)
+    until(stage.qtbot, lambda: "statistics" in stage.agent.waiting())
+    stage.window.go(Place.QUEUE)
+    stage.window.hide()
+    stage.agent.release(good=True)
+    until(stage.qtbot, lambda: page.statistics._numbers["done"].text() == "4")
+
+
+def test_a_view_that_was_not_shown_yet_is_told(stage: Stage) -> None:
+    made = SubmitSheet(stage.desk, [stage.file("late.wingbeat.yaml", FILE)], stage.window)
+    stage.agent.release(good=True)
+    until(stage.qtbot, made.submit.isEnabled)
+
+
+def test_what_is_called_off_is_not_told_even_if_it_is_on_its_way(stage: Stage) -> None:
+    heard: list[object] = []
+
+    async def nothing() -> None:
+        pass
+
+    task = stage.bridge.work(stage.desk, nothing, heard.append, heard.append)
+    settle_without_qt(stage)
+    task.cancel()
+    turn()
+    assert heard == []
+
+
+def test_each_question_has_to_name_its_asker() -> None:
+    for method in (Bridge.ask, Bridge.work, Bridge.client_work, Bridge.follow_log, Bridge.tell):
+        first = list(inspect.signature(method).parameters.values())[1]
+        assert (first.name, first.annotation) == ("asker", "QObject")
+        assert first.default is inspect.Parameter.empty
+
+
+def test_a_log_is_read_on_only_while_it_is_followed(stage: Stage) -> None:
+    page = stage.page(Place.LOG, LogPage)
+    assert isinstance(page, LogPage)
+    page.follow.setChecked(False)
+    stage.agent.answer("agent_log")
+    until(stage.qtbot, lambda: "begun" in page.text.toPlainText())
+    until(stage.qtbot, lambda: stage.agent.waiting().count("agent_log") == 0)
+    page.follow.setChecked(True)
+    until(stage.qtbot, lambda: stage.agent.waiting().count("agent_log") == 1)
+
+
+# -- choosing files --------------------------------------------------------------------------
+
+
+def invited(stage: Stage) -> InviteDialog:
+    dialog = InviteDialog(stage.desk, stage.window)
+    dialog._invitation = Invitation("wingbeat-1", "wingbeat-1", "office", 1, 9)
+    return dialog
+
+
+def gate_dialog(stage: Stage) -> GateDialog:
+    return GateDialog(stage.desk, GATE, stage.window)
+
+
+CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
+    "FirstRun._open": lambda stage: both(stage.first_run(), "_open"),
+    "InviteDialog._save": lambda stage: both(invited(stage), "_save"),
+    "GateDialog._add": lambda stage: both(gate_dialog(stage), "_add"),
+    "GateDialog._choose": lambda stage: both(gate_dialog(stage), "_choose", "scan"),
+    "Outputs._save": lambda stage: (
+        stage.window,
+        lambda: stage.window.workflows.details.outputs._save(RUNNING),  # type: ignore[arg-type]
+    ),
+    "Window.submit": lambda stage: both(stage.window, "submit", None),
+    ".export_text": lambda stage: (
+        stage.window,
+        lambda: log_page.export_text(stage.window, "text", "a.log", stage.desk.failed.emit),
+    ),
+}
+
+
+def both(thing: QWidget, act: str, *values: object) -> tuple[QWidget, Callable[[], object]]:
+    return thing, lambda: getattr(thing, act)(*values)
+
+
+@pytest.mark.parametrize("site", CHOOSERS)
+def test_a_file_chosen_for_a_view_that_was_closed_meanwhile_is_let_be(
+    stage: Stage, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thing, act = CHOOSERS[site](stage)
+    chosen = str(stage.folder / "chosen")
+
+    def choose(answer: object) -> Callable[..., object]:
+        def chooser(*_: object) -> object:
+            close(thing)
+            turn()
+            return answer
+
+        return chooser
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choose((chosen, "")))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", choose((chosen, "")))
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", choose(([chosen], "")))
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose(chosen))
+    act()
+    assert not Shiboken.isValid(thing)
+    assert not Path(chosen).exists()
+
+
+def test_every_chooser_of_files_stands_in_the_table() -> None:
+    found = set()
+    for path in view_files():
+        for top in ast.parse(path.read_text("utf-8")).body:
+            inner = top.body if isinstance(top, ast.ClassDef) else [top]
+            for each in inner:
+                if "QFileDialog.get" in ast.unparse(each) and isinstance(each, ast.FunctionDef):
+                    owner = top.name if isinstance(top, ast.ClassDef) else ""
+                    found.add(f"{owner}.{each.name}")
+    assert found == set(CHOOSERS)
