@@ -1,8 +1,8 @@
 """Whether somebody who asked is still there to be told.
 
-Destroyed is gone, and so is a window that was closed and is destroyed with the next turn of Qt's
-loop: what it would do with a reply (close itself, disconnect) it has done. What is only hidden, such
-as a page behind another one or the window while it is in the tray, is there.
+Destroyed is gone, and so is what was closed and is destroyed with the next turn of Qt's loop: what
+it would do with a reply (close itself, copy it to the clipboard) its person does not want any more.
+What is only hidden, such as a page behind another one or the window while it is in the tray, is there.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 from shiboken6 import Shiboken
 
+_MARK = Qt.WidgetAttribute.WA_DeleteOnClose
+
 
 def is_gone(asker: QObject) -> bool:
-    """Whether nothing may be told to it any more; asked in Qt's thread."""
-    if not Shiboken.isValid(asker):
-        return True
-    return isinstance(asker, QWidget) and _is_closed(asker.window())
+    """Whether it was destroyed; asked in Qt's thread, as all here."""
+    return not Shiboken.isValid(asker)
 
 
-def _is_closed(window: QWidget) -> bool:
-    """For good; one that was not shown yet is not."""
-    known = Qt.WidgetAttribute
-    return (
-        window.isHidden()
-        and window.testAttribute(known.WA_DeleteOnClose)
-        and window.testAttribute(known.WA_WState_ExplicitShowHide)
-    )
+def passing_window(asker: QObject) -> QWidget | None:
+    """The window that it is in, or is, if that one does not outlive its closing."""
+    window = asker.window() if isinstance(asker, QWidget) else None
+    return window if window is not None and window.testAttribute(_MARK) else None
+
+
+def is_closed(passing: QWidget | None) -> bool:
+    """Whether such a window was closed: Qt takes the mark away as it does that."""
+    return passing is not None and (is_gone(passing) or not passing.testAttribute(_MARK))

@@ -25,12 +25,13 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QWidget
 from shiboken6 import Shiboken
 
 from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.methods import DATASETS, DOCTOR, NEARBY, STATISTICS, TASK_LOG, WHY, Method
 from agent.client import Client, ClientError, Home
-from gui.bridge.asker import is_gone
+from gui.bridge.asker import is_closed, is_gone, passing_window
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import Notice
 
@@ -59,6 +60,7 @@ class _Question:
     asker: QObject
     key: int
     """Of the asker, as long as it lives."""
+    window: QWidget | None
     done: Done | None
     failed: Failed | None
     act: bool
@@ -163,7 +165,9 @@ class Bridge(QObject):
         if not future.cancelled():
             key = self._attend(asker)
             # A loop holds its tasks weakly; nobody but this table may hold the future.
-            self._questions[number] = _Question(asker, key, done, failed, act, future)
+            self._questions[number] = _Question(
+                asker, key, passing_window(asker), done, failed, act, future
+            )
         return Task(partial(self._call_off, number))
 
     def client_work(
@@ -205,7 +209,7 @@ class Bridge(QObject):
 
     def tell(self, asker: QObject, call: Callable[[Any], object], value: object) -> None:
         """From work in the bridge's loop: have something called in Qt's thread."""
-        self._to_qt(partial(_tell_part, asker, call, value))
+        self._to_qt(partial(self._tell_part, asker, call, value))
 
     def want(self, workflow: str) -> None:
         """Read the tasks of this workflow soon."""
@@ -277,15 +281,24 @@ class Bridge(QObject):
             call()
 
     def _answer(self, number: int, good: bool, value: Any) -> None:
-        question = self._questions.pop(number, None)
+        question = self._questions.get(number)
         if question is None:
             return
-        if not is_gone(question.asker):
-            call = question.done if good else question.failed
-            if call is not None:
-                call(value)
-        elif question.act and not good:
+        gone = self._is_gone(question.asker)
+        del self._questions[number]
+        call = question.done if good else question.failed
+        if not gone and call is not None:
+            call(value)
+        elif gone and question.act and not good:
             self.unheard.emit(value)
+
+    def _tell_part(self, asker: QObject, call: Callable[[Any], object], value: object) -> None:
+        if not self._is_gone(asker):
+            call(value)
+
+    def _is_gone(self, asker: QObject) -> bool:
+        own = (each for each in self._questions.values() if each.asker is asker)
+        return is_gone(asker) or any(is_closed(each.window) for each in own)
 
     def _call_off(self, number: int) -> None:
         question = self._questions.pop(number, None)
@@ -305,11 +318,6 @@ class Bridge(QObject):
         for number, question in list(self._questions.items()):
             if question.key == key and not question.act:
                 self._call_off(number)
-
-
-def _tell_part(asker: QObject, call: Callable[[Any], object], value: object) -> None:
-    if not is_gone(asker):
-        call(value)
 
 
 def _sentence(error: Exception) -> str:

@@ -196,7 +196,7 @@ def refusal_in_our_words(sentence: str) -> str:
     for each in (bare, bare[:1].lower() + bare[1:]):
         said = in_our_words(each)
         if said != each:
-            return f"{said[:1].upper()}{said[1:]}."
+            return f"{said[:1].upper()}{said[1:].rstrip('.')}."
     return sentence
 
 

@@ -466,6 +466,21 @@ def test_what_is_called_off_is_not_told_even_if_it_is_on_its_way(stage: Stage) -
     assert heard == []
 
 
+def test_a_dialog_that_was_closed_is_not_told_before_its_end(stage: Stage) -> None:
+    dialog, heard = InviteDialog(stage.desk, stage.window), list[object]()
+    dialog.show()
+
+    async def nothing() -> None:
+        pass
+
+    stage.bridge.work(dialog, nothing, heard.append, heard.append, act=True)
+    settle_without_qt(stage)
+    dialog.close()
+    QApplication.sendPostedEvents(stage.bridge)
+    assert Shiboken.isValid(dialog)
+    assert heard == []
+
+
 def test_each_question_has_to_name_its_asker() -> None:
     for method in (Bridge.ask, Bridge.work, Bridge.client_work, Bridge.follow_log, Bridge.tell):
         first = list(inspect.signature(method).parameters.values())[1]

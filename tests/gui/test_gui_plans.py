@@ -1,0 +1,305 @@
+"""What the model works out, row by row: plans, presence, hours, files, time line, graph.
+
+As with its words, values lie on both sides of each bound, so that one that moves is seen.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agent.api import admission
+from agent.api.history import PhaseSpan, RunView, TaskRuns
+from agent.api.plan import UNACCEPTED, Misfit, PlanReply, TaskPlan
+from agent.api.programs import ProgramsReply, ProgramView
+from agent.api.values import Dataset, TaskState
+from agent.api.volunteering import Hours, SourceView, VolunteerRules
+from agent.api.work import ATTACHED_MAX, Input, Submit, Task
+from gui.model.attaching import Attaching
+from gui.model.graph import (
+    BENDS_MAX,
+    FOLD_MIN,
+    closer,
+    counted,
+    draw,
+    label_of,
+    shape_of,
+    short_dataset,
+)
+from gui.model.marks import Mark
+from gui.model.notices import (
+    ProgramsRead,
+    RequestsRead,
+)
+from gui.model.planning import fits_text, planned_tasks, summary_text
+from gui.model.sources import source_mark, source_tip
+from gui.model.timeline import RECENT_MAX, Row, outcome_text, recent, timeline_of
+from gui.model.times import clock
+from gui.model.week import cells_of, painted, ranges_of
+from tests.gui.values import (
+    NOW_S,
+    connected,
+    status,
+    task,
+    volunteering,
+    workflow,
+)
+
+NOW_MS = int(NOW_S * 1000)
+S = TaskState
+GATE = workflow(counts={S.WAITING: 1})
+ASKS = admission.JoinRequestView("r", "milhafre", "ana", "10.0.0.9", "AB", "acor", 1, 2)
+JOINING = RequestsRead(admission.RequestsReply((ASKS, replace(ASKS, admitted=True)), True))
+PROGRAMS = ProgramsRead(
+    ProgramsReply((ProgramView("map@1", ("acor",), "waiting"), ProgramView("cut@1", ("acor",))))
+)
+
+
+# -- plans -----------------------------------------------------------------------------------
+
+
+def test_a_plan_line_by_line() -> None:
+    tasks = (
+        Task("a", program="p", expected_s=30),
+        Task("b", program="p", inputs=(Input("a"), Input("x", workflow="other")), after=("a",)),
+        Task("g", gate=True, asks="look", after=("b",)),
+        Task("s", gate=True),
+    )
+    submit = Submit("w", tasks)
+    seen = planned_tasks(submit)
+    rows = [(each.name, each.state, each.needs, each.gate, each.reason) for each in seen.values()]
+    assert rows == [
+        ("a", S.READY, (), False, "30 s"),
+        ("b", S.SUBMITTED, ("a",), False, "60 s"),
+        ("g", S.SUBMITTED, ("b",), True, "step for a person"),
+        ("s", S.WAITING, (), True, "step for a person"),
+    ]
+    assert (seen["a"].expected_s, seen["g"].asks, seen["a"].workflow) == (30, "look", "w")
+    plan = PlanReply(False, (), (), 1, NOW_MS + 120_000)
+    ends = clock(NOW_S + 120)
+    plain = Submit("w", tasks[:2])
+    known = replace(plan, known=True)
+    again = "A workflow of this name is known already and would not run twice"
+    rows_said = [
+        (submit, plan, "2 tasks, 2 steps for a person, about 2 min besides."),
+        (plain, plan, f"2 tasks, done about {ends}, in 2 min."),
+        (plain, None, "2 tasks."),
+        (plain, replace(plan, faults=("no",)), "2 tasks."),
+        (plain, replace(plan, expected_end_ms=0), "2 tasks."),
+        (plain, known, f"2 tasks, done about {ends}, in 2 min. {again}."),
+    ]
+    assert [summary_text(a, b, NOW_S) for a, b, _ in rows_said] == [said for *_, said in rows_said]
+
+
+def test_which_machines_fit_and_what_keeps_the_others() -> None:
+    def plan(*tasks: TaskPlan, **changes: object) -> PlanReply:
+        return replace(PlanReply(False, (), tasks, 1, 0), **changes)
+
+    def homeless(name: str, *reasons: str) -> TaskPlan:
+        misfits = tuple(Misfit("n", "acor", each) for each in reasons)
+        return TaskPlan(name, (), misfits, 0, 0)
+
+    fits = TaskPlan("a", ("acor", "garajau"), (Misfit("n", "x", "no."),), 0, 0)
+    many = [homeless(str(each), "no.") for each in range(4)]
+    pending = homeless("p", f"{UNACCEPTED}p@1", "too small")
+    rows = [
+        (plan(fits, fits), "Can run on acor, garajau."),
+        (plan(homeless("a", "x", "y", "y", "z")), "No machine fits a: y; x."),
+        (plan(*many), "\n".join(f"No machine fits {each}: no." for each in range(3))),
+        (plan(pending, waits=("somebody",)), "No machine fits p: too small."),
+        (plan(fits, faults=("no",)), ""),
+        (plan(homeless("a")), ""),
+    ]
+    assert [fits_text(each) for each, _ in rows] == [said for _, said in rows]
+
+
+# -- presence, week, files -------------------------------------------------------------------
+
+
+def test_what_each_source_means() -> None:
+    away = volunteering(volunteering=False, reason="Paused: you typed 3 s ago").view
+    others = volunteering(volunteering=False, reason="somebody uses it").view
+    helps = volunteering(rules=VolunteerRules(mode="when idle")).view
+    free = volunteering(rules=VolunteerRules("when idle", (), 1, 10, False, 512, False)).view
+    rows = [
+        ("last input", "x", away, Mark.SUSPENDED),
+        ("last input", "x", helps, Mark.DONE),
+        ("last input", "x", others, Mark.DONE),
+        ("sessions", "x", others, Mark.SUSPENDED),
+        ("sessions", "x", away, Mark.DONE),
+        ("sessions", "x", helps, Mark.DONE),
+        ("mains", "on battery", helps, Mark.SUSPENDED),
+        ("mains", "on battery", free, Mark.DONE),
+        ("full screen", "a film", helps, Mark.SUSPENDED),
+        ("full screen", "a film", free, Mark.DONE),
+        ("full screen", "Nothing fills it", helps, Mark.DONE),
+        ("memory", "511 MB of memory are free", helps, Mark.SUSPENDED),
+        ("memory", "512 MB of memory are free", helps, Mark.DONE),
+        ("memory", "nobody knows", helps, Mark.DONE),
+        ("programs", "No exclusive program runs", helps, Mark.DONE),
+        ("of a later version", "x", helps, Mark.DONE),
+    ]
+    for name, text, view, mark in rows:
+        assert source_mark(SourceView(name, True, False, text), view) is mark, (name, text)
+    blind, present = SourceView("mains", False, False, ""), SourceView("mains", True, True, "")
+    always = volunteering(rules=VolunteerRules(mode="always")).view
+    paused = volunteering(volunteering=False, rules=VolunteerRules(mode="always")).view
+    assert [source_mark(blind, each) for each in (helps, always)] == [Mark.CANCELLED] * 2
+    assert source_mark(present, always) is Mark.SUSPENDED
+    assert source_mark(SourceView("mains", True, False, ""), always) is Mark.WAITING
+    assert source_mark(SourceView("mains", True, False, ""), paused) is Mark.DONE
+    assert [
+        source_tip(each) for each in (Mark.SUSPENDED, Mark.DONE, Mark.WAITING, Mark.FAILED)
+    ] == [
+        *("Keeps this computer from helping", "Lets this computer help"),
+        *("Is not asked by these rules", "Cannot see"),
+    ]
+
+
+def test_hours_that_touch_a_cell_paint_it() -> None:
+    rows = [
+        (Hours("monday", "08:00", "10:00"), {(0, 8), (0, 9)}),
+        (Hours("monday", "08:59", "10:01"), {(0, 8), (0, 9), (0, 10)}),
+        (Hours("sunday", "23:30", "01:00"), {(6, 23), (0, 0)}),
+        (Hours("monday", "22:00", "24:00"), {(0, 22), (0, 23)}),
+    ]
+    assert [cells_of((each,)) for each, _ in rows] == [cells for _, cells in rows]
+    assert len(cells_of((Hours("monday", "08:00", "08:00"),))) == 24
+    assert painted(frozenset(), (1, 9), (0, 8), on=True) == {(0, 8), (0, 9), (1, 8), (1, 9)}
+    assert ranges_of(frozenset({(0, 0), (0, 1), (0, 3), (6, 23)})) == (
+        Hours("monday", "00:00", "02:00"),
+        Hours("monday", "03:00", "04:00"),
+        Hours("sunday", "23:00", "24:00"),
+    )
+
+
+def test_files_find_their_names() -> None:
+    scan, wires, other = Path("a/scan.las"), Path("WIRES.txt"), Path("other.las")
+    chosen = Attaching(("scan", "wires", "report"))
+    assert chosen.missing().startswith("Still missing: scan, wires, report.")
+    assert chosen.gap() == ""
+    assert chosen.offer([wires]) == []
+    assert chosen.gap() == "scan comes before what you chose: choose a file for it too."
+    assert chosen.offer([scan]) == []
+    assert (chosen.gap(), chosen.paths) == ("", [scan, wires])
+    assert chosen.missing().startswith("Still missing: report.")
+    assert chosen.offer([other, Path("b"), Path("c")]) == [Path("b"), Path("c")]
+    assert (chosen.path_of("report"), chosen.missing()) == (other, "")
+    chosen.remove(wires)
+    assert (chosen.path_of("wires"), chosen.paths) == (None, [scan, other])
+    chosen.choose("wires", other)
+    assert chosen.path_of("wires") == other
+    free = Attaching(())
+    paths = [Path(str(each)) for each in range(ATTACHED_MAX)]
+    assert free.offer([scan, scan, *paths]) == paths[-1:]
+    assert free.offer([scan]) == []
+    assert len(free.paths) == ATTACHED_MAX
+    free.remove(scan)
+    assert free.offer([scan, other]) == [other]
+
+
+# -- time line -------------------------------------------------------------------------------
+
+
+def test_bars_of_the_time_line() -> None:
+    def run(phase: str, begun: int, ended: int = 0, *spans: tuple[str, int]) -> RunView:
+        told = tuple(PhaseSpan(name, at * 1000) for name, at in spans)  # type: ignore[arg-type]
+        return RunView("r", 1, 1, "acor", phase, begun * 1000, 0, ended * 1000, "", told)  # type: ignore[arg-type]
+
+    held = run("Suspended", 10, 0, ("Running", 10), ("Suspended", 20))
+    tasks = [
+        TaskRuns("t", "t", "line-42", S.RUNNING, 0, (held, run("Yielded", 5, 6), run("Lost", 0))),
+        TaskRuns("u", "u", "line-42", S.RUNNING, 0, (run("Yielded", 40, 50, ("Running", 40)),)),
+        TaskRuns("v", "v", "line-42", S.RUNNING, 0, (run("Terminated", 60, 70),)),
+    ]
+    told = timeline_of(tasks, 60)
+    assert [(each.name, each.lane, each.begin_s, each.end_s, each.mark) for each in told.bars] == [
+        ("t", 0, 10, 60, Mark.SUSPENDED),
+        ("u", 1, 40, 50, Mark.CANCELLED),
+        ("v", 0, 60, 70, Mark.DONE),
+    ]
+    assert (told.rows, told.begin_s, told.end_s) == ((Row("acor", 2),), 10, 70)
+    assert told.bars[0].suspended == ((20, 60),)
+    assert told.bars[0].story.splitlines()[2:] == ["suspended for 40 s", "suspended"]
+    assert told.bars[0].story.splitlines()[1].endswith(" to now, 50 s")
+    assert told.bars[1].story.splitlines()[1] == f"{clock(40)} to {clock(50)}, 10 s"
+    empty = timeline_of([], 7)
+    assert (empty.bars, empty.begin_s, empty.end_s) == ((), 7, 7)
+    ahead = timeline_of([TaskRuns("t", "t", "w", S.RUNNING, 0, (run("Running", 90),))], 60)
+    assert (ahead.bars[0].begin_s, ahead.bars[0].end_s) == (90, 90)
+
+
+def test_how_runs_ended_and_which_workflows_moved_last() -> None:
+    def said(phase: str, text: str = "") -> str:
+        return outcome_text(RunView("r", 1, 1, "acor", phase, 1, 1, 1, text))  # type: ignore[arg-type]
+
+    phases = (
+        "Scheduled",
+        "Running",
+        "Suspended",
+        "Terminated",
+        "Failed",
+        "Evicted",
+        "Yielded",
+        "Lost",
+    )
+    assert [said(each) for each in phases] == [
+        *("fetching inputs", "running", "suspended", "ended well", "failed"),
+        *("given back: its machine was needed", "not needed any more", "lost with its machine"),
+    ]  # fmt: skip
+    assert said("Failed", "disk full") == "failed: disk full"
+    views = [workflow(str(each), submitted_ms=each) for each in range(RECENT_MAX)]
+    first = workflow("runs", state="running", submitted_ms=0)
+    second = workflow("ended", state="finished", submitted_ms=0, ended_ms=50)
+    assert recent(connected(status(*views, second, first))) == [
+        *("runs", "ended"),
+        *(str(each) for each in range(RECENT_MAX - 1, 1, -1)),
+    ]
+
+
+# -- graph -----------------------------------------------------------------------------------
+
+
+def test_places_of_boxes_and_bends_of_arrows() -> None:
+    tasks = [task("a"), task("b", needs=("a",)), task("c", needs=("a", "b")), task("late"),
+             task("d", needs=("c", "late", "elsewhere"))]  # fmt: skip
+    picture = draw(tasks)
+    assert {each.key: each.x for each in picture.boxes} == {
+        "a": 0.0, "b": 210.0, "c": 420.0, "late": 420.0, "d": 630.0,
+    }  # fmt: skip
+    assert min(each.y for each in picture.boxes) == 0.0
+    assert {each.y % 76.0 for each in picture.boxes} <= {0.0, 38.0}
+    (bent,) = [each for each in picture.arrows if each.bends]
+    assert (bent.source, bent.target, bent.bends[0][0]) == ("a", "c", 210.0 + 72.0)
+    near = closer(picture)
+    assert [round(each.x) for each in near.boxes] == [0, 170, 340, 340, 510]
+    assert near.arrows[1].bends[0][0] == pytest.approx(170.0 + 72.0)
+    assert shape_of(tasks)[1] == ("b", ("a",)) == picture.shape[1]
+
+
+def test_only_many_that_are_alike_are_one_box() -> None:
+    def boxes(count: int) -> list[tuple[str, int]]:
+        tasks = [task(f"t{each}", program="tile@1") for each in range(count)]
+        return [(each.title, len(each.tasks)) for each in draw(tasks).boxes]
+
+    assert boxes(FOLD_MIN) == [("tile", 5)]
+    assert boxes(FOLD_MIN - 1) == [(f"t{each}", 1) for each in range(4)]
+    gates = [task(f"g{each}", program="tile@1", gate=each > 4) for each in range(10)]
+    assert [len(each.tasks) for each in draw(gates).boxes] == [5, 5]
+    assert [each.gate for each in draw(gates).boxes] == [False, True]
+    known = {each.task: each for each in gates[:3]}
+    assert counted(draw(gates).boxes[0], known) == {Mark.WAITING: 3}
+    assert BENDS_MAX == 2000
+
+
+def test_names_of_what_flows() -> None:
+    assert short_dataset("sha256:0123456789") == "0123456"
+    assert short_dataset("tree:0123456789") == "0123456"
+    assert short_dataset("scan/7") == "scan/7"
+    assert short_dataset("other:0123456789") == "other:0123456789"
+    external = task("a", outputs=(Dataset("scan/7", external=True), Dataset("b", 1)))
+    assert label_of(external) == "scan/7 +1"
+    first = [task("a", outputs=(Dataset("sha256:ab", 4),)), task("b", needs=("a",))]
+    assert draw(first, {"sha256:ab": "points"}).arrows[0].label == "points"
