@@ -183,7 +183,7 @@ def test_files_find_their_names() -> None:
     assert chosen.offer([wires]) == []
     assert chosen.gap() == "scan comes before what you chose: choose a file for it too."
     assert chosen.offer([scan]) == []
-    assert (chosen.gap(), chosen.paths) == ("", [scan, wires])
+    assert [chosen.gap(), *chosen.paths] == ["", scan, wires]
     assert chosen.missing().startswith("Still missing: report.")
     assert chosen.offer([other, Path("b"), Path("c")]) == [Path("b"), Path("c")]
     assert (chosen.path_of("report"), chosen.missing()) == (other, "")
@@ -220,8 +220,8 @@ def test_bars_of_the_time_line() -> None:
         ("u", 1, 40, 50, Mark.CANCELLED),
         ("v", 0, 60, 70, Mark.DONE),
     ]
-    assert (told.rows, told.begin_s, told.end_s) == ((Row("acor", 2),), 10, 70)
-    assert told.bars[0].suspended == ((20, 60),)
+    assert [*told.rows, told.begin_s, told.end_s] == [Row("acor", 2), 10, 70]
+    assert list(told.bars[0].suspended) == [(20, 60)]
     assert told.bars[0].story.splitlines()[2:] == ["suspended for 40 s", "suspended"]
     assert told.bars[0].story.splitlines()[1].endswith(" to now, 50 s")
     assert told.bars[1].story.splitlines()[1] == f"{clock(40)} to {clock(50)}, 10 s"

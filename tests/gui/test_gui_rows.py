@@ -24,6 +24,7 @@ from gui.model.notices import (
     AskRead,
     DatasetsNamed,
     MembersRead,
+    Notice,
     ProgramsRead,
     RequestsRead,
     SettingsRead,
@@ -64,7 +65,7 @@ PROGRAMS = ProgramsRead(
 def test_what_the_tray_says() -> None:
     own = (current(permille=319), current("detect", left_ms=30_000), current("report"))
     held = tuple(replace(each, state=S.SUSPENDED) for each in own)
-    rows = [
+    rows: list[tuple[list[Notice], str]] = [
         ([status(tasks=own[:1])], "Running segment for line-42, 31 %"),
         ([status(tasks=own[1:2])], "Running detect for line-42, 30 s left"),
         ([status(tasks=own[2:])], "Running report for line-42"),
@@ -150,7 +151,7 @@ def test_the_pauses_that_are_offered() -> None:
 
 def test_the_badge_of_the_tray() -> None:
     present = {"volunteering": False, "owner_present": True}
-    rows = [
+    rows: list[tuple[list[Notice], TrayState]] = [
         ([status(), JOINING], TrayState.NEEDS_YOU),
         ([status(**present)], TrayState.OWNER),
         ([status(owner_present=True)], TrayState.IDLE),
@@ -206,7 +207,7 @@ def flags(changes: Changes) -> set[str]:
 def test_each_notice_says_what_it_changed_and_only_once() -> None:
     screen = connected(status(workflow()))
     view = SettingsView("a", "b", 1, (), (), 2, ())
-    rows = [
+    rows: list[tuple[Notice, set[str]]] = [
         (peers(peer("a")), {"flock"}),
         (peers(peer("a")), set()),
         (peers(peer("a"), slots=3), {"flock", "node"}),
@@ -244,7 +245,14 @@ def test_each_notice_says_what_it_changed_and_only_once() -> None:
 
 def test_changes_of_a_bundle_are_those_of_all_in_it() -> None:
     screen = connected(status())
-    twice = [peers(peer("a")), peers(peer("a")), volunteering(), volunteering(), JOINING, JOINING]
+    twice: list[Notice] = [
+        peers(peer("a")),
+        peers(peer("a")),
+        volunteering(),
+        volunteering(),
+        JOINING,
+        JOINING,
+    ]
     assert flags(screen.fold(twice)) == {"flock", "volunteering"}
     assert flags(screen.fold([Absent(Absence.SILENT), Absent(Absence.SILENT)])) == {"connection"}
     assert flags(screen.fold([Answering(), Answering()])) == {"connection"}

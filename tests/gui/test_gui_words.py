@@ -159,7 +159,7 @@ def test_the_tip_and_the_numbers_of_a_workflow() -> None:
     assert when_tip(replace(view, submitter="")) == "Submitted 2027-01-15 08:00:00"
     assert progress_text(view) == "1/3"
     assert progress_text(workflow()) == "0/3"
-    assert [priority_text(each) for each in (100, 20, 50)] == ["interactive", "low", "50"]
+    assert [priority_text(each) for each in (100, 50, 75)] == ["interactive", "low", "75"]
     states = ("waiting", "running", "finished", "failed", "cancelled")
     assert [may_cancel(workflow(state=each)) for each in states] == [True] * 2 + [False] * 3
     counts = ({S.ABORTED: 1}, {S.CANCELLED: 1}, {S.TERMINATED: 1})
