@@ -1,0 +1,359 @@
+"""What the bridge asks an agent and when, told by a script; time passes at once when all wait.
+
+No thread and no window here: the follower alone, with a client that answers from a table and notes
+each question with its moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any, Self, cast
+
+import pytest
+from msgspec.structs import replace
+
+from agent.api import admission, flock, programs, session, settings, work
+from agent.api.history import Statistics
+from agent.api.methods import STATISTICS, AnyMethod
+from agent.api.rpc import ErrorCode, Problem
+from agent.api.session import Event, Welcome
+from agent.api.values import Position, TaskState
+from agent.client import (
+    ClientError,
+    DisconnectedError,
+    EventsLostError,
+    Home,
+    NoAgentError,
+    RequestError,
+)
+from gui.bridge import following
+from gui.bridge.bridge import _sentence
+from gui.bridge.following import Attention, Follower
+from gui.model import notices
+from gui.model.notices import Absence, Absent, Notice
+from tests.gui.values import LOG, moved, node, volunteering, workflow
+
+POSITION = Position(LOG, 0)
+FLOCK = ["peers", "members", "programs", "settings"]
+JOINING = ["requests", "asked"]
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """Its clock stands while there is something to do, and then jumps to what is due next."""
+
+    _now_s = 0.0
+
+    def time(self) -> float:
+        return self._now_s
+
+    def _run_once(self) -> None:
+        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
+            due_s = self._scheduled[0].when()  # type: ignore[attr-defined]
+            self._now_s = max(self._now_s, due_s)
+        super()._run_once()  # type: ignore[misc]
+
+
+class Script:
+    """An agent by a table; stands where the client's class does."""
+
+    welcome = Welcome(1, "1", "n1", "acor", POSITION)
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[float, str]] = []
+        self.params: list[object] = []
+        self.told: list[tuple[float, Notice]] = []
+        self.events_left: list[tuple[float, object]] = []
+        self.greetings: list[Exception] = []
+        self.replies: dict[str, Callable[[Any], object]] = {
+            "status": lambda _: work.StatusReply(node(), (), 0, POSITION),
+            "show": lambda wish: work.ShowReply(workflow(wish.workflow), (), wish.first, POSITION),
+            "volunteering": lambda _: volunteering().view,
+            "peers": lambda _: flock.PeersReply(node(), ()),
+            "members": lambda _: flock.MembersReply("office", (), ()),
+            "programs": lambda _: programs.ProgramsReply(()),
+            "settings": lambda _: settings.SettingsView("a", "b", 1, (), (), 2, ()),
+            "requests": lambda _: admission.RequestsReply((), True),
+            "asked": lambda _: admission.AskView("none"),
+        }
+
+    async def connect(self, *_: object) -> Self:
+        self.note("hello", None)
+        if self.greetings:
+            raise self.greetings.pop(0)
+        return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    def note(self, name: str, params: object) -> None:
+        self.asked.append((round(asyncio.get_running_loop().time(), 3), name))
+        self.params.append(params)
+
+    async def call(self, method: AnyMethod, params: object) -> Any:
+        self.note(method.name, params)
+        reply = self.replies[method.name](params)
+        return await cast("Awaitable[object]", reply) if asyncio.iscoroutine(reply) else reply
+
+    async def events(self, *_: object, **__: object) -> AsyncGenerator[Event, None]:
+        while self.events_left:
+            at_s, happening = self.events_left.pop(0)
+            await asyncio.sleep(at_s - asyncio.get_running_loop().time())
+            if isinstance(happening, Exception):
+                raise happening
+            yield Event(1, 0, happening)  # type: ignore[arg-type]
+        await asyncio.Event().wait()
+
+    def tell(self, notice: Notice) -> None:
+        self.told.append((round(asyncio.get_running_loop().time(), 3), notice))
+
+    # -- for tests ---------------------------------------------------------------------------
+
+    def absences(self) -> list[tuple[float, Absence, str]]:
+        return [(at, n.why, n.sentence) for at, n in self.told if isinstance(n, Absent)]
+
+    def when(self, name: str) -> list[float]:
+        return [at_s for at_s, each in self.asked if each == name]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    made = Script()
+    monkeypatch.setattr(following, "Client", made)
+    return made
+
+
+Act = Callable[[Follower], Awaitable[object]]
+
+
+def play(
+    script: Script, length_s: float, *, attention: Attention | None = None, act: Act | None = None
+) -> None:
+    """So long a time of a window that is looked at."""
+
+    async def whole() -> None:
+        home = cast("Home", None)
+        follower = Follower(home, script.tell, attention or Attention(seen=True))
+        running = asyncio.ensure_future(follower.run())
+        if act is not None:
+            await act(follower)
+        await asyncio.wait([running], timeout=length_s)
+        running.cancel()
+        await asyncio.wait([running])
+
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        runner.run(whole())
+
+
+def refused(code: ErrorCode) -> RequestError:
+    return RequestError(Problem(code, "no"))
+
+
+def raising(error: Exception) -> Callable[[object], object]:
+    def call(_: object) -> object:
+        raise error
+
+    return call
+
+
+def silent(_: object) -> object:
+    return asyncio.sleep(60)
+
+
+def test_what_is_asked_first_and_how_often_after_that(script: Script) -> None:
+    play(script, 2.0)
+    assert [name for _, name in script.asked[:2]] == ["hello", "status"]
+    first = [name for at_s, name in script.asked if at_s == 0.0]
+    assert sorted(first[2:]) == sorted(["volunteering", *FLOCK, *JOINING])
+    assert script.asked[len(first) :] == [(0.7, "volunteering"), (1.4, "volunteering")]
+    assert script.params[1] == work.Status(limit=400)
+    kinds = {type(each) for _, each in script.told}
+    assert kinds == {
+        *(notices.Connected, notices.StatusPage, notices.VolunteeringRead, notices.PeersRead),
+        *(notices.MembersRead, notices.ProgramsRead, notices.SettingsRead),
+        *(notices.RequestsRead, notices.AskRead),
+    }
+    assert [type(each) for _, each in script.told[:2]] == [notices.Connected, notices.StatusPage]
+
+
+def test_nobody_looks_so_less_is_asked(script: Script) -> None:
+    play(script, 12.0, attention=Attention())
+    assert script.when("volunteering") == [0.0, 5.6, 11.2]
+
+
+def test_all_pages_of_workflows_and_tasks_are_read(script: Script) -> None:
+    views = [workflow(f"w{each}", state=state, tasks=1) for each, state in
+             enumerate(("waiting", "finished", "running"))]  # fmt: skip
+    views[2] = replace(views[2], tasks=2001)
+    pages = {0: tuple(views[:2]), 2: tuple(views[2:])}
+    script.replies["status"] = lambda wish: work.StatusReply(node(), pages[wish.first], 3, POSITION)
+    script.replies["show"] = lambda wish: work.ShowReply(
+        next(each for each in views if each.workflow == wish.workflow), (), wish.first, POSITION
+    )
+    play(script, 0.5)
+    asked = [each for each in script.params if isinstance(each, work.Status | work.Show)]
+    assert asked == [
+        work.Status(limit=400),
+        work.Status(2, 400),
+        work.Show("w0"),
+        work.Show("w2"),
+        work.Show("w2", 1000),
+        work.Show("w2", 2000),
+    ]
+    pages_told = [each for _, each in script.told if isinstance(each, notices.StatusPage)]
+    assert [each.first for each in pages_told] == [0, 2]
+    assert sum(isinstance(each, notices.TasksPage) for _, each in script.told) == 4
+
+
+def test_what_somebody_wants_to_see_goes_before_the_rest(script: Script) -> None:
+    many = tuple(workflow(f"w{each}", tasks=1) for each in range(20))
+    script.replies["status"] = lambda _: work.StatusReply(node(), many, 20, POSITION)
+
+    async def want(follower: Follower) -> None:
+        await asyncio.sleep(0.002)
+        follower.want("a")
+        follower.want("b")
+
+    play(script, 0.5, act=want)
+    names = [each.workflow for each in script.params if isinstance(each, work.Show)]
+    assert names == [*(f"w{each}" for each in range(8)), "b", "a",
+                     *(f"w{each}" for each in range(8, 20))]  # fmt: skip
+    times = script.when("show")
+    assert times == [0.0] * 8 + [0.004, 0.008] + [0.012] * 8 + [0.016] * 4
+
+
+def test_a_workflow_that_was_cleaned_up_is_none(script: Script) -> None:
+    script.replies["show"] = raising(refused(ErrorCode.UNKNOWN))
+
+    async def want(follower: Follower) -> None:
+        await asyncio.sleep(0.1)
+        follower.want("gone")
+
+    play(script, 0.5, act=want)
+    assert script.when("show") == [0.1]
+    assert script.absences() == []
+
+
+def test_why_there_is_no_conversation_and_when_it_is_tried_again(script: Script) -> None:
+    script.greetings = [NoAgentError("no")] * 4 + [DisconnectedError("x"), ClientError("too old")]
+    play(script, 2.0)
+    assert script.when("hello") == [0.0, 0.1, 0.3, 0.7, 1.1, 1.5, 1.9]
+    none = [(each, Absence.NO_AGENT, "") for each in (0.0, 0.1, 0.3, 0.7, 1.1)]
+    assert script.absences() == [*none, (1.5, Absence.REFUSED, "too old")]
+
+
+def test_an_agent_that_is_being_started_is_no_trouble_and_tried_often(script: Script) -> None:
+    attention = Attention(seen=True, awaited=True)
+    script.greetings = [NoAgentError("no")] * 3
+    play(script, 0.5, attention=attention)
+    assert script.when("hello") == [0.0, 0.1, 0.2, 0.3]
+    assert {why for _, why, _ in script.absences()} == {Absence.STARTING}
+    assert not attention.awaited
+
+
+def test_lost_events_begin_the_conversation_anew_at_once(script: Script) -> None:
+    lost = EventsLostError(Problem(ErrorCode.EVENTS_LOST, "lost"))
+    script.events_left = [(0.25, lost)]
+    play(script, 0.5)
+    assert script.when("hello") == [0.0, 0.25]
+    assert script.absences() == []
+
+
+def test_an_agent_that_hangs_is_told_of_and_heard_again(script: Script) -> None:
+    script.replies["volunteering"] = silent
+
+    async def wake(_: Follower) -> None:
+        await asyncio.sleep(2.0)
+        script.replies["volunteering"] = lambda _: volunteering().view
+
+    play(script, 3.0, act=wake)
+    assert script.absences() == [(1.2, Absence.SILENT, ""), (2.4, Absence.SILENT, "")]
+    again = [at_s for at_s, each in script.told if isinstance(each, notices.Answering)]
+    assert again == [2.4]
+    assert script.when("volunteering") == [0.0, 1.2, 2.4, 3.1, 3.8, 4.5]
+
+
+def test_what_an_agent_does_not_serve_is_asked_once(script: Script) -> None:
+    for name in ("volunteering", "programs"):
+        script.replies[name] = raising(refused(ErrorCode.NO_SUCH_METHOD))
+    script.replies["members"] = raising(refused(ErrorCode.NO_FLOCK))
+
+    async def again(follower: Follower) -> None:
+        await asyncio.sleep(1.5)
+        follower.want_flock()
+
+    play(script, 1.0, act=again)
+    counts = {
+        name: len(script.when(name))
+        for name in ("volunteering", "programs", "members", "peers", "asked")
+    }
+    assert counts == {"volunteering": 1, "programs": 1, "members": 2, "peers": 2, "asked": 2}
+    assert script.when("status") == [0.0, 0.0, 0.7, 1.4, 2.1]
+    assert script.params.count(work.Status(limit=1)) == 4
+
+
+@pytest.mark.parametrize(
+    ("happening", "asked"),
+    [
+        (session.PeerChanged("n"), FLOCK),
+        (session.FlockChanged("office"), FLOCK),
+        (session.ProgramWaiting("map@1", "ana"), FLOCK),
+        (moved("a", TaskState.READY, TaskState.RUNNING), FLOCK),
+        (moved("a", TaskState.RUNNING, TaskState.TERMINATED), FLOCK),
+        (moved("a", None, TaskState.READY), []),
+        (admission.JoinRequested("r", "a", "b", "c", "d"), JOINING),
+        (admission.JoinRequestEnded("r", "a", "refused"), JOINING),
+        (admission.AskChanged("joined", "office"), JOINING),
+        (session.WorkflowSafe("line-42"), []),
+    ],
+)
+def test_what_an_event_has_read_again(script: Script, happening: object, asked: list[str]) -> None:
+    script.events_left = [(2.05, happening)]
+    play(script, 2.5)
+    assert [name for at_s, name in script.asked if at_s == 2.05] == asked
+    told = [at_s for at_s, each in script.told if isinstance(each, notices.Happened)]
+    assert told == [2.05]
+
+
+def test_however_much_machines_say_they_are_read_once_a_second(script: Script) -> None:
+    script.events_left = [(1.5 + each / 20, session.PeerChanged("n")) for each in range(40)]
+    play(script, 4.0)
+    assert script.when("peers") == [0.0, 1.5, 2.5, 3.5]
+
+
+def test_a_change_of_helping_is_asked_about_soon(script: Script) -> None:
+    script.events_left = [(0.1, session.VolunteeringChanged(False, True, "why", False))]
+    play(script, 3.0, attention=Attention())
+    assert script.when("volunteering") == [0.0, 0.7]
+
+
+def test_a_question_has_an_answer_or_a_sentence(script: Script) -> None:
+    heard: list[object] = []
+
+    async def ask(follower: Follower) -> None:
+        for wait_s, within_s in ((0.0, 30.0), (1.0, 30.0), (0.0, 2.5)):
+            if wait_s:
+                await asyncio.sleep(wait_s)
+            try:
+                heard.append(await follower.ask(STATISTICS, Statistics(4), within_s))
+            except ClientError as error:
+                heard.append(f"{type(error).__name__}: {error}")
+
+    script.replies["statistics"] = silent
+    play(script, 0.1, act=ask)
+    assert heard[0] == ("NoAgentError: the agent is not there at the moment: try again when it is")
+    rest = "whether it did what you asked is not known, so look before you ask again"
+    assert heard[1:] == [
+        f"DisconnectedError: the agent has not answered for 30 s; {rest}",
+        f"DisconnectedError: the agent has not answered for 2 s; {rest}",
+    ]
+
+
+def test_failures_are_sentences() -> None:
+    said = ("the agent is gone", " what? ", "It is so!", "done.")
+    assert [_sentence(ClientError(each)) for each in said] == [
+        *("The agent is gone.", "What?", "It is so!", "Done."),
+    ]
