@@ -1,0 +1,191 @@
+"""What the bridge does in its loop for a gate, a sheet and an editor: told exactly, without an agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from agent.api import datasets, plan, programs, work
+from agent.api.methods import AnyMethod
+from agent.api.rpc import ErrorCode, Problem
+from agent.api.values import Dataset
+from agent.client import Client, ClientError, RequestError
+from gui.bridge.attaching import Kept, finish_gate, size_of
+from gui.bridge.editing import editor_command
+from gui.bridge.submitting import FILES_MAX, _user, checked, sent, workflow_files
+from gui.editing import Associations
+
+FILE = """\
+name: NAME
+variables:
+  seconds: {type: number, says: How long}
+tasks:
+  import: {program: import, parameters: "${seconds}", expected: 1s}
+"""
+
+
+class Told:
+    """A client that notes what it is asked, and answers from a table."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+        self.uploads = 0
+        self.replies: dict[str, Callable[[Any], object]] = {
+            "begin_upload": lambda _: datasets.UploadBegun("u"),
+            "upload_chunk": lambda wish: datasets.ChunkTaken(len(wish.data)),
+            "end_upload": self._uploaded,
+            "gate": lambda _: work.Wished("line-42", "done"),
+            "programs": lambda _: programs.ProgramsReply((programs.ProgramView("import", ("a",)),)),
+            "plan": lambda _: plan.PlanReply(False, (), (), 1, 0),
+            "submit": lambda wish: work.Submitted(wish.name, False, 1),
+        }
+
+    def _uploaded(self, _: object) -> datasets.DatasetAdded:
+        self.uploads += 1
+        return datasets.DatasetAdded(Dataset(f"sha256:{self.uploads}", 1), "x")
+
+    async def call(self, method: AnyMethod, params: Any) -> Any:
+        self.asked.append(params)
+        return self.replies[method.name](params)
+
+    def as_client(self) -> Client:
+        return cast("Client", self)
+
+    def refuse(self, name: str, code: ErrorCode) -> None:
+        def refused(_: object) -> object:
+            raise RequestError(Problem(code, "not so"))
+
+        self.replies[name] = refused
+
+
+@pytest.fixture
+def client() -> Told:
+    return Told()
+
+
+def gate_of(client: Told) -> work.Gate:
+    gate = client.asked[-1]
+    assert isinstance(gate, work.Gate)
+    return gate
+
+
+def test_files_of_a_gate_are_counted_and_sent_once(client: Told, tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_bytes(b"four")
+    second.write_bytes(b"sixsix")
+    kept: Kept = {}
+    shares: list[tuple[int, int]] = []
+
+    def send(*paths: Path) -> list[str]:
+        shares.clear()
+        client.asked.clear()
+        wished = asyncio.run(finish_gate(client.as_client(), "g", paths, kept, shares.append))
+        assert (wished.workflow, gate_of(client).task) == ("line-42", "g")
+        return [each.dataset for each in gate_of(client).outputs]
+
+    assert send(first, second) == ["sha256:1", "sha256:2"]
+    assert shares == [(4, 10), (4, 10), (10, 10), (10, 10)]
+    assert send(second, first) == ["sha256:2", "sha256:1"]
+    assert shares == [(6, 10), (10, 10)]
+    assert len(client.asked) == 1
+    second.write_bytes(b"seven")
+    assert send(second) == ["sha256:3"]
+    assert send() == []
+    assert shares == []
+
+
+def test_a_folder_is_as_large_as_all_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "scans"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "a").write_bytes(b"four")
+    (folder / "b").write_bytes(b"sixsix")
+    assert size_of(folder) == 10
+    assert size_of(folder / "b") == 6
+
+
+def test_folders_are_the_workflow_files_in_them(tmp_path: Path) -> None:
+    names = ("b.wingbeat.yaml", "a.wingbeat.yml", "c.yaml", "d.txt")
+    for name in names:
+        (tmp_path / name).write_text("", "utf-8")
+    other = tmp_path / "elsewhere.xml"
+    found = workflow_files([tmp_path, other])
+    assert [each.name for each in found] == ["a.wingbeat.yml", "b.wingbeat.yaml", "elsewhere.xml"]
+    assert len(workflow_files([other] * (FILES_MAX + 1))) == FILES_MAX == 200
+
+
+def test_a_file_is_checked_against_what_there_is(client: Told, tmp_path: Path) -> None:
+    path = tmp_path / "one.wingbeat.yaml"
+    path.write_text(FILE, "utf-8")
+
+    def check(**values: str) -> Any:
+        client.asked.clear()
+        return asyncio.run(checked(client.as_client(), path, values))
+
+    wanting = check()
+    assert ([each.name for each in wanting.variables], len(wanting.faults)) == (["seconds"], 1)
+    assert (wanting.workflow, wanting.plan, wanting.path) == (None, None, path)
+    good = check(seconds="5")
+    assert good.workflow.submit.tasks[0].parameters == "5"
+    assert (good.faults, good.note, good.plan.helping) == ((), "", 1)
+    assert client.asked[-1].workflow.submitter == _user() != ""
+    client.refuse("plan", ErrorCode.REFUSED)
+    assert (check(seconds="5").note, check(seconds="5").plan) == ("not so", None)
+    client.refuse("plan", ErrorCode.NO_SUCH_METHOD)
+    unserved = check(seconds="5")
+    assert (unserved.note, unserved.plan) == ("", None)
+    assert [each.name for each in unserved.variables] == ["seconds"]
+    assert unserved.workflow is not None
+
+
+def test_the_older_language_has_no_variables(client: Told, tmp_path: Path) -> None:
+    path = tmp_path / "old.XML"
+    path.write_text("<nothing/>", "utf-8")
+    found = asyncio.run(checked(client.as_client(), path, {}))
+    assert found.variables == ()
+    assert found.faults != ()
+
+
+def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> None:
+    path = tmp_path / "one.wingbeat.yaml"
+    path.write_text(FILE, "utf-8")
+    values = {"seconds": "5"}
+    good = asyncio.run(checked(client.as_client(), path, values))
+    assert good.workflow is not None
+    lines: list[str] = []
+    reply = asyncio.run(sent(client.as_client(), good.workflow, values, "", path, lines.append))
+    assert reply.workflow == "NAME"
+    assert client.asked[-1].submitter == _user()
+    client.refuse("submit", ErrorCode.REFUSED)
+    with pytest.raises(ClientError, match="not so"):
+        asyncio.run(sent(client.as_client(), good.workflow, values, "", path, lines.append))
+
+
+class Editors:
+    """What a system knows of them."""
+
+    def __init__(self, error: OSError | None = None) -> None:
+        self.error = error
+
+    def command_for(self, _: Path) -> tuple[str, ...]:
+        if self.error is not None:
+            raise self.error
+        return ("code",)
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "command"),
+    [
+        (1, None, ["code", "--goto", "a.yaml:1"]),
+        (0, None, []),
+        (7, OSError("no"), []),
+    ],
+)
+def test_an_editor_is_asked_for_where_there_is_a_line(
+    line: int, error: OSError | None, command: list[str]
+) -> None:
+    editors = cast("Associations", Editors(error))
+    assert asyncio.run(editor_command(editors, Path("a.yaml"), line)) == command
