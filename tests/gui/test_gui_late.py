@@ -30,7 +30,8 @@ from agent.client import Home
 from gui.bridge import bridge as bridge_module
 from gui.bridge import following
 from gui.bridge.bridge import Bridge
-from gui.model.screen import Screen
+from gui.model.screen import Changes, Screen
+from gui.theme.look import look
 from gui.views import log_page, submit_sheet
 from gui.views.computer_page import ComputerPage
 from gui.views.desk import Desk
@@ -497,6 +498,27 @@ def test_a_log_is_read_on_only_while_it_is_followed(stage: Stage) -> None:
     until(stage.qtbot, lambda: stage.agent.waiting().count("agent_log") == 0)
     page.follow.setChecked(True)
     until(stage.qtbot, lambda: stage.agent.waiting().count("agent_log") == 1)
+
+
+def test_what_outlives_the_window_tells_it_nothing(stage: Stage) -> None:
+    for place in Place:
+        stage.window.go(place)
+    settings(stage)
+    stage.first_run()
+    close(stage.window)
+    turn()
+    look().changed.emit()
+    desk = stage.desk
+    desk.changed.emit(Changes(everything=True, flock=True, connection=True))
+    for signal, values in (
+        (desk.failed, ("no",)),
+        (desk.said, ("yes",)),
+        (desk.go_to, (Place.LOG, "")),
+        (desk.submit, (["a.wingbeat.yaml"],)),
+        (desk.log_of, (RUNNING,)),
+    ):
+        signal.emit(*values)
+    turn()
 
 
 # -- choosing files --------------------------------------------------------------------------
