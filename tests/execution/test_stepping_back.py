@@ -14,12 +14,24 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("these are shell scripts on Linux", allow_module_level=True)
 
+from agent.execution import groups_linux
 from agent.execution.keeper import step_back_all
+from agent.protocol.events import ChildSucceeded
 from tests.driver.worlds import LIMIT_S, in_loop
 from tests.execution.places import place
 from tests.hosts.waiting import eventually, wait_for
 
 AUTOGROUP = Path("/proc/self/autogroup")
+IN_A_GROUP = """
+import sys; sys.path.insert(0, sys.argv[1])
+from agent.execution import guardian
+class Group(guardian.ProcessorGroup):
+    def _make(self, root, groups):
+        self.members = {!r}
+guardian.ProcessorGroup = Group
+guardian.main()
+"""
+"""A guardian of a machine where programs have a control group."""
 
 
 @pytest.mark.parametrize(("spare", "nice"), [(True, 19), (False, 10)], ids=["spare", "share"])
@@ -55,6 +67,53 @@ def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None
             assert os.sched_getscheduler(early) == os.SCHED_IDLE
         finally:
             os.kill(early, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("spare", "members"), [(True, 2), (False, 0)], ids=["spare", "share"])
+def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
+    tmp_path: Path, spare: bool, members: int
+) -> None:
+    """The kernel takes one process with each write, wherever in the file."""
+    group = tmp_path / "cgroup.procs"
+    os.mkfifo(group)
+    taken = os.open(group, os.O_RDONLY | os.O_NONBLOCK)
+    script = "sleep 1000 & echo $!; wait"
+    with subprocess.Popen(
+        ["/bin/sh", "-c", f"({script}) & wait"], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        below = [int(parent.stdout.readline())]
+        below.insert(0, _parent(below[0]))
+        try:
+            step_back_all(parent.pid, spare=spare, group=str(group))
+            assert os.read(taken, 100).decode() == "".join(map(str, below[:members]))
+            step_back_all(parent.pid, spare=spare, group=str(group))
+            assert os.read(taken, 100) == b"", "whoever is there stays there"
+        finally:
+            for each in below:
+                os.kill(each, signal.SIGKILL)
+    os.close(taken)
+
+
+@pytest.mark.parametrize("spare", [True, False])
+def test_a_program_is_in_the_idle_group_from_its_start_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: bool
+) -> None:
+    group = tmp_path / "cgroup.procs"
+    group.touch()
+    monkeypatch.setattr(groups_linux, "GUARDIAN", IN_A_GROUP.format(str(group)))
+
+    async def test() -> None:
+        async with place(tmp_path, spare=spare) as here:
+            here.start(f"wait {tmp_path}/pids {tmp_path}/go")
+            program, _ = await here.running()
+            if spare:
+                await eventually(lambda: group.read_text() == str(program))
+            (tmp_path / "go").touch()
+            assert isinstance(await here.end(), ChildSucceeded)
+
+    in_loop(test)
+    assert bool(group.read_text()) == spare
 
 
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel has one scheduling group for all")
