@@ -186,7 +186,7 @@ class Child:
             self._watching.cancel()
             self._watching = None
         left_s = [limit_s - passed_s for limit_s, passed_s, _ in self._times() if limit_s]
-        if left_s and self._suspended_at is None and not self._overdue:
+        if left_s and self._suspended_at is None and not self._ends_already:
             loop = asyncio.get_running_loop()
             self._watching = loop.call_later(max(0.0, min(left_s)), self._look)
 
@@ -201,9 +201,14 @@ class Child:
             ),
         )
 
+    @property
+    def _ends_already(self) -> bool:
+        """Its grace time runs, and no other limit counts."""
+        return bool(self._overdue) or self._stopping or self._last_word is not None
+
     def _look(self) -> None:
         for limit_s, passed_s, text in self._times():
-            if limit_s and passed_s >= limit_s and not self._stopping and self._last_word is None:
+            if limit_s and passed_s >= limit_s and not self._ends_already:
                 self._overdue = text
                 self._end()
                 return

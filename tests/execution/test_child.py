@@ -1,0 +1,406 @@
+"""One program and its time, on a clock that the test turns and a process that only notes down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from agent.execution import child as under_test
+from agent.execution.child import Broken, Child, Deprived, Ending, Stopped, Succeeded
+from agent.execution.groups import Exit
+from agent.execution.limits import NO_LIMITS, Limits
+from agent.execution.output import OutputLog
+from tests.driver.worlds import in_loop
+
+GRACE_S = 5.0
+CALLS_MAX = 100
+
+
+class Timer:
+    """What a loop gives to whoever wants to be called later."""
+
+    def __init__(self, at_s: float, call: Callable[[], None]) -> None:
+        self.at_s, self.call, self.over = at_s, call, False
+
+    def cancel(self) -> None:
+        self.over = True
+
+
+class Time:
+    """A clock and the timers on it."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+        self._timers: list[Timer] = []
+        self._calls = 0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def call_later(self, delay_s: float, call: Callable[[], None]) -> Timer:
+        self._timers.append(Timer(self.now_s + delay_s, call))
+        return self._timers[-1]
+
+    def get_running_loop(self) -> Time:
+        return self
+
+    def pass_s(self, seconds: float) -> None:
+        until_s = self.now_s + seconds
+        while due := [each for each in self.waiting if each.at_s <= until_s]:
+            timer = min(due, key=lambda each: each.at_s)
+            self.now_s, timer.over = max(self.now_s, timer.at_s), True
+            timer.call()
+            self._calls += 1
+            assert self._calls < CALLS_MAX, "it wakes again and again"
+        self.now_s = until_s
+
+    @property
+    def waiting(self) -> list[Timer]:
+        return [each for each in self._timers if not each.over]
+
+
+class Process:
+    """Notes what is done with it."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[Exit] = loop.create_future()
+        self.silent: asyncio.Future[None] = loop.create_future()
+        self.done: list[str] = []
+
+    def say(self, line: bytes) -> None:
+        self.done.append(line.decode().strip())
+
+    def suspend(self) -> None:
+        self.done.append("suspend")
+
+    def resume(self) -> None:
+        self.done.append("resume")
+
+    def kill(self) -> None:
+        self.done.append("kill")
+
+    def close(self) -> None:
+        self.done.append("close")
+
+
+class Running:
+    """A child with its process, and what it told."""
+
+    def __init__(self, folder: Path, time: Time, limits: Limits) -> None:
+        self.time = time
+        self.log = OutputLog(folder / "log", 10**6)
+        self.progress: list[tuple[int, int]] = []
+        self.saved: list[str] = []
+        self.child = Child(
+            self.log, limits, lambda *told: self.progress.append(told), self.saved.append, GRACE_S
+        )
+        self.process = Process()
+        self.child.attach(self.process)
+
+    def says(self, text: str) -> None:
+        self.child.hear(1, f"{text}\n".encode())
+
+    async def ends(self, found: Exit = Exit(0)) -> Ending:  # noqa: B008 - frozen
+        self.process.ended.set_result(found)
+        self.process.silent.set_result(None)
+        return (await self.child.run())[0]
+
+
+Story = Callable[[Running], Awaitable[None]]
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have a story happen to a program with these limits."""
+    time = Time()
+    loop = SimpleNamespace(get_running_loop=lambda: time, timeout=asyncio.timeout)
+    monkeypatch.setattr(under_test, "time", time)
+    monkeypatch.setattr(under_test, "asyncio", loop)
+
+    def happens(story: Story, limits: Limits = NO_LIMITS) -> None:
+        async def test() -> None:
+            here = Running(tmp_path, time, limits)
+            try:
+                await story(here)
+            finally:
+                here.log.close()
+
+        in_loop(test)
+
+    return happens
+
+
+Told = Callable[..., None]
+
+
+# -- its time ------------------------------------------------------------------------------------
+
+
+def test_its_time_is_the_time_that_it_could_run(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.time.pass_s(3)
+        for ran_s in (3, 5):
+            here.child.suspend()
+            here.child.suspend()
+            here.time.pass_s(100)
+            assert here.child.ran_s == ran_s
+            here.child.resume()
+            here.child.resume()
+            here.time.pass_s(2)
+            assert here.child.ran_s == ran_s + 2
+        assert here.process.done == ["suspend", "resume", "suspend", "resume"]
+
+    told(story)
+
+
+@pytest.mark.parametrize(
+    ("limits", "error"),
+    [
+        (Limits(wall_s=60), "ran for longer than 60 s, which is its limit"),
+        (
+            Limits(silent_s=60),
+            "neither progressed nor printed anything for 60 s, which is its limit",
+        ),
+    ],
+    ids=["too long", "too silent"],
+)
+def test_one_beyond_its_limit_hears_cancel_then_and_is_ended_after_the_grace_time(
+    told: Told, limits: Limits, error: str
+) -> None:
+    async def story(here: Running) -> None:
+        here.time.pass_s(20)
+        here.child.suspend()
+        here.time.pass_s(1_000)
+        here.child.resume()
+        here.process.done.clear()
+        here.time.pass_s(39.875)
+        assert here.process.done == []
+        here.time.pass_s(0.125)
+        assert here.process.done == ["CANCEL"]
+        here.time.pass_s(GRACE_S - 0.125)
+        assert here.process.done == ["CANCEL"]
+        here.time.pass_s(0.125)
+        assert here.process.done == ["CANCEL", "kill"]
+        assert await here.ends(Exit(-9)) == Broken(error)
+        assert here.process.done == ["CANCEL", "kill", "close"]
+
+    told(story, limits)
+
+
+def test_whoever_prints_now_and_then_is_not_silent(told: Told) -> None:
+    async def story(here: Running) -> None:
+        for file in (1, 2, 1):
+            here.time.pass_s(50)
+            here.child.hear(file, b".")
+        here.time.pass_s(59)
+        assert here.process.done == []
+        here.time.pass_s(1)
+        assert here.process.done == ["CANCEL"]
+
+    told(story, Limits(silent_s=60))
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(wall_s=10**6, silent_s=10**6)])
+def test_within_its_limits_nobody_disturbs_it(told: Told, limits: Limits) -> None:
+    async def story(here: Running) -> None:
+        here.time.pass_s(10**6 - 1)
+        assert here.process.done == []
+        assert await here.ends() == Succeeded(None)
+        assert here.time.waiting == [], "nothing of it is waited for any more"
+
+    told(story, limits)
+
+
+def test_one_that_has_said_its_last_word_has_a_grace_time_and_no_other_limit(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.says("TERMINATED 17")
+        here.time.pass_s(GRACE_S - 1)
+        here.says("ERROR but no")
+        assert here.process.done == [], "its time is over, and it is not told so"
+        here.time.pass_s(1)
+        assert here.process.done == ["kill"]
+        assert await here.ends(Exit(-9)) == Succeeded(("17",))
+
+    told(story, Limits(wall_s=2))
+
+
+# -- its progress --------------------------------------------------------------------------------
+
+
+def test_progress_is_told_with_the_time_that_is_left_but_not_all_of_it(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.time.pass_s(10)
+        here.says("PROGRESS 0")
+        here.says("PROGRESS 20")
+        here.time.pass_s(0.19)
+        here.says("PROGRESS 21")
+        here.time.pass_s(0.01)
+        here.says("PROGRESS 0")
+        here.says("PROGRESS 30")
+        here.says("PROGRESS 31")
+        here.time.pass_s(9.8)
+        here.says("PROGRESS 100")
+        assert here.progress == [(200, 40_000), (300, 23_800), (1000, 0)]
+
+    told(story)
+
+
+def test_however_slow_it_is_what_is_left_fits_into_a_message(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.time.pass_s(2.0**50)
+        here.says("PROGRESS 0.1")
+        assert here.progress == [(1, 2**50)]
+
+    told(story)
+
+
+def test_a_saved_state_is_told(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.says("CHECKPOINT state")
+        assert here.saved == ["state"]
+
+    told(story)
+
+
+# -- its end -------------------------------------------------------------------------------------
+
+
+def test_asked_to_stop_it_hears_so_once_and_is_ended_after_the_grace_time(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.child.stop()
+        here.time.pass_s(GRACE_S - 1)
+        here.child.stop()
+        here.child.suspend()
+        assert here.process.done == ["CANCEL"]
+        here.time.pass_s(1)
+        assert here.process.done == ["CANCEL", "kill"]
+        here.time.pass_s(100)
+        assert here.process.done == ["CANCEL", "kill"]
+
+    told(story, Limits(wall_s=3))
+
+
+def test_a_suspended_one_is_ended_at_once(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.child.suspend()
+        here.child.stop()
+        assert here.process.done == ["suspend", "kill"]
+        assert await here.ends(Exit(-9)) == Stopped()
+
+    told(story)
+
+
+def test_killed_it_counts_as_stopped(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.child.kill()
+        assert here.process.done == ["kill"]
+        assert await here.ends(Exit(-9)) == Stopped()
+
+    told(story)
+
+
+def test_whatever_is_asked_before_it_is_there_does_nothing(tmp_path: Path) -> None:
+    child = Child(OutputLog(tmp_path / "log", 1), NO_LIMITS, lambda *_: None, lambda _: None)
+    for ask in (child.suspend, child.resume, child.stop):
+        ask()
+    assert child._suspended_at is None
+    assert not child._stopping
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "ending"),
+    [
+        ("", Exit(0), Succeeded(None)),
+        ("TERMINATED", Exit(3), Succeeded(None)),
+        ("TERMINATED 17 18", Exit(0), Succeeded(("17", "18"))),
+        ("", Exit(3), Broken("exited with code 3")),
+        ("", Exit(-11), Broken("was ended by signal 11")),
+        ("ERROR no such file", Exit(0), Broken("no such file")),
+        ("ERROR", Exit(0), Broken("says ERROR, not which")),
+        ("CANCELLED", Exit(0), Broken("ended itself as cancelled")),
+        (
+            "",
+            Exit(-9, "memory", 2_000_000_000),
+            Broken("took 2,000 MB of memory, its limit is 1,500 MB"),
+        ),
+        ("", Exit(-9, "disk", 30_000_000), Broken("wrote 30 MB, its limit is 1,200 MB")),
+        (
+            "",
+            Exit(-9, "full", 400_000),
+            Deprived("was ended, because the disk has only 400 kB left"),
+        ),
+        ("ERROR it is full", Exit(-9, "full", 1), Broken("it is full")),
+    ],
+)
+def test_how_it_ended_is_said_by_its_words_first(
+    told: Told, said: str, found: Exit, ending: Ending
+) -> None:
+    async def story(here: Running) -> None:
+        if said:
+            here.says(said)
+        assert await here.ends(found) == ending
+
+    told(story, Limits(memory_mb=1_500, disk_mb=1_200))
+
+
+@pytest.mark.parametrize(
+    ("said", "ending"),
+    [
+        ("TERMINATED 17", Succeeded(("17",))),
+        ("ERROR no", Stopped()),
+        ("CANCELLED", Stopped()),
+        ("", Stopped()),
+    ],
+)
+def test_one_that_was_asked_to_stop_may_still_succeed(
+    told: Told, said: str, ending: Ending
+) -> None:
+    async def story(here: Running) -> None:
+        here.child.stop()
+        if said:
+            here.says(said)
+        assert await here.ends(Exit(1)) == ending
+
+    told(story)
+
+
+def test_its_last_words_may_come_after_its_end_and_without_one(told: Told) -> None:
+    async def story(here: Running) -> None:
+        here.process.ended.set_result(Exit(0))
+        running = asyncio.create_task(here.child.run())
+        await asyncio.sleep(0)
+        here.child.hear(1, b"TERMINATED 17")
+        here.process.silent.set_result(None)
+        assert await running == (Succeeded(("17",)), Exit(0))
+
+    told(story)
+
+
+def test_one_whose_pipes_stay_open_is_not_waited_for_for_ever(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_test, "LAST_WORDS_S", 0.01)
+
+    async def story(here: Running) -> None:
+        here.process.ended.set_result(Exit(0))
+        assert await here.child.run() == (Succeeded(None), Exit(0))
+        assert here.process.done == ["close"]
+
+    told(story)
+
+
+def test_nobody_waits_for_it_any_more_so_it_is_ended(told: Told) -> None:
+    async def story(here: Running) -> None:
+        running = asyncio.create_task(here.child.run())
+        await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert here.process.done == ["kill"]
+
+    told(story)
