@@ -88,7 +88,7 @@ def windows() -> Windows:
 def api(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> JobApi:
     libraries = {"kernel32": windows.kernel(), "ntdll": windows.ntdll()}
     name = "agent.execution.groups_windows_api"
-    return cast(JobApi, loaded_as_on_windows(name, libraries, monkeypatch).CtypesApi())
+    return cast("JobApi", loaded_as_on_windows(name, libraries, monkeypatch).CtypesApi())
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,9 @@ def test_all_are_due_when_somebody_wants_them_now() -> None:
     assert looker.read_s(Kind.PROGRAMS) == clock()
 
 
-def test_one_that_breaks_is_told_of_once_each_time_it_does(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_that_breaks_is_told_of_once_each_time_it_does(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     asked = Asked()
     looker = Looker(asked.sources(), Clock())
 

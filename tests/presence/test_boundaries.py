@@ -1,0 +1,494 @@
+"""At the boundaries of rules, filters and latches: the last value on each side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.presence.hours import Hours, Weekday, minutes
+from agent.presence.judgement import Cause, Now
+from agent.presence.latches import Busy, busy_after
+from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
+from agent.presence.rules import Mode, Rules, faults
+from agent.presence.rules_file import read_hours, read_rules, write_rules
+from agent.presence.touch import Touch, after
+from agent.presence.verdict import needed
+from agent.presence.wishes import Finishing, Paused, Unpaused
+from agent.service_settings import SettingsError, read_settings
+from tests.presence.scenes import Scene
+
+NINE = Hours(Weekday.MONDAY, 540, 600)
+
+
+# -- rules ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most", "step"),
+    [
+        ("idle_s", 0, 86_400, 0.5),
+        ("others_cpu_percent", 1, 100, 1),
+        ("free_memory_mb", 0, 16_777_216, 1),
+        ("lets_end_s", 0, 86_400, 0.5),
+    ],
+)
+def test_numbers_are_accepted_from_the_least_to_the_most(
+    name: str, least: float, most: float, step: float
+) -> None:
+    def wrong(value: float) -> list[str]:
+        return faults(Rules(**{name: value}))  # type: ignore[arg-type]
+
+    assert (wrong(least), wrong(most)) == ([], [])
+    assert len(wrong(least - step)) == 1
+    assert wrong(most + step) == [f"{name} is {most + step:g}: it has to be from 0 to {most:g}."]
+
+
+def test_lists_are_accepted_up_to_their_most() -> None:
+    assert faults(Rules(hours=(NINE,) * 64, exclusive_programs=("a" * 200,) * 64)) == []
+    [wrong] = faults(Rules(hours=(NINE,) * 65))
+    assert wrong == "the number of hours is 65: it has to be from 0 to 64."
+    [wrong] = faults(Rules(exclusive_programs=("a",) * 65))
+    assert wrong == "the number of exclusive_programs is 65: it has to be from 0 to 64."
+    for name in ("a" * 201, "", "  "):
+        [wrong] = faults(Rules(exclusive_programs=("b", name)))
+        assert "empty or overlong name" in wrong
+    [wrong] = faults(Rules(exclusive_programs=("b", "Wingbeat.EXE")))
+    assert wrong == "exclusive_programs has Wingbeat.EXE, which is this program: remove it."
+    for name in ("wingbeat-tray", "wing"):
+        assert faults(Rules(exclusive_programs=(name,))) == []
+
+
+def test_as_much_memory_as_the_machine_has_can_never_be_free() -> None:
+    assert faults(Rules(free_memory_mb=4_095), 4_096.0) == []
+    [wrong] = faults(Rules(free_memory_mb=4_096), 4_096.0)
+    assert wrong.startswith("free_memory_mb is 4096, this machine has 4096 MB in all")
+    assert faults(Rules(free_memory_mb=4_096)) == [], "nobody knows how much it has"
+
+
+@pytest.mark.parametrize("mode", [Mode.ALWAYS, Mode.WHEN_IDLE])
+def test_only_by_schedule_needs_hours(mode: Mode) -> None:
+    assert faults(Rules(mode)) == []
+    assert len(faults(Rules(Mode.BY_SCHEDULE))) == 1
+    assert faults(Rules(Mode.BY_SCHEDULE, (NINE,))) == []
+
+
+@pytest.mark.parametrize(("count", "accepted"), [(64, True), (65, False)])
+@pytest.mark.parametrize(
+    ("key", "text"), [("hours", "mon 9:00-10:00"), ("exclusive_programs", "a")]
+)
+def test_a_file_may_have_as_many(
+    tmp_path: Path, key: str, text: str, count: int, accepted: bool
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(f"[presence]\n{key} = {[text] * count}\n")
+    if accepted:
+        assert len(getattr(read_settings(path).rules, key)) == count
+    else:
+        with pytest.raises(SettingsError, match=f"{key} has to be a list of up to 64 texts"):
+            read_settings(path)
+
+
+def test_each_key_is_read_and_written() -> None:
+    table = {
+        "hours": ["mon 09:00-10:00"],
+        "idle_s": 60,
+        "others_cpu_percent": 20,
+        "on_mains_only": False,
+        "free_memory_mb": 0,
+        "full_screen_counts": False,
+        "exclusive_programs": ["zürich"],
+        "own_only": True,
+        "lets_end_s": 1.5,
+    }
+    rules = Rules(Mode.ALWAYS, (NINE,), 60, 20, False, 0, False, ("zürich",), True, 1.5)
+    assert read_rules(table) == rules
+    assert write_rules(rules).splitlines() == [
+        *("[presence]", 'hours = ["monday 09:00-10:00"]', "idle_s = 60"),
+        *("others_cpu_percent = 20", "on_mains_only = false", "free_memory_mb = 0"),
+        *("full_screen_counts = false", 'exclusive_programs = ["zürich"]', "own_only = true"),
+        "lets_end_s = 1.5",
+    ]
+    assert write_rules(Rules()) == "[presence]\n", "what is as by default is left out"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"idle_s": True}, {"others_cpu_percent": True}, {"own_only": 0}, {"exclusive_programs": [1]}],
+)
+def test_a_value_of_another_kind_is_refused(table: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="has to be"):
+        read_rules(table)
+
+
+# -- hours ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("00:00", 0), ("7:05", 425), (" 18:30 ", 1110), ("23:59", 1439), ("24:00", 1440)],
+)
+def test_a_time_of_the_day_is_read(text: str, value: int) -> None:
+    assert minutes(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "",
+            ":",
+            "18",
+            "18:",
+            ":30",
+            "18:3",
+            "18:300",
+            "018:30",
+            "a:30",
+            "18:b",
+            "-1:30",
+            "18.30",
+        ),
+        *("24:01", "25:00", "18:60"),
+    ],
+)
+def test_what_no_clock_shows_is_no_time(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no time|no clock"):
+        minutes(text)
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "good"),
+    [
+        *((0, 0, True), (1439, 1440, True)),
+        *((-1, 60, False), (1440, 60, False), (60, -1, False), (60, 1441, False)),
+    ],
+)
+def test_hours_lie_within_a_day(begins: int, ends: int, good: bool) -> None:
+    if good:
+        assert Hours(Weekday.MONDAY, begins, ends).begins == begins
+    else:
+        with pytest.raises(ValueError, match="from 00:00 to 24:00"):
+            Hours(Weekday.MONDAY, begins, ends)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("mo 1:00-2:00", ["monday"]),
+        ("tu-th 1:00-2:00", ["tuesday", "wednesday", "thursday"]),
+        ("Saturday-mon 1:00-2:00", ["saturday", "sunday", "monday"]),
+        ("fri , sun 1:00-2:00", ["friday", "sunday"]),
+        ("we-we 1:00-2:00", ["wednesday"]),
+    ],
+)
+def test_days_are_read(text: str, days: list[str]) -> None:
+    assert [each.day for each in read_hours(text)] == days
+
+
+# -- inputs --------------------------------------------------------------------------------------
+
+RESTED = Touch(counted_s=1_000.0, newest_s=1_000.0, resting=(100, 100))
+
+
+def inputs(*seen: tuple[float, tuple[int, int] | None]) -> Touch:
+    """What is remembered after these inputs."""
+    touch = RESTED
+    for at_s, pointer in seen:
+        touch = after(touch, LastInput(at_s, pointer), at_s)
+    return touch
+
+
+@pytest.mark.parametrize(
+    ("seen", "counted_s"),
+    [
+        ([(1_600.0, (110, 100))], 1_000.0),  # after ten minutes, a nudge
+        ([(1_599.5, (110, 100))], 1_599.5),  # sooner, it counts
+        ([(1_700.0, (116, 100))], 1_000.0),  # sixteen pixels
+        ([(1_700.0, (117, 100))], 1_700.0),
+        ([(1_700.0, (100, 100))], 1_700.0),  # a key
+        ([(1_700.0, None)], 1_700.0),  # nobody knows where
+        ([(1_700.0, (110, 100)), (1_700.25, (112, 100))], 1_000.0),  # still the same burst
+        ([(1_700.0, (110, 100)), (1_700.5, (112, 100))], 1_700.5),  # it goes on
+        ([(1_700.0, (110, 100)), (1_705.0, (112, 100))], 1_705.0),
+        ([(1_700.0, (110, 100)), (1_705.25, (112, 100))], 1_000.0),  # another nudge
+        (
+            [(1_700.0, (110, 100)), (1_700.25, (112, 100)), (1_700.5, (113, 100))],
+            1_700.5,
+        ),  # counted from its beginning
+        ([(1_000.0625, (300, 300))], 1_000.0625),
+        ([(1_000.05, (300, 300))], 1_000.0),  # the same input, read a moment later
+    ],
+)
+def test_which_inputs_count(
+    seen: list[tuple[float, tuple[int, int] | None]], counted_s: float
+) -> None:
+    assert inputs(*seen).counted_s == counted_s
+
+
+def test_where_the_pointer_rests_is_known_after_a_nudge_and_after_a_program_has_moved_it() -> None:
+    nudged = after(inputs((1_700.0, (110, 100))), LastInput(1_700.0, (110, 100)), 1_705.0)
+    assert (nudged.bump_s, nudged.resting) == (1_700.0, (100, 100)), "it may go on"
+    nudged = after(nudged, LastInput(1_700.0, (110, 100)), 1_705.25)
+    assert (nudged.bump_s, nudged.resting) == (None, (110, 100))
+    unknown = after(inputs((1_700.0, (110, 100))), LastInput(1_700.0), 1_706.0)
+    assert unknown.resting == (100, 100)
+    moved = after(RESTED, LastInput(1_000.0, (500, 500)), 1_300.0)
+    assert (moved.resting, moved.counted_s) == ((500, 500), 1_000.0)
+    assert after(RESTED, LastInput(1_000.0), 1_300.0) == RESTED
+    assert inputs((1_100.0, None)).resting == (100, 100)
+
+
+@pytest.mark.parametrize(
+    ("resting", "pointer", "how"),
+    [
+        ((100, 100), (300, 300), "moved the mouse"),
+        ((100, 100), (100, 100), "used the keyboard or mouse"),
+        ((100, 100), None, "used the keyboard or mouse"),
+        (None, (300, 300), "used the keyboard or mouse"),
+    ],
+)
+def test_only_a_pointer_that_has_moved_was_the_mouse(
+    resting: tuple[int, int] | None, pointer: tuple[int, int] | None, how: str
+) -> None:
+    touch = after(Touch(1_000.0, 1_000.0, resting=resting), LastInput(1_100.0, pointer), 1_100.0)
+    assert touch.how == how
+
+
+@pytest.mark.parametrize(("after_s", "helps"), [(3.0, True), (3.5, False)])
+def test_the_hand_leaves_the_mouse_within_three_seconds_of_the_lock(
+    after_s: float, helps: bool
+) -> None:
+    scene = Scene()
+    scene.see(sessions=Seen(Sessions(locked=True)))
+    scene.look()
+    scene.pass_s(after_s)
+    assert scene.touch().volunteering is helps
+
+
+@pytest.mark.parametrize(("idle_s", "needed_s"), [(10, 10), (30, 30), (300, 30)])
+def test_a_locked_screen_is_free_again_sooner_but_no_later(idle_s: float, needed_s: float) -> None:
+    scene = Scene(Rules(Mode.WHEN_IDLE, idle_s=idle_s))
+    scene.see(sessions=Seen(Sessions(locked=True)))
+    scene.look()
+    scene.pass_s(60)
+    scene.touch()
+    assert not scene.pass_s(needed_s - 0.5).volunteering
+    assert scene.pass_s(0.5).volunteering
+
+
+# -- others' use of the processor ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("percent", "limit", "busy"), [(10.0, 10, False), (10.5, 10, True), (0.0, 10, False)]
+)
+def test_the_first_look_counts_by_the_limit(percent: float, limit: int, busy: bool) -> None:
+    assert busy_after(Busy(), percent, limit, 100.0).now is busy
+
+
+@pytest.mark.parametrize(
+    ("percent", "limit", "for_s", "busy"),
+    [
+        (25.0, 10, 100.0, False),
+        (25.5, 10, 4.5, False),
+        (25.5, 10, 5.0, True),
+        (97.0, 90, 100.0, False),
+        (97.5, 90, 5.0, True),
+    ],
+)
+def test_it_becomes_busy_well_above_the_limit_and_after_a_while(
+    percent: float, limit: int, for_s: float, busy: bool
+) -> None:
+    latch = busy_after(Busy(now=False), percent, limit, 100.0)
+    assert latch.now is False
+    assert busy_after(latch, percent, limit, 100.0 + for_s).now is busy
+
+
+@pytest.mark.parametrize(
+    ("percent", "for_s", "busy"), [(10.0, 29.5, True), (10.0, 30.0, False), (10.5, 100.0, True)]
+)
+def test_it_is_quiet_only_at_the_limit_and_after_longer(
+    percent: float, for_s: float, busy: bool
+) -> None:
+    latch = busy_after(Busy(now=True), percent, 10, 100.0)
+    assert busy_after(latch, percent, 10, 100.0 + for_s).now is busy
+
+
+def test_a_pause_between_two_bursts_begins_anew() -> None:
+    latch = Busy(now=False)
+    for at_s, percent in ((100.0, 90.0), (104.0, 25.0), (105.0, 90.0), (109.5, 90.0)):
+        latch = busy_after(latch, percent, 10, at_s)
+    assert latch.now is False
+    assert busy_after(latch, 90.0, 10, 110.0).now is True
+
+
+# -- what is looked at, and when -----------------------------------------------------------------
+
+ALL_OFF = Rules(
+    Mode.WHEN_IDLE,
+    idle_s=0,
+    others_cpu_percent=100,
+    on_mains_only=False,
+    free_memory_mb=0,
+    full_screen_counts=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kinds"),
+    [
+        ({}, set()),
+        ({"idle_s": 1}, {Kind.INPUT, Kind.SESSION}),
+        ({"full_screen_counts": True}, {Kind.FULL_SCREEN, Kind.SESSION}),
+        ({"on_mains_only": True}, {Kind.MAINS}),
+        ({"others_cpu_percent": 99}, {Kind.PROCESSOR}),
+        ({"free_memory_mb": 1}, {Kind.MEMORY}),
+        ({"exclusive_programs": ("a",)}, {Kind.PROGRAMS}),
+    ],
+)
+def test_each_rule_has_its_source_looked_at_and_no_other(
+    rule: dict[str, object], kinds: set[Kind]
+) -> None:
+    rules = replace(ALL_OFF, **rule)  # type: ignore[arg-type]
+    now = Now(10_000.0, 1_000_000.0)
+    assert needed(rules, Unpaused(), now) == kinds
+    assert needed(rules, Finishing(Paused()), now) == frozenset()
+    scene = Scene(rules)
+    blind = Unseen("it is dark")
+    scene.see(
+        input=blind,
+        on_mains=blind,
+        full_screen=blind,
+        others_cpu_percent=blind,
+        free_memory_mb=blind,
+        exclusive=blind,
+    )
+    assert scene.look().volunteering == (not kinds), "what is looked at has to be seen"
+
+
+@pytest.mark.parametrize(
+    ("rules", "running", "look_again_s"),
+    [
+        (Rules(Mode.ALWAYS), 0, 60.0),
+        (Rules(Mode.ALWAYS, exclusive_programs=("a",)), 1, 2.0),
+        (Rules(Mode.WHEN_IDLE), 0, 2.0),
+        (Rules(Mode.WHEN_IDLE), 1, 0.25),
+        (Rules(Mode.WHEN_IDLE, idle_s=1), 0, 0.5),
+        (Rules(Mode.WHEN_IDLE, idle_s=0.25), 0, 0.25),
+        (Rules(Mode.WHEN_IDLE, idle_s=0), 1, 2.0),
+    ],
+)
+def test_how_soon_it_looks_again_while_it_helps(
+    rules: Rules, running: int, look_again_s: float
+) -> None:
+    scene = Scene(rules)
+    scene.see(running=running)
+    found = scene.look()
+    assert (found.volunteering, found.look_again_s) == (True, look_again_s)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "look_again_s"), [(30.0, 5.0), (5.0, 5.0), (0.5, 0.5), (0.01, 0.05)]
+)
+def test_how_soon_it_looks_again_while_somebody_is_there(
+    left_s: float, look_again_s: float
+) -> None:
+    scene = Scene()
+    scene.look()
+    scene.touch()
+    found = scene.pass_s(300.0 - left_s)
+    assert found.cause is Cause.INPUT
+    assert found.look_again_s == pytest.approx(look_again_s)
+
+
+@pytest.mark.parametrize(
+    ("local", "look_again_s"), [("2026-03-10 17:00", 60.0), ("2026-03-10 17:59:45", 15.0)]
+)
+def test_how_soon_it_looks_again_outside_its_hours(local: str, look_again_s: float) -> None:
+    scene = Scene(Rules(Mode.BY_SCHEDULE, read_hours("mon-fri 18:00-07:00")), local)
+    found = scene.look()
+    assert (found.cause, found.look_again_s) == (Cause.HOURS, look_again_s)
+
+
+@pytest.mark.parametrize(("left_s", "look_again_s"), [(900.0, 60.0), (20.0, 20.0)])
+def test_how_soon_it_looks_again_while_it_is_paused(left_s: float, look_again_s: float) -> None:
+    scene = Scene()
+    scene.wish = Paused(scene.wall_s + left_s)
+    assert scene.look().look_again_s == pytest.approx(look_again_s)
+    scene.wish = Paused()
+    assert scene.look().look_again_s == 60.0
+    scene.wish = Finishing(Paused())
+    scene.see(running=1)
+    found = scene.look()
+    assert found.look_again_s == 2.0
+    assert found.reason == "Finishing this task, then paused until you resume"
+    scene.wish = Finishing(Paused(scene.wall_s + 900))
+    assert scene.look().reason == "Finishing this task, then paused"
+
+
+def test_enough_memory_is_what_the_rules_say_and_a_quarter_more_after_it_was_short() -> None:
+    scene = Scene(Rules(Mode.WHEN_IDLE, free_memory_mb=1_000))
+    scene.see(free_memory_mb=Seen(1_000.0))
+    assert scene.look().volunteering
+    scene.see(free_memory_mb=Seen(999.0))
+    assert not scene.look().volunteering
+    scene.see(free_memory_mb=Seen(1_249.0))
+    assert not scene.pass_s(29).volunteering
+    assert not scene.pass_s(29).volunteering
+    scene.see(free_memory_mb=Seen(1_250.0))
+    assert not scene.pass_s(29).volunteering
+    assert scene.pass_s(1).volunteering
+
+
+@pytest.mark.parametrize("kind", ["input", "full_screen"])
+def test_only_somebody_who_may_be_there_has_to_be_seen(kind: str) -> None:
+    scene = Scene()
+    scene.see(**{kind: Unseen("it is dark")})
+    assert scene.look().cause is Cause.UNSEEN
+    for away in (Sessions(locked=True), Sessions(nobody=True)):
+        scene.see(sessions=Seen(away))
+        assert scene.look().volunteering
+
+
+def test_others_do_not_matter_where_nobody_does() -> None:
+    scene = Scene(Rules(Mode.WHEN_IDLE, idle_s=0))
+    scene.see(sessions=Seen(Sessions(others=("anna", "ben"))))
+    assert scene.look().volunteering
+    scene.rules = Rules(Mode.WHEN_IDLE)
+    found = scene.look()
+    assert (found.cause, found.reason) == (Cause.OTHERS, "Paused: anna and ben uses this machine")
+
+
+@pytest.mark.parametrize(
+    ("percent", "reason"),
+    [
+        (10.4, "other programs use 10 % of the processor, more than 10 %"),
+        (10.0, "other programs used more than 10 % of the processor a moment ago"),
+    ],
+)
+def test_how_busy_others_are_is_said(percent: float, reason: str) -> None:
+    scene = Scene()
+    scene.see(others_cpu_percent=Seen(50.0))
+    scene.look()
+    scene.see(others_cpu_percent=Seen(percent))
+    assert scene.look().reason == f"Paused: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("sessions", "at_s", "text"),
+    [
+        (Sessions(locked=True), 9_990.0, "the screen is locked"),
+        (Sessions(nobody=True), float("-inf"), "nobody is logged in"),
+        (Sessions(), 6_400.0, "no input for 60 min"),
+    ],
+)
+def test_why_it_may_help_is_said(sessions: Sessions, at_s: float, text: str) -> None:
+    scene = Scene()
+    scene.see(sessions=Seen(sessions), input=Seen(LastInput(at_s)))
+    text = f"Helping: {text}, other programs use 3 % of the processor"
+    assert scene.look().reason == text
+    scene = Scene(ALL_OFF)
+    scene.see(input=Unseen("it is dark"), others_cpu_percent=Unseen("it is dark"))
+    assert scene.look().reason == "Helping: the rules allow it"
