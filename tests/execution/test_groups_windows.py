@@ -7,9 +7,11 @@ import asyncio
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from agent.execution import groups_windows as under_test
 from agent.execution.groups import Launch
 from agent.execution.groups_windows import (
     Factory,
@@ -172,6 +174,199 @@ def test_a_program_that_takes_too_much_disk_is_ended(
         group.close()
 
     in_loop(test)
+
+
+@pytest.mark.parametrize(
+    ("ends", "memory", "used", "excess"),
+    [
+        ("exit 1", 5_000, 4_750, ("memory", 4_750)),
+        ("exit 1", 5_000, 4_749, ("", 0)),
+        ("exit 0", 5_000, 5_000, ("", 0)),
+        ("exit 1", 0, 5_000, ("", 0)),
+    ],
+)
+def test_one_that_fails_with_nearly_all_its_memory_was_refused_more(
+    tmp_path: Path, ends: str, memory: int, used: int, excess: tuple[str, int]
+) -> None:
+    async def test() -> None:
+        jobs = FakeJobs(use=JobUse(7, used))
+        group = await started(jobs, tmp_path, ends, limited(memory=memory))
+        found = await group.ended
+        assert (found.excess, found.excess_bytes) == excess
+        assert (found.cpu_ms, found.memory_kb) == (7, used // 1024)
+        group.close()
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize(
+    ("launch", "free", "used", "excess"),
+    [
+        (limited(disk=1_000), 10**9, 1_000, ("", 0)),
+        (limited(disk=1_000), 10**9, 1_001, ("disk", 1_001)),
+        (limited(), 10**9, 10**9, ("", 0)),
+        (limited(free=500), 500, 0, ("", 0)),
+        (limited(free=500), 499, 0, ("full", 499)),
+        (limited(free=500, disk=1_000), 0, 2_000, ("full", 0)),
+    ],
+)
+def test_how_much_of_the_disk_is_too_much(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    launch: Launch,
+    free: int,
+    used: int,
+    excess: tuple[str, int],
+) -> None:
+    monkeypatch.setattr(under_test, "LOOK_S", 0.0)
+    monkeypatch.setattr(under_test, "folder_bytes", lambda _: used)
+    monkeypatch.setattr(under_test.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+
+    async def test() -> None:
+        jobs = FakeJobs()
+        group = await started(jobs, tmp_path, "read word", launch)
+        if excess[0]:
+            found = await group.ended
+            assert (found.excess, found.excess_bytes) == excess
+            assert ("terminate", JOB, 1) in jobs.calls
+        else:
+            assert group._disk_excess() == excess
+            group.kill()
+            assert (await group.ended).excess == ""
+        group.close()
+
+    in_loop(test)
+
+
+def test_a_disk_that_cannot_be_asked_is_not_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: object) -> object:
+        raise OSError("it is not there")
+
+    monkeypatch.setattr(under_test.shutil, "disk_usage", refused)
+
+    async def test() -> None:
+        group = await started(FakeJobs(), tmp_path, "exit 0", limited(free=500))
+        assert group._disk_excess() == ("", 0)
+        await group.ended
+        group.close()
+
+    in_loop(test)
+
+
+def test_the_disk_is_looked_at_again_after_a_pause_that_fits_the_walk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rests: list[float] = []
+    walks = iter((0.02, 0.3))
+    now_s = [100.0]
+
+    async def rest(seconds: float) -> None:
+        rests.append(seconds)
+        await asyncio.get_running_loop().run_in_executor(None, lambda: None)
+
+    async def test() -> None:
+        group = await started(FakeJobs(), tmp_path, "read word", limited(disk=1_000))
+
+        def walk() -> tuple[str, int]:
+            took_s = next(walks, None)
+            now_s[0] += took_s or 0.0
+            return ("", 0) if took_s else ("disk", 1_001)
+
+        monkeypatch.setattr(group, "_disk_excess", walk)
+        await group.ended
+        group.close()
+
+    monkeypatch.setattr(under_test, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    calls = SimpleNamespace(**{**vars(asyncio), "sleep": rest})
+    monkeypatch.setattr(under_test, "asyncio", calls)
+    in_loop(test)
+    assert rests == pytest.approx([1.0, 1.0, 6.0])
+
+
+def test_one_whose_job_tells_nothing_ends_all_the_same(tmp_path: Path) -> None:
+    class Silent(FakeJobs):
+        def processes(self, job: int) -> list[int]:
+            raise PermissionError(5, f"Access is denied to {job}")
+
+        def used(self, job: int) -> JobUse:
+            raise PermissionError(5, f"Access is denied to {job}")
+
+        def terminate(self, job: int, code: int) -> None:
+            super().terminate(job, code)
+            raise PermissionError(5, f"Access is denied to {JOB}")
+
+        def suspend(self, process: int) -> None:
+            raise PermissionError(5, f"Access is denied to {process}")
+
+    async def test() -> None:
+        group = await started(Silent(), tmp_path, "read word", limited(memory=1))
+        group.suspend()
+        group.resume()
+        group.kill()
+        found = await group.ended
+        assert (found.cpu_ms, found.memory_kb, found.excess) == (0, 0, "")
+        group.say(b"too late")
+        group.close()
+        group.close()
+
+    in_loop(test)
+
+
+def test_processes_that_end_while_they_are_suspended_or_resumed_are_no_error(
+    tmp_path: Path,
+) -> None:
+    class Ending(FakeJobs):
+        def suspend(self, process: int) -> None:
+            super().suspend(process)
+            if process == 99:
+                raise ProcessLookupError(3, "it has ended")
+
+        def resume(self, process: int) -> None:
+            super().resume(process)
+            if process == 99:
+                raise ProcessLookupError(3, "it has ended")
+
+    async def test() -> None:
+        jobs = Ending(others=[99, 100])
+        group = await started(jobs, tmp_path, "read word")
+        begun = len(jobs.calls)
+        group.suspend()
+        group.resume()
+        done = [each[0] for each in jobs.calls[begun:]]
+        assert done == ["suspend"] * 3 + ["resume"] * 3
+        group.kill()
+        await group.ended
+        group.close()
+        assert jobs.calls.count(("close", JOB)) == 1
+        group.close()
+        assert jobs.calls.count(("close", JOB)) == 1
+
+    in_loop(test)
+
+
+def test_a_process_is_made_suspended_without_a_window_and_in_a_group_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: dict[str, object] = {}
+
+    async def spawn(factory: Factory, *command: str, **more: object) -> tuple[object, None]:
+        told.update(more, command=command)
+        return object(), None
+
+    async def test() -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), "subprocess_exec", spawn)
+        launch = Launch(("a.exe", "b"), tmp_path, {"A": "1"})
+        await under_test._spawn_suspended(asyncio.SubprocessProtocol, launch)
+
+    in_loop(test)
+    assert told == {
+        "command": ("a.exe", "b"),
+        "cwd": tmp_path,
+        "env": {"A": "1"},
+        "creationflags": 0x4 | 0x200 | 0x0800_0000,
+    }
 
 
 def test_a_program_that_cannot_be_put_into_a_job_does_not_run(tmp_path: Path) -> None:
