@@ -213,7 +213,8 @@ class Download:
                 failures = 0 if self._work.progress > before else failures + 1
                 log.info("a transfer of %s from %s broke off: %s", self._dataset, holder, error)
                 self._said.append(str(error) or type(error).__name__)
-            await asyncio.sleep(AGAIN_S * 2**failures)
+            if failures < FAILURES_MAX:
+                await asyncio.sleep(AGAIN_S * 2**failures)
 
     async def _once(self, holder: NodeId) -> None:
         work, shelf, dataset = self._work, self._shelf, self._dataset

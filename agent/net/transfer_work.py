@@ -178,10 +178,19 @@ class Work:
             return self._waiting.popleft() if self._waiting and not self.over else None
 
     def back(self, batches: Iterable[Batch]) -> None:
-        """These were not fetched after all."""
+        """These were not fetched after all; of small files those that came are not asked again."""
         with self._changed:
-            self._waiting.extendleft(reversed(list(batches)))
+            for batch in reversed(list(batches)):
+                if isinstance(batch, Small):
+                    self._plan_again(batch)
+                else:
+                    self._waiting.appendleft(batch)
             self._changed.notify_all()
+
+    def _plan_again(self, batch: Small) -> None:
+        left = tuple(each for each in batch.files if each[0] in self._unfinished)
+        if left:
+            self._waiting.appendleft(Small(left))
 
     def small_done(self, digest: str) -> None:
         """A small file is on the disk."""
