@@ -97,7 +97,7 @@ class MemoryPlace:
         return {n for n in range(self.pieces) if own[32 * n :][:32] == hashes[32 * n :][:32]}
 
     def reader(self) -> IO[bytes]:
-        return cast(IO[bytes], _Growing(self))
+        return cast("IO[bytes]", _Growing(self))
 
     def close(self) -> None:
         self.closed = True
