@@ -35,7 +35,14 @@ class Relay:
         self._reader, self._writer = reader, writer
 
     async def greet(self, hello: Hello) -> Welcome:
-        """Say hello there; what is said against it is a refusal here."""
+        """Say hello there; what is said against it is a refusal here, and ends this."""
+        try:
+            return await self._greeted(hello)
+        except BaseException:
+            self.close()
+            raise
+
+    async def _greeted(self, hello: Hello) -> Welcome:
         request = Request("2.0", 0, HELLO.name, msgspec.Raw(_encode(hello)))
         self._writer.write(_encode(request) + b"\n")
         try:
@@ -48,7 +55,6 @@ class Relay:
                     raise RefusedError(ErrorCode.REFUSED, f"{self.name}: {answer.error.message}")
                 return _welcome.decode(answer.result)
         except (EOFError, OSError, ValueError, msgspec.MsgspecError) as error:
-            self.close()
             raise RefusedError(ErrorCode.REFUSED, f"{self.name} {_silence(error)}") from error
 
     async def say(self, line: bytes) -> None:

@@ -230,7 +230,7 @@ class FakeNode:
 
     @property
     def node_id(self) -> NodeId:
-        return NODE
+        return self.known.node
 
     @property
     def name(self) -> str:

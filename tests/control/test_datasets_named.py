@@ -18,7 +18,7 @@ from tests.control.surface import FakeNode
 A, B = "sha256:" + "ab" * 32, "sha256:" + "ab" * 3 + "cd" * 29
 COPY = task_id("survey", "copy")
 MADE = f"made-by-{COPY}"
-TWO = {
+TWO: dict[str, Any] = {
     "name": "two",
     "tasks": [
         {
@@ -76,7 +76,7 @@ def test_six_letters_of_one_dataset_are_enough(tmp_path: Path, reference: str) -
 
 def test_five_letters_are_not(tmp_path: Path) -> None:
     async def scene(there: Serving, client: LineClient) -> None:
-        only = {**TWO, "tasks": [{**TWO["tasks"][0], "raw": [{"dataset": A}]}]}  # type: ignore[index]
+        only = {**TWO, "tasks": [{**TWO["tasks"][0], "raw": [{"dataset": A}]}]}
         await client.result("submit", only)
         there.node.datasets.contents[A] = ("data", {"": b"hello"})
         for letters, found in ((5, False), (6, True)):
@@ -117,7 +117,7 @@ def test_pieces_of_files_are_read(tmp_path: Path) -> None:
             told = await client.refusal("read_dataset", {"dataset": A, "path": path})
             assert told == (ErrorCode.UNKNOWN, f"the dataset {A[:20]} has {what}")
 
-        async def lost(*_: object) -> bytes:
+        async def lost(dataset: str, path: str, offset: int, limit: int) -> bytes:
             raise DatasetMissing("it was removed")
 
         there.node.datasets.read = lost  # type: ignore[method-assign]

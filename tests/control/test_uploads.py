@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import shutil
 import stat
 from collections import namedtuple
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from agent.api.rpc import ErrorCode
-from agent.control import uploads
 from agent.control.refusal import RefusedError
 from agent.control.uploads import EXECUTABLE, FREE_BYTES_MIN, OPEN_MAX, Uploads
 from tests.control.serving import LineClient, Serving, greeted, play
@@ -22,6 +20,10 @@ Usage = namedtuple("Usage", "total used free")
 
 def refused(found: pytest.ExceptionInfo[RefusedError]) -> tuple[ErrorCode, str]:
     return ErrorCode(found.value.problem.code), found.value.problem.message
+
+
+def inside(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
 
 
 def take(kept: Uploads, number: str, path: str, data: bytes, offset: int = 0) -> int:
@@ -100,7 +102,7 @@ def test_the_disk_is_not_filled(
     kept = Uploads(tmp_path)
     number = kept.begin("notes.txt", folder=False)
     usage = Usage(0, 0, FREE_BYTES_MIN + 5 + free)
-    monkeypatch.setattr(uploads.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     if taken:
         assert take(kept, number, "", b"hello") == 5
         return
@@ -118,11 +120,11 @@ def test_a_few_are_open_at_once_and_leave_nothing(tmp_path: Path) -> None:
         ErrorCode.TOO_MANY,
         f"{OPEN_MAX} uploads are open: end one of them",
     )
-    assert len(os.listdir(kept.folder)) == OPEN_MAX
+    assert len(inside(kept.folder)) == OPEN_MAX
     kept.forget(numbers[0])
     kept.begin("more.txt", folder=False)
     kept.forget_all()
-    assert os.listdir(kept.folder) == []
+    assert inside(kept.folder) == []
 
 
 def coded(data: bytes) -> str:
@@ -149,7 +151,7 @@ def test_the_verbs_make_a_dataset_of_what_was_sent(tmp_path: Path) -> None:
         )
         added = await client.result("end_upload", {"upload": begun["upload"]})
         assert (added["name"], added["dataset"]["size_bytes"]) == ("raw", 5)
-        assert os.listdir(tmp_path / "uploads") == []
+        assert inside(tmp_path / "uploads") == []
 
     play(tmp_path, scene)
 
@@ -170,9 +172,9 @@ def test_what_a_client_that_goes_has_begun_is_forgotten(tmp_path: Path) -> None:
     async def scene(there: Serving, client: LineClient) -> None:
         async with greeted(there) as other:
             await other.result("begin_upload", {"name": "raw"})
-            assert len(os.listdir(tmp_path / "uploads")) == 1
+            assert len(inside(tmp_path / "uploads")) == 1
             other.writer.write_eof()
             assert await other.line() == b""
-        assert os.listdir(tmp_path / "uploads") == []
+        assert inside(tmp_path / "uploads") == []
 
     play(tmp_path, scene)
