@@ -69,14 +69,14 @@ class LocalFiles:
     def one(self, word: Word) -> Path | None:
         """The file that is meant; a fault when it is not there."""
         path = self.folder / word
-        if _exists(path, self.faults, word):
+        if _exists(path):
             return path
         self._missing(word, inside=False)
         return None
 
     def _look(self, word: Word, inside: bool) -> tuple[Path, ...]:
         path = self.folder / word
-        if _exists(path, self.faults, word):
+        if _exists(path):
             if inside and path.is_dir():
                 found = self._listed(glob.escape(str(path)) + "/*")
                 return self._without_strays(found, path, word)
@@ -113,6 +113,8 @@ class LocalFiles:
         path = self.folder / word
         if glob.has_magic(word):
             self.faults.add(word.place, f"{shown(word)} fits no file in {shown(str(self.folder))}")
+        elif trouble := _trouble(path):
+            self.faults.add(word.place, f"{shown(word)} {trouble}")
         elif inside and path.is_dir():
             self.faults.add(word.place, f"there is no file in the folder {shown(word)}")
         elif path.is_symlink():
@@ -164,12 +166,24 @@ def _resolved(path: Path) -> Path:
         return path
 
 
-def _exists(path: Path, faults: Faults, word: Word) -> bool:
+def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError):
-        faults.add(word.place, f"{shown(word)} is no name that a file can have")
         return False
+
+
+def _trouble(path: Path) -> str:
+    """What the system has against a name, other than that nothing is there."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        return f"cannot be looked at: {error.strerror}"
+    except ValueError:
+        return "is no name that a file can have"
+    return ""
 
 
 def _neighbours(folder: Path) -> list[str]:

@@ -54,6 +54,10 @@ def furnish(folder: Path) -> None:
     (folder / "scans").mkdir()
     for name in ("scan.las", "scans/a.las", "scans/b.las"):
         (folder / name).write_text("points")
+    (folder / "empty").mkdir()
+    (folder / "inner").mkdir()
+    (folder / "dangling.las").symlink_to(folder / "nothing.las")
+    (folder / "inner" / "out.las").symlink_to(folder / "scan.las")
     (folder / "count.sh").write_text("#!/bin/sh\nwc -l\n")
     (folder / "dos.sh").write_bytes(b"#!/bin/sh\r\nwc -l\r\n")
     (folder / "dos").write_bytes(b"#!/usr/bin/awk -f\r\nEND { print NR }\r\n")
