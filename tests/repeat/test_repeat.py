@@ -1,0 +1,158 @@
+"""Hunting finds what fails now and then, and ends all that it started.
+
+Each suite here is a small real one, and the command runs as a process, as a person runs it.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.hosts.waiting import wait_for
+
+ENDED_S_MAX = 120.0
+NOW_AND_THEN = """
+from pathlib import Path
+SEEN = Path(__file__).with_name("seen")
+
+def test_always(): pass
+
+def test_now_and_then():
+    seen = SEEN.exists()
+    SEEN.unlink() if seen else SEEN.touch()
+    assert not seen, "there already"
+"""
+ONE_BEFORE_THE_OTHER = """
+began = []
+
+def test_first(): began.append("first")
+
+def test_second(): assert began, "nobody was here"
+"""
+CRASHING = """
+import os, signal
+
+def test_before(): pass
+
+def test_crashing(): os.kill(os.getpid(), signal.SIGKILL)
+"""
+WAITING = """
+import os, subprocess, sys, time
+from pathlib import Path
+
+def test_waiting():
+    forever = [sys.executable, "-c", "import time; time.sleep(600)"]
+    child = subprocess.Popen(forever, start_new_session=True)
+    Path(__file__).with_name("child").write_text(f"{os.getpid()} {child.pid}\\n")
+    time.sleep(600)
+"""
+
+
+def suite(folder: Path, text: str) -> Path:
+    path = folder / "test_small.py"
+    path.write_text(text)
+    return path
+
+
+def hunt(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.repeat", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def told_by(*arguments: str) -> tuple[int, str]:
+    hunting = hunt(*arguments)
+    told, _ = hunting.communicate(timeout=ENDED_S_MAX)
+    return hunting.returncode, told
+
+
+def test_what_fails_every_second_time_is_told_with_how_often_and_its_seeds(tmp_path: Path) -> None:
+    code, told = told_by("--times=3", "--seed=10", str(suite(tmp_path, NOW_AND_THEN)))
+    assert code == 1
+    assert "3 runs, 1 tests failed" in told
+    assert "1 of 3  test_small.py::test_now_and_then  (seeds 11)" in told
+    assert told.rstrip().splitlines()[-1].strip().startswith("AssertionError: there already")
+
+
+def test_a_suite_that_never_fails_ends_well_beside_busy_processes(tmp_path: Path) -> None:
+    passing = suite(tmp_path, ONE_BEFORE_THE_OTHER)
+    code, told = told_by("--times=1", "--load=1", str(passing))
+    assert code == 0, told
+    assert "1 runs, 0 tests failed" in told
+
+
+def test_what_needs_an_order_fails_with_the_seeds_that_draw_another(tmp_path: Path) -> None:
+    dependent = str(suite(tmp_path, ONE_BEFORE_THE_OTHER))
+    draws = ("--times=3", "--shuffle", "--seed=3", dependent)
+    code, told = told_by(*draws)
+    assert code == 1
+    assert "2 of 3  test_small.py::test_second  (seeds 3, 5)" in told
+
+
+@pytest.mark.parametrize("several", [[], ["-n", "2"]], ids=["pytest", "one of its workers"])
+def test_a_crash_is_a_failure_of_the_test_that_ran(tmp_path: Path, several: list[str]) -> None:
+    crashing = str(suite(tmp_path, CRASHING))
+    code, told = told_by("--times=1", "--seed=1", "--", crashing, *several)
+    assert code == 1
+    assert "1 of 1  test_small.py::test_crashing  (seeds 1)" in told
+
+
+def test_a_run_without_tests_is_a_failure(tmp_path: Path) -> None:
+    code, told = told_by("--times=1", str(suite(tmp_path, "")))
+    assert code == 1
+    assert "pytest ended with 5" in told
+
+
+def test_each_is_tried_alone_and_in_its_file(tmp_path: Path) -> None:
+    file = suite(tmp_path, ONE_BEFORE_THE_OTHER)
+    code, told = told_by("--each", "--times=1", f"{file}::test_second")
+    assert code == 1
+    assert f"{file}::test_second: 1 runs, 1 tests failed" in told
+    assert f"{file}: 1 runs, 0 tests failed" in told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is stopped by a signal there only")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_ends_all_that_it_started(tmp_path: Path, how: signal.Signals) -> None:
+    file = suite(tmp_path, WAITING)
+    child = file.with_name("child")
+    hunting = hunt("--times=3", "--load=1", str(file))
+    wait_for(lambda: child.exists() and child.read_text().endswith("\n"), ENDED_S_MAX, "it waits")
+    started = [each for each in psutil.process_iter() if _belongs_to(each, hunting.pid)]
+    started += [psutil.Process(int(each)) for each in child.read_text().split()]
+    hunting.send_signal(how)
+    told, _ = hunting.communicate(timeout=ENDED_S_MAX)
+    assert hunting.returncode == 130, told
+    assert not [each for each in started if each.is_running()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is stopped by a signal there only")
+def test_killed_it_takes_its_busy_processes_with_it(tmp_path: Path) -> None:
+    file = suite(tmp_path, WAITING)
+    child = file.with_name("child")
+    hunting = hunt("--times=1", "--load=1", str(file))
+    wait_for(lambda: child.exists() and child.read_text().endswith("\n"), ENDED_S_MAX, "it waits")
+    started = psutil.Process(hunting.pid).children()
+    tests = [psutil.Process(int(each)) for each in child.read_text().split()]
+    busy = [each for each in started if each not in tests]
+    hunting.kill()
+    hunting.communicate()
+    for each in tests:
+        each.kill()
+    assert len(busy) == 2
+    assert not psutil.wait_procs(busy, ENDED_S_MAX)[1]
+
+
+def _belongs_to(process: psutil.Process, parent: int) -> bool:
+    with suppress(psutil.Error):
+        return parent in [each.pid for each in process.parents()]
+    return False
