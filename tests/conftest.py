@@ -9,16 +9,21 @@ what it always means, because programs are interrupted by it.
 Nothing is taken from the person who runs the tests: neither the screen and the bus of the desktop,
 nor a database, nor the home of a Wingbeat that works for them. A test that forgets to name a home
 gets one that must never come to be.
+
+What is left out stands at the very end, each test with what it lacks: a check that is silent about it
+promises more than it tried.
 """
 
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.repeat.plugin import without_group
 
 PERSONAL = ("DBUS_", "DISPLAY", "PG", "QT_", "SWAYSOCK", "WAYLAND_", "XAUTHORITY", "XDG_")
 """Beginnings of what tells programs of the session of whoever runs the tests."""
@@ -27,6 +32,27 @@ FORGOTTEN = Path(tempfile.gettempdir()) / f"no-home-of-wingbeat-{os.getpid()}"
 settings.register_profile("wingbeat", deadline=None, print_blob=True)
 settings.load_profile("wingbeat")
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None]:
+    yield
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        for line in left_out(terminal.stats.get("skipped", [])):
+            terminal.write_line(line)
+
+
+def left_out(reports: Iterable[pytest.TestReport | pytest.CollectReport]) -> list[str]:
+    """Return a line for each test, or for each file or folder of which no test could be read."""
+    lines = {f"  {without_group(each.nodeid)}: {_reason(each)}" for each in reports}
+    return [f"Left out: {len(lines)}", *sorted(lines)] if lines else []
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    told = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+    return told.removeprefix("Skipped: ")
+
 for name in [each for each in os.environ if each.startswith(PERSONAL)]:
     del os.environ[name]
 os.environ["WINGBEAT_HOME"] = str(FORGOTTEN)

@@ -37,6 +37,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: [_place(seed, each.nodeid) for each in item.listchain()])
 
 
+def without_group(nodeid: str) -> str:
+    """Return the name of a test without what pytest-xdist writes behind it."""
+    return nodeid[: nodeid.rfind("@")] if nodeid.rfind("@") > nodeid.rfind("]") else nodeid
+
+
 def _place(seed: str, name: str) -> bytes:
     return hashlib.sha256(f"{seed} {name}".encode()).digest()
 
@@ -48,10 +53,10 @@ class Witness:
         self._paper = paper
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self._tell(began=_plain(nodeid))
+        self._tell(began=without_group(nodeid))
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self._tell(ended=_plain(nodeid))
+        self._tell(ended=without_group(nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._look_at(report)
@@ -65,12 +70,9 @@ class Witness:
             text = report.longreprtext
             first = (crash.message if crash else text).strip().partition("\n")[0]
             sections = [f"--- {name} ---\n{said}" for name, said in report.sections]
-            self._tell(failed=_plain(report.nodeid), first=first, text="\n".join([text, *sections]))
+            self._tell(
+                failed=without_group(report.nodeid), first=first, text="\n".join([text, *sections])
+            )
 
     def _tell(self, **words: str) -> None:
         print(json.dumps(words), file=self._paper, flush=True)
-
-
-def _plain(nodeid: str) -> str:
-    """Return the name without the group that pytest-xdist puts behind it."""
-    return nodeid[: nodeid.rfind("@")] if nodeid.rfind("@") > nodeid.rfind("]") else nodeid

@@ -1,7 +1,7 @@
 """The table of malformed workflow files: ``malformed/workflows.txt``, and the folder they lie in.
 
 A case is a line ``=== title``, the file, a line ``>>>``, and the sentences that answer it. Titles
-that end in ``(xml)`` are files in that language.
+that end in ``(xml)`` are files in that language. Run as a program it writes the answers anew.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram
@@ -85,3 +86,18 @@ def answer(case: Case, folder: Path) -> list[str]:
         said = [fault.sentence() for fault in error.faults]
         return [shortened(sentence, folder) for sentence in said]
     return []
+
+
+def written_anew(folder: Path) -> str:
+    """Return the table with the answers of today; what is answered by nothing is no longer in it."""
+    furnish(folder)
+    return "".join(
+        f"{BEGIN}{case.title}\n{case.text}{MIDDLE}" + "".join(f"{each}\n" for each in said)
+        for case in cases()
+        if (said := answer(case, folder))
+    )
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as made:
+        TABLE.write_text(written_anew(Path(made)), "utf-8")

@@ -1,11 +1,11 @@
 """Files that are wrong: each has exactly the answer that the table says.
 
-``WINGBEAT_REWRITE_TABLE=1`` writes the answers anew, for somebody who then reads every one.
+``python -m tests.workflow.malformed_table`` writes the answers anew, for somebody who then reads every
+one.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,6 @@ from agent.workflow.faults import FAULTS_MAX, Faults, FaultsError
 from agent.workflow.reading import Asked, read_workflow_file, read_workflow_text
 from agent.workflow.xml_nodes import DEPTH_MAX, read_xml
 from tests.workflow.malformed_table import (
-    BEGIN,
-    MIDDLE,
-    TABLE,
     Case,
     answer,
     cases,
@@ -26,7 +23,6 @@ from tests.workflow.malformed_table import (
 
 CASES = cases()
 CASES_MIN = 60
-REWRITE = "WINGBEAT_REWRITE_TABLE"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +32,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.skipif(REWRITE in os.environ, reason="the table is written anew")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
 def test_a_wrong_file_has_its_sentences(case: Case, folder: Path) -> None:
     assert answer(case, folder) == list(case.sentences)
@@ -46,16 +41,6 @@ def test_the_table_is_long_and_every_file_in_it_is_wrong() -> None:
     assert len(CASES) >= CASES_MIN
     assert [case.title for case in CASES if not case.sentences] == []
     assert len({case.title for case in CASES}) == len(CASES)
-
-
-@pytest.mark.skipif(REWRITE not in os.environ, reason=f"only with {REWRITE}=1")
-def test_the_table_is_written_anew(folder: Path) -> None:
-    parts = [
-        f"{BEGIN}{case.title}\n{case.text}{MIDDLE}" + "".join(f"{each}\n" for each in said)
-        for case in CASES
-        if (said := answer(case, folder))
-    ]
-    TABLE.write_text("".join(parts), "utf-8")
 
 
 @pytest.mark.parametrize(
