@@ -40,7 +40,9 @@ def test_each_script_is_one_that_its_shell_reads(
     script = capsys.readouterr().out
     assert " completion " in script
     check = CHECKS.get(shell)
-    if check is None or shutil.which(check[0]) is None:
+    if check is None:
+        pytest.skip(f"nothing in Debian reads what {shell} reads")
+    if shutil.which(check[0]) is None:
         pytest.skip(f"{shell} is not installed on this machine")
     file = tmp_path / "script"
     file.write_text(script)
