@@ -12,12 +12,16 @@ gets one that must never come to be.
 
 What is left out stands at the very end, each test with what it lacks: a check that is silent about it
 promises more than it tried.
+
+What takes long is known by its file, by what that imports, and marked: ``installers/check --fast`` and
+``pytest -m "not live"`` leave such tests out.
 """
 
 import os
 import signal
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +36,44 @@ FORGOTTEN = Path(tempfile.gettempdir()) / f"no-home-of-wingbeat-{os.getpid()}"
 settings.register_profile("wingbeat", deadline=None, print_blob=True)
 settings.load_profile("wingbeat")
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for name in [each for each in os.environ if each.startswith(PERSONAL)]:
+    del os.environ[name]
+os.environ["WINGBEAT_HOME"] = str(FORGOTTEN)
+
+MARKS = {
+    "live": (
+        "agents as processes of their own",
+        ("tests/live/", "tests.agent.processes", "tests.hosts.hosts"),
+    ),
+    "display": (
+        "a display, its windows or its desktop",
+        ("tests/desktop/", "tests.presence.displays"),
+    ),
+    "hunting": ("runs of pytest inside of tests", ("tests/repeat/",)),
+}
+"""What the tests have that are marked so, and where their files are or what they import for it."""
+STARTS_AN_AGENT = "machine"
+"""The fixture of the window's tests."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, (told, _) in MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {told}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        text = _text(item.path)
+        for name, (_, imported) in MARKS.items():
+            if any(each in text for each in imported):
+                item.add_marker(name)
+        if STARTS_AN_AGENT in getattr(item, "fixturenames", ()):
+            item.add_marker("live")
+
+
+@cache
+def _text(path: Path) -> str:
+    return f"{path.as_posix()}\n{path.read_text(encoding='utf-8')}"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -53,9 +95,6 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     told = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
     return told.removeprefix("Skipped: ")
 
-for name in [each for each in os.environ if each.startswith(PERSONAL)]:
-    del os.environ[name]
-os.environ["WINGBEAT_HOME"] = str(FORGOTTEN)
 
 
 @pytest.fixture(scope="session", autouse=True)

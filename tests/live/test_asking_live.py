@@ -23,7 +23,6 @@ from tests.hosts.hosts import Hosts, nap
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 
 pytestmark = [
-    pytest.mark.live,
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]

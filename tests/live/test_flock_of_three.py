@@ -19,7 +19,6 @@ from tests.hosts.lan import processes_in
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 pytestmark = [
-    pytest.mark.live,
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
