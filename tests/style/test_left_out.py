@@ -1,4 +1,4 @@
-"""Whatever the tests leave out is told at the very end, with what it lacks."""
+"""What the tests leave out is told at the very end, with what it lacks; what may be left out is marked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import MARKS
+
+TESTS = Path(__file__).parents[1]
 SUITE = """
 import pytest
 
@@ -43,3 +46,10 @@ def test_each_is_named_with_what_it_lacks(tmp_path: Path, several: list[str]) ->
 def test_where_nothing_is_left_out_nothing_is_told(tmp_path: Path) -> None:
     (tmp_path / "test_all.py").write_text("def test_it(): pass\n")
     assert "passed" in last_lines(tmp_path)[-1]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_what_makes_a_mark_is_found_in_tests(mark: str) -> None:
+    files = [f"{each.as_posix()}\n{each.read_text('utf-8')}" for each in TESTS.rglob("test_*.py")]
+    for sign in MARKS[mark][1]:
+        assert [text for text in files if sign in text], sign
