@@ -8,8 +8,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import pytest
@@ -71,7 +73,10 @@ def hunt(*arguments: str) -> subprocess.Popen[str]:
 
 def told_by(*arguments: str) -> tuple[int, str]:
     hunting = hunt(*arguments)
-    told, _ = hunting.communicate(timeout=ENDED_S_MAX)
+    try:
+        told, _ = hunting.communicate(timeout=ENDED_S_MAX)
+    finally:
+        hunting.kill()
     return hunting.returncode, told
 
 
@@ -119,39 +124,60 @@ def test_each_is_tried_alone_and_in_its_file(tmp_path: Path) -> None:
     assert f"{file}: 1 runs, 0 tests failed" in told
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process is stopped by a signal there only")
+@contextmanager
+def waiting(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], Started]]:
+    """A hunt whose test waits, with what it started; nothing of it outlives the block."""
+    file = suite(folder, WAITING)
+    child = file.with_name("child")
+    hunting = hunt(*options, str(file))
+    try:
+        wait_for(
+            lambda: child.exists() and child.read_text().endswith("\n"), ENDED_S_MAX, "it waits"
+        )
+        tests = [psutil.Process(int(each)) for each in child.read_text().split()]
+        children = psutil.Process(hunting.pid).children()
+        started = Started(tests, [each for each in children if each not in tests])
+        try:
+            yield hunting, started
+        finally:
+            for each in [*started.tests, *started.busy]:
+                with suppress(psutil.NoSuchProcess):
+                    each.kill()
+    finally:
+        hunting.kill()
+        hunting.communicate()
+
+
+class Started(NamedTuple):
+    """The process with the test and that which it started; those that are only busy."""
+
+    tests: list[psutil.Process]
+    busy: list[psutil.Process]
+
+
+on_posix = pytest.mark.skipif(sys.platform == "win32", reason="a process has signals there only")
+
+
+@on_posix
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_ends_all_that_it_started(tmp_path: Path, how: signal.Signals) -> None:
-    file = suite(tmp_path, WAITING)
-    child = file.with_name("child")
-    hunting = hunt("--times=3", "--load=1", str(file))
-    wait_for(lambda: child.exists() and child.read_text().endswith("\n"), ENDED_S_MAX, "it waits")
-    started = [each for each in psutil.process_iter() if _belongs_to(each, hunting.pid)]
-    started += [psutil.Process(int(each)) for each in child.read_text().split()]
-    hunting.send_signal(how)
-    told, _ = hunting.communicate(timeout=ENDED_S_MAX)
-    assert hunting.returncode == 130, told
-    assert not [each for each in started if each.is_running()]
+    with waiting(tmp_path, "--times=3", "--load=1") as (hunting, started):
+        assert (len(started.tests), len(started.busy)) == (2, 2)
+        hunting.send_signal(how)
+        assert hunting.wait(ENDED_S_MAX) == 130
+        assert not [each for each in [*started.tests, *started.busy] if goes_on(each)]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process is stopped by a signal there only")
+@on_posix
 def test_killed_it_takes_its_busy_processes_with_it(tmp_path: Path) -> None:
-    file = suite(tmp_path, WAITING)
-    child = file.with_name("child")
-    hunting = hunt("--times=1", "--load=1", str(file))
-    wait_for(lambda: child.exists() and child.read_text().endswith("\n"), ENDED_S_MAX, "it waits")
-    started = psutil.Process(hunting.pid).children()
-    tests = [psutil.Process(int(each)) for each in child.read_text().split()]
-    busy = [each for each in started if each not in tests]
-    hunting.kill()
-    hunting.communicate()
-    for each in tests:
-        each.kill()
-    assert len(busy) == 2
-    assert not psutil.wait_procs(busy, ENDED_S_MAX)[1]
+    with waiting(tmp_path, "--times=1", "--load=1") as (hunting, started):
+        assert len(started.busy) == 2
+        hunting.kill()
+        wait_for(lambda: not any(map(goes_on, started.busy)), ENDED_S_MAX, "they have ended")
 
 
-def _belongs_to(process: psutil.Process, parent: int) -> bool:
-    with suppress(psutil.Error):
-        return parent in [each.pid for each in process.parents()]
+def goes_on(process: psutil.Process) -> bool:
+    """Whether it runs; one that has ended may wait to be fetched."""
+    with suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
     return False
