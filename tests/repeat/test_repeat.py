@@ -56,6 +56,12 @@ def test_waiting():
 """
 
 
+@pytest.fixture(autouse=True)
+def _own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is killed cannot remove its own."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
 def suite(folder: Path, text: str) -> Path:
     path = folder / "test_small.py"
     path.write_text(text)
