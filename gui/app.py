@@ -125,11 +125,15 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _let_signals_in(application: QApplication, whole: Application) -> None:
-    """Ctrl-C and the like end it properly; Python hears them only while it runs now and then."""
+    """Ctrl-C and the like end it properly; Python hears them only while it runs now and then.
+
+    That may be in the midst of an event, and what Qt still needs for that one must not be gone: on
+    Wayland a window that was closed while it was resized hung for good. So it ends between two.
+    """
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None:
-            signal.signal(number, lambda *_: whole.quit())
+            signal.signal(number, lambda *_: QTimer.singleShot(0, whole.quit))
     timer = QTimer(application)
     timer.setInterval(SIGNALS_MS)
     timer.timeout.connect(time.monotonic)

@@ -11,14 +11,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
 from agent.api.volunteering import Pause
 from agent.client import Home
+from gui.app import _let_signals_in
 from gui.application import Application
 from gui.foreground import ANY_PROCESS, TOKEN, WAYLAND, TokenForeground, WindowsForeground
 from gui.model.early import EarlyPause
@@ -169,6 +172,41 @@ def test_the_button_ends_an_agent_that_hangs_and_starts_another(
 
 
 # -- the end -----------------------------------------------------------------------------------
+
+
+class Quitting:
+    """What is asked to quit."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def quit(self) -> None:
+        self.asked = True
+
+
+def test_a_signal_in_the_midst_of_an_event_ends_it_after_that(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    whole, during = Quitting(), list[bool]()
+
+    def event() -> None:
+        signal.raise_signal(signal.SIGTERM)
+        during.append(whole.asked)
+
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    if hasattr(signal, "SIGHUP"):
+        before[signal.SIGHUP] = signal.getsignal(signal.SIGHUP)
+    timers = set(qapp.findChildren(QTimer))
+    _let_signals_in(qapp, cast("Application", whole))
+    try:
+        QTimer.singleShot(0, event)
+        qtbot.waitUntil(lambda: whole.asked, timeout=WITHIN_MS)
+        assert during == [False]
+    finally:
+        for each, heard in before.items():
+            signal.signal(each, heard)
+        for timer in set(qapp.findChildren(QTimer)) - timers:
+            timer.deleteLater()
 
 
 def choose(whole: Application, name: str) -> None:
