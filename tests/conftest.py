@@ -96,7 +96,6 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     return told.removeprefix("Skipped: ")
 
 
-
 @pytest.fixture(scope="session", autouse=True)
 def _every_test_names_its_home() -> Iterator[None]:
     yield
