@@ -188,7 +188,7 @@ def test_the_tray_hosts_an_agent_and_hands_back_at_the_end(
     whole = Application(qapp, Home.at(tmp_path / "home"), NoLogin())
     whole.start(background=False, paths=[])
     qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
-    assert whole.hosting.hosts
+    qtbot.waitUntil(lambda: whole.hosting.hosts, timeout=WITHIN_MS)
     assert whole.window.isVisible()
     whole.ask_to_quit()
     assert {each.text() for each in whole._question.buttons()} == {"Quit", "Stay"}
@@ -205,7 +205,7 @@ def test_at_a_logoff_the_agent_hands_back_before_the_program_ends(
     whole = Application(qapp, home, NoLogin())
     whole.start(background=True, paths=[])
     qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
-    assert whole.hosting.hosts
+    qtbot.waitUntil(lambda: whole.hosting.hosts, timeout=WITHIN_MS)
     whole.session_ends()
     log = (home.log / "agent.log").read_text("utf-8")
     assert "stopping: the session ends" in log
