@@ -10,6 +10,7 @@ import contextlib
 import logging
 import sys
 import threading
+import time
 
 from PySide6.QtCore import QObject, Signal
 
@@ -63,10 +64,16 @@ class Hosting(QObject):
         threading.Thread(target=self._stop, args=(reason,), daemon=True).start()
 
     def end_now(self, reason: str) -> None:
-        """The system ends the session: what can still be handed back, before it ends us."""
+        """The system ends the session: what can still be handed back, before it ends us.
+
+        An agent that is just being begun may run something already: it is waited for.
+        """
         self._wanted_end = True
+        ends_s = time.monotonic() + SESSION_END_S_MAX
+        if self._thread is not None:
+            self._thread.join(SESSION_END_S_MAX)
         if self._agent is not None:
-            self._agent.stop(reason, SESSION_END_S_MAX)
+            self._agent.stop(reason, max(0.0, ends_s - time.monotonic()))
 
     def _start(self, force: bool) -> None:
         if runs_here(self._home) and not force and _answers(self._home):
