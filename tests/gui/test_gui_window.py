@@ -10,7 +10,15 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QMenu, QPushButton
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QGraphicsItem,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+)
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
@@ -37,8 +45,8 @@ def test_a_workflow_appears_runs_and_is_done(qtbot: QtBot, desk: Desk, window: W
     name = submit(qtbot, desk, Task("import", "import", parameters="0.2", expected_s=1))
     until(qtbot, lambda: view_of(desk, name).state == "finished")
     assert window.workflows.rows.place_of(name) >= 0
-    until(qtbot, lambda: task_of(desk, name, "import").outputs != ())
     window.workflows.choose(name, task_of(desk, name, "import").task)
+    until(qtbot, lambda: task_of(desk, name, "import").outputs != ())
     until(qtbot, lambda: window.workflows.details.name.text() == "import")
     until(qtbot, lambda: window.workflows.details.moves.text() != "")
 
@@ -419,10 +427,14 @@ def test_a_graph_is_seen_at_first_as_far_as_it_can_be_read(
     graph = window.workflows.graph
     until(qtbot, lambda: len(graph.boxes) == len(names))
     first = graph.boxes[graph.picture.boxes[0].key]
-    seen = graph.mapToScene(graph.viewport().rect()).boundingRect()
-    assert seen.contains(first.sceneBoundingRect())
+
+    def sees(*boxes: QGraphicsItem) -> bool:
+        """Once it is laid out, which the boxes do not wait for."""
+        seen = graph.mapToScene(graph.viewport().rect()).boundingRect()
+        return all(seen.contains(box.sceneBoundingRect()) for box in boxes)
+
+    until(qtbot, lambda: sees(first))
     if width < 1000:
         assert not graph.map.isHidden()
         press(window, "graphFit")
-        seen = graph.mapToScene(graph.viewport().rect()).boundingRect()
-    assert all(seen.contains(item.sceneBoundingRect()) for item in graph.boxes.values())
+    until(qtbot, lambda: sees(*graph.boxes.values()))
