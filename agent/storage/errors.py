@@ -99,6 +99,10 @@ def refusal(folder: Path, error: sqlite3.Error | OSError) -> JournalRefused:
     )
 
 
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What opening a damaged file raises; the second where SQLite quotes bytes that are no text."""
+
+
 def primary_code(error: BaseException) -> int | None:
     """SQLite's result code without its details; None when the error is not SQLite's."""
     code = getattr(error, "sqlite_errorcode", None)

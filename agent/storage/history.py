@@ -24,6 +24,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.storage.errors import UNREADABLE
 from agent.storage.places import make_private_file
 
 FILE = "history.sqlite"
@@ -118,7 +119,7 @@ class History:
         """Open it or begin it anew; raises ``OSError`` or ``sqlite3.Error`` if neither can be."""
         try:
             return cls(_opened(path))
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
             path.replace(aside)
             log.warning("the history is damaged (%s): it is set aside in %s", error, aside)

@@ -56,6 +56,8 @@ def find_damage(database: Path) -> Damage | None:
             words = words or _damaged_rows(connection)
     except FormatUnreadableError as error:
         return Damage(str(error), version)
+    except UnicodeDecodeError:  # SQLite's own complaint, which quotes what it found
+        return Damage("its structure is not as it was written", version)
     except sqlite3.DatabaseError as error:
         detail = getattr(error, "sqlite_errorcode", None)
         if primary_code(error) in FOUND_DAMAGED or detail in FOUND_DAMAGED_IN_DETAIL:

@@ -79,9 +79,14 @@ def test_rows_are_found_by_what_they_are_and_summed_by_when(tmp_path: Path) -> N
     history.close()
 
 
-def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["no database", "its structure is no text"])
+def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
     path = tmp_path / FILE
-    path.write_bytes(b"no database at all " * 1_000)
+    if damage == "no database":
+        path.write_bytes(b"no database at all " * 1_000)
+    else:
+        History.open(path).close()
+        path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xac"))
     history = History.open(path)
     history.write([row("a", 1)], {})
     assert history.tasks(Wanted(), 0, 9)[1] == 1

@@ -182,7 +182,7 @@ def test_what_somebody_removed_is_missed_at_the_next_start(tmp_path: Path) -> No
         again.lay(lost.dataset, tmp_path)
 
 
-@pytest.mark.parametrize("damage", ["gone", "garbage"])
+@pytest.mark.parametrize("damage", ["gone", "garbage", "no text"])
 def test_without_its_index_the_folder_says_what_there_is(tmp_path: Path, damage: str) -> None:
     store = DatasetStore(tmp_path / "store")
     file, folder = store.keep(a_file(tmp_path)), store.keep(a_folder(tmp_path / "raw"))
@@ -190,8 +190,10 @@ def test_without_its_index_the_folder_says_what_there_is(tmp_path: Path, damage:
     index = tmp_path / "store" / "index.db"
     if damage == "gone":
         index.unlink()
-    else:
+    elif damage == "garbage":
         index.write_bytes(b"\xff" * index.stat().st_size)
+    else:
+        index.write_bytes(index.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xac"))
     again = DatasetStore(tmp_path / "store")
     assert {file.dataset, folder.dataset} <= set(again.holdings())
     assert again.read(folder.dataset, "readme.txt", 0, 99) == b"read me"

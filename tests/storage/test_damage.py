@@ -122,6 +122,24 @@ def test_a_flipped_bit_anywhere_costs_no_more_than_its_page(closed: Path, tmp_pa
     assert told > FLIPS // 2
 
 
+def test_a_structure_that_is_no_text_any_more_is_damage_like_any_other(
+    closed: Path, tmp_path: Path
+) -> None:
+    """SQLite complains in words that quote it, which cannot be read either."""
+    content = (closed / "journal.db").read_bytes()[:PAGE_BYTES]
+    start = content.index(b"CREATE TABLE")
+    places = range(start - 30, start + 40)
+    told = 0
+    for place, folder in zip(places, copies(closed, tmp_path), strict=False):
+        damaged = flipped(folder / "journal.db", place, 7)
+        remembered = reopened(folder)
+        told += len(remembered.notices)
+        kept = [damaged] if remembered.notices else []
+        assert [path.read_bytes() for path in asides(folder)] == kept, f"byte {place}"
+        assert remembered.notices or not lost(remembered), f"byte {place}"
+    assert told > len(places) // 2
+
+
 def test_a_flipped_bit_in_the_log_is_seen_unless_it_is_in_the_last_transaction(
     crashed: Path, tmp_path: Path
 ) -> None:

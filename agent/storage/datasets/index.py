@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.protocol.records import DatasetId
+from agent.storage.errors import UNREADABLE
 from agent.storage.places import make_private_file, write_ahead_log
 
 LOCKED_WAIT_S = 5.0
@@ -65,7 +66,7 @@ class Index:
         """There was none, or it could not be read: the folder has to say what there is."""
         try:
             self._connection = self._opened()
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             log.warning("the index of the datasets was damaged (%s); it is made anew", error)
             self.fresh = True
             for each in (path, write_ahead_log(path)):
