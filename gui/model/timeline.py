@@ -133,7 +133,7 @@ def _story(
         held_s = sum(end - begin for begin, end in suspended)
         lines.append(tr("suspended for {length}", length=span(held_s)))
     lines.append(outcome_text(run))
-    return "\n".join(line for line in lines if line)
+    return "\n".join(lines)
 
 
 def outcome_text(run: RunView) -> str:

@@ -100,6 +100,7 @@ class Wish:
     """A question, and what will be its answer; cancelled when it is called off."""
 
     method: str
+    params: object
     answer: concurrent.futures.Future[Any] = field(default_factory=concurrent.futures.Future)
 
 
@@ -110,13 +111,16 @@ class HeldAgent:
         self._lock = threading.Lock()
         self._wishes: list[Wish] = []
         self._told: set[str] = set()
+        self._greeted: list[tuple[str, str]] = []
         self._outcome: bool | None = None
 
     # -- the client's side -------------------------------------------------------------------
 
     welcome = Welcome(1, "1", "n1", "acor", POSITION)
 
-    async def connect(self, *_: object) -> Self:
+    async def connect(self, _: Home, name: str, node_: str = "") -> Self:
+        with self._lock:
+            self._greeted.append((name, node_))
         return self
 
     async def __aenter__(self) -> Self:
@@ -129,13 +133,13 @@ class HeldAgent:
         await asyncio.Event().wait()
         yield Event(0, 0, None)  # type: ignore[arg-type]
 
-    async def call(self, method: AnyMethod, _: object) -> Any:
+    async def call(self, method: AnyMethod, params: object) -> Any:
         known = BACKGROUND.get(method.name)
-        return known if known is not None else await self.hold(method.name)
+        return known if known is not None else await self.hold(method.name, params)
 
-    async def hold(self, name: str) -> Any:
+    async def hold(self, name: str, params: object = None) -> Any:
         """Until it is released; also for what no agent is asked for."""
-        wish = Wish(name)
+        wish = Wish(name, params)
         with self._lock:
             self._wishes.append(wish)
             if self._outcome is not None:
@@ -149,17 +153,27 @@ class HeldAgent:
         with self._lock:
             return [each.method for each in self._wishes if not each.answer.done()]
 
+    def greeted(self) -> list[tuple[str, str]]:
+        """Who greeted it, and whom they wanted to speak to."""
+        with self._lock:
+            return list(self._greeted)
+
+    def params(self) -> list[object]:
+        """With what the questions were asked that wait."""
+        with self._lock:
+            return [each.params for each in self._wishes if not each.answer.done()]
+
     def called_off(self) -> set[str]:
         """What was, so far."""
         with self._lock:
             return {each.method for each in self._wishes if each.answer.cancelled()}
 
-    def answer(self, name: str) -> None:
+    def answer(self, name: str, reply: object = None) -> None:
         """These and no others: what one has to hear to come to the next question."""
         with self._lock:
             for each in self._wishes:
-                if each.method == name:
-                    self._answer(each, True)
+                if each.method == name and not each.answer.done():
+                    each.answer.set_result(REPLIES[name] if reply is None else reply)
 
     def release(self, *, good: bool) -> None:
         """All that wait, and all that come."""
@@ -170,7 +184,7 @@ class HeldAgent:
 
     def _answer(self, wish: Wish, good: bool) -> None:
         if wish.answer.done() or (good and wish.method in self._told & ENDLESS):
-            return
+            return  # called off, or a log that says no more for now
         self._told.add(wish.method)
         if good:
             wish.answer.set_result(REPLIES[wish.method])

@@ -29,7 +29,7 @@ from agent.client import (
 )
 from gui.bridge import following
 from gui.bridge.bridge import _sentence
-from gui.bridge.following import Attention, Follower
+from gui.bridge.following import Attention, Follower, _weightiest
 from gui.model import notices
 from gui.model.notices import Absence, Absent, Notice
 from tests.gui.values import LOG, moved, node, volunteering, workflow
@@ -48,9 +48,9 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         return self._now_s
 
     def _run_once(self) -> None:
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
-            due_s = self._scheduled[0].when()  # type: ignore[attr-defined]
-            self._now_s = max(self._now_s, due_s)
+        if not self._ready:  # type: ignore[attr-defined]
+            due = [each.when() for each in self._scheduled if not each.cancelled()]  # type: ignore[attr-defined]
+            self._now_s = max(self._now_s, min(due, default=0.0))
         super()._run_once()  # type: ignore[misc]
 
 
@@ -322,6 +322,36 @@ def test_however_much_machines_say_they_are_read_once_a_second(script: Script) -
     script.events_left = [(1.5 + each / 20, session.PeerChanged("n")) for each in range(40)]
     play(script, 4.0)
     assert script.when("peers") == [0.0, 1.5, 2.5, 3.5]
+
+
+def test_however_often_strangers_ask_to_join_they_are_read_once_a_second(script: Script) -> None:
+    asks = admission.JoinRequested("r", "a", "b", "c", "d")
+    script.events_left = [(1.5 + each / 20, asks) for each in range(40)]
+    play(script, 4.0)
+    assert script.when("requests") == script.when("asked") == [0.0, 1.5, 2.5, 3.5]
+
+
+def test_an_agent_that_never_answers_is_silent(script: Script) -> None:
+    script.replies["status"] = silent
+    play(script, 40.0)
+    assert script.absences() == [(30.0, Absence.SILENT, "")]
+    assert script.when("hello") == [0.0, 30.1]
+
+
+def test_of_several_troubles_the_one_that_helps_most_is_told() -> None:
+    other, none, cut = ClientError("a"), NoAgentError("b"), DisconnectedError("c")
+    lost = EventsLostError(Problem(ErrorCode.EVENTS_LOST, "d"))
+
+    def of(first: ClientError, *rest: ClientError) -> ClientError:
+        told: list[Any] = [first]
+        if rest:
+            told.append(ExceptionGroup("inner", rest))
+        return _weightiest(ExceptionGroup("outer", told))
+
+    assert of(other, none, lost) is lost
+    assert of(cut, other, none) is none
+    assert of(cut, other) is cut
+    assert of(other) is other
 
 
 def test_a_change_of_helping_is_asked_about_soon(script: Script) -> None:

@@ -264,18 +264,19 @@ def test_how_runs_ended_and_which_workflows_moved_last() -> None:
 
 def test_places_of_boxes_and_bends_of_arrows() -> None:
     tasks = [task("a"), task("b", needs=("a",)), task("c", needs=("a", "b")), task("late"),
-             task("d", needs=("c", "late", "elsewhere"))]  # fmt: skip
+             task("d", needs=("elsewhere", "c", "late")), task("x"), task("y", needs=("a", "x"))]  # fmt: skip
     picture = draw(tasks)
     assert {each.key: each.x for each in picture.boxes} == {
-        "a": 0.0, "b": 210.0, "c": 420.0, "late": 420.0, "d": 630.0,
+        "a": 0.0, "b": 210.0, "c": 420.0, "late": 420.0, "d": 630.0, "x": 0.0, "y": 210.0,
     }  # fmt: skip
     assert min(each.y for each in picture.boxes) == 0.0
     assert {each.y % 76.0 for each in picture.boxes} <= {0.0, 38.0}
     (bent,) = [each for each in picture.arrows if each.bends]
     assert (bent.source, bent.target, bent.bends[0][0]) == ("a", "c", 210.0 + 72.0)
     near = closer(picture)
-    assert [round(each.x) for each in near.boxes] == [0, 170, 340, 340, 510]
-    assert near.arrows[1].bends[0][0] == pytest.approx(170.0 + 72.0)
+    assert [round(each.x) for each in near.boxes] == [0, 170, 340, 340, 510, 0, 170]
+    (nearer,) = [each for each in near.arrows if each.bends]
+    assert nearer.bends[0][0] == pytest.approx(170.0 + 72.0)
     assert shape_of(tasks)[1] == ("b", ("a",)) == picture.shape[1]
 
 

@@ -1,0 +1,187 @@
+"""The bridge between two threads, with an agent that is held: what it asks, tells, and lets be."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from agent.api.history import Statistics
+from agent.api.logs import TaskLog, TaskLogPart
+from agent.api.methods import DATASETS, DOCTOR, NEARBY, STATISTICS, WHY
+from agent.client import ClientError, Home
+from gui.bridge import bridge as bridge_module
+from gui.bridge import following
+from gui.bridge.bridge import ONLY_ASKING, SWITCH_S, Bridge
+from gui.model.notices import Answering
+from tests.gui.held import REPLIES, HeldAgent, WatchedBridge
+from tests.gui.test_gui_following import JumpingLoop
+
+WITHIN_MS = 20_000
+
+
+@pytest.fixture
+def agent(monkeypatch: pytest.MonkeyPatch) -> HeldAgent:
+    made = HeldAgent()
+    for module in (bridge_module, following):
+        monkeypatch.setattr(module, "Client", made)
+    return made
+
+
+@pytest.fixture
+def bridge(agent: HeldAgent, qapp: QApplication, tmp_path: Path) -> Iterator[WatchedBridge]:
+    made = WatchedBridge(Home.at(tmp_path))
+    made.start()
+    yield made
+    made.stop()
+
+
+def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
+    qtbot.waitUntil(true, timeout=WITHIN_MS)
+
+
+def part(text: str, end: int, *, over: bool) -> TaskLogPart:
+    return TaskLogPart("t", "r", "acor", text, end - len(text), end, 12, over)
+
+
+def test_a_log_is_followed_from_an_offset_to_its_end(
+    qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge
+) -> None:
+    asker, heard = QObject(), list[str]()
+    bridge.follow_log(
+        asker, TaskLog("t", "r", 5), lambda each: heard.append(each.text), heard.append
+    )
+    for text, begin, end, over in (("and", 5, 8, False), ("so", 8, 10, True), ("on", 10, 12, True)):
+        wish = TaskLog("t", "r", begin, 64 * 1024, 20.0)
+        until(qtbot, lambda wish=wish: wish in agent.params())  # type: ignore[misc]
+        agent.answer("task_log", part(text, end, over=over))
+    until(qtbot, lambda: len(heard) == 3)
+    until(qtbot, lambda: bridge.under_way() == 0)
+    assert heard == ["and", "so", "on"]
+
+
+def test_work_has_a_client_of_its_own_of_the_machine_that_is_named(
+    qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge
+) -> None:
+    asker, heard = QObject(), list[object]()
+
+    async def told(client: object) -> object:
+        return client is agent
+
+    bridge.client_work(asker, told, heard.append, node="garajau")
+    until(qtbot, lambda: heard == [True])
+    assert ("window", "garajau") in agent.greeted()
+    assert ("window", "") in agent.greeted()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ClientError("no"), "No."),
+        (FileNotFoundError(2, "No such file", "a.las"), "a.las No such file."),
+        (OSError(28, "No space left"), "No space left."),
+    ],
+)
+def test_why_work_failed_is_a_sentence(
+    qtbot: QtBot, bridge: WatchedBridge, error: Exception, said: str
+) -> None:
+    asker, done, failed = QObject(), list[object](), list[str]()
+
+    async def fail() -> None:
+        raise error
+
+    bridge.work(asker, fail, done.append, failed.append)
+    until(qtbot, lambda: bool(failed))
+    assert (done, failed) == ([], [said])
+
+
+def test_what_only_asks_is_known(qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge) -> None:
+    assert {each.name for each in (NEARBY, WHY, STATISTICS, DATASETS, DOCTOR)} == ONLY_ASKING
+    asker, heard = QObject(), list[object]()
+    until(qtbot, lambda: bridge._follower._client is not None)
+    bridge.ask(asker, STATISTICS, Statistics(4), heard.append)
+    until(qtbot, lambda: Statistics(4) in agent.params())
+    agent.release(good=True)
+    until(qtbot, lambda: heard == [REPLIES["statistics"]])
+
+
+def test_a_part_may_come_before_the_end_only(qtbot: QtBot, bridge: WatchedBridge) -> None:
+    asker, heard = QObject(), list[object]()
+
+    async def work() -> str:
+        for number in range(3):
+            bridge.tell(asker, heard.append, number)
+        return "end"
+
+    bridge.work(asker, work, heard.append)
+    until(qtbot, lambda: len(heard) == 4)
+    assert heard == [0, 1, 2, "end"]
+
+
+def test_the_end_calls_all_off_and_tells_nothing(
+    qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge
+) -> None:
+    asker, heard = QObject(), list[object]()
+    bridge.bundle.connect(heard.append)
+    until(qtbot, lambda: bool(heard))
+
+    async def wait() -> object:
+        return await agent.hold("wait")
+
+    bridge.work(asker, wait, heard.append, heard.append, act=True)
+    until(qtbot, lambda: "wait" in agent.waiting())
+    heard.clear()
+    bridge.tell(asker, heard.append, "on its way")
+    bridge.stop()
+    assert not bridge._thread.is_alive()
+    assert "wait" in agent.called_off()
+    bridge.work(asker, wait, heard.append, heard.append)
+    bridge.tell(asker, heard.append, "too late")
+    bridge.want("line-42")
+    QApplication.processEvents()
+    assert heard == []
+    assert sys.getswitchinterval() <= SWITCH_S
+
+
+def test_notices_come_in_bundles_ten_times_a_second_at_most(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    bridge = Bridge(Home.at(tmp_path))
+    bridge._loop.close()
+    loop = JumpingLoop()
+    loop._now_s = 100.0
+    bridge._loop = loop
+    bundles: list[tuple[float, int]] = []
+    bridge.bundle.connect(lambda bundle: bundles.append((round(loop.time(), 3), len(bundle))))
+
+    async def tell() -> None:
+        for _ in range(10):
+            bridge._tell(Answering())
+            await asyncio.sleep(0.03)
+        await asyncio.sleep(1.0)
+        bridge._tell(Answering())
+        await asyncio.sleep(1.0)
+
+    loop.run_until_complete(tell())
+    loop.close()
+    assert bundles == [(100.005, 1), (100.105, 3), (100.205, 3), (100.305, 3), (101.305, 1)]
+
+
+def test_starting_returns_when_it_can_be_asked(
+    agent: HeldAgent, qapp: QApplication, tmp_path: Path
+) -> None:
+    bridge = Bridge(Home.at(tmp_path))
+    begin_s = time.monotonic()
+    bridge.start()
+    bridge.want_flock()
+    bridge.stop()
+    assert not bridge._thread.is_alive()
+    assert time.monotonic() - begin_s < bridge_module.STOP_S_MAX
+    bridge.stop()
