@@ -49,7 +49,7 @@ def _found(table: tuple[_Compiled, ...], text: str) -> str:
         found = pattern.fullmatch(text)
         if found is not None:
             values = {key: _within(key, value) for key, value in found.groupdict().items()}
-            return said().format(**values) if values else said()
+            return said().format(**values)
     return ""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import SIGNAL, QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -112,6 +112,16 @@ def test_what_only_asks_is_known(qtbot: QtBot, agent: HeldAgent, bridge: Watched
     until(qtbot, lambda: heard == [REPLIES["statistics"]])
 
 
+def test_an_asker_is_listened_to_once(
+    qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge
+) -> None:
+    asker, counts = QObject(), list[int]()
+    for _ in range(3):
+        bridge.work(asker, lambda: agent.hold("wait"))
+        counts.append(asker.receivers(SIGNAL("destroyed()")))
+    assert counts[0] == counts[1] == counts[2] > 0
+
+
 def test_a_part_may_come_before_the_end_only(qtbot: QtBot, bridge: WatchedBridge) -> None:
     asker, heard = QObject(), list[object]()
 
@@ -180,6 +190,7 @@ def test_starting_returns_when_it_can_be_asked(
     bridge = Bridge(Home.at(tmp_path))
     begin_s = time.monotonic()
     bridge.start()
+    assert bridge._ready.is_set()
     bridge.want_flock()
     bridge.stop()
     assert not bridge._thread.is_alive()

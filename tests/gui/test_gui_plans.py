@@ -273,6 +273,7 @@ def test_places_of_boxes_and_bends_of_arrows() -> None:
     assert {each.y % 76.0 for each in picture.boxes} <= {0.0, 38.0}
     (bent,) = [each for each in picture.arrows if each.bends]
     assert (bent.source, bent.target, bent.bends[0][0]) == ("a", "c", 210.0 + 72.0)
+    assert (bent.bends[0][1] - 27.0) % 76.0 in (0.0, 38.0)
     near = closer(picture)
     assert [round(each.x) for each in near.boxes] == [0, 170, 340, 340, 510, 0, 170]
     (nearer,) = [each for each in near.arrows if each.bends]
@@ -304,3 +305,7 @@ def test_names_of_what_flows() -> None:
     assert label_of(external) == "scan/7 +1"
     first = [task("a", outputs=(Dataset("sha256:ab", 4),)), task("b", needs=("a",))]
     assert draw(first, {"sha256:ab": "points"}).arrows[0].label == "points"
+    many = [task(f"t{each}", program="p", outputs=(Dataset("d", 1000 + 1000 * each),))
+            for each in range(FOLD_MIN)]  # fmt: skip
+    (merged,) = draw([*many, task("m", needs=tuple(each.task for each in many))]).arrows
+    assert (merged.source, merged.target, merged.label) == ("t0", "m", "1.0 kB")
