@@ -148,6 +148,38 @@ FAULTS: Table = (
         lambda: tr("there is no file {name} in {folder}"),
     ),
     (r"(?P<name>.+) fits no file in (?P<folder>.+)", lambda: tr("{name} fits no file in {folder}")),
+    (
+        r"there is no file in the folder (?P<name>.+)",
+        lambda: tr("there is no file in the folder {name}"),
+    ),
+    (
+        r"(?P<name>.+) cannot be looked at: (?P<why>.+)",
+        lambda: tr("{name} cannot be looked at: {why}"),
+    ),
+    (
+        r"(?P<name>.+) is no name that a file can have",
+        lambda: tr("{name} is no name that a file can have"),
+    ),
+    (
+        r"(?P<name>.+) is a link to something that is not there",
+        lambda: tr("{name} is a link to something that is not there"),
+    ),
+    (
+        r"(?P<name>.+) is a link that leads out of the folder, to (?P<path>.+): "
+        r"name it by itself, or put the file there",
+        lambda: tr(
+            "{name} is a link that leads out of the folder, to {path}: name it by itself, or put the "
+            "file there"
+        ),
+    ),
+    (
+        r"the default of (?P<name>.+?) must be a list",
+        lambda: tr("the default of {name} must be a list"),
+    ),
+    (
+        r"the default of (?P<name>.+?) must be a single (?P<kind>.+)",
+        lambda: tr("the default of {name} must be a single {kind}"),
+    ),
     (r"the identifier after id: is missing", lambda: tr("the identifier after id: is missing")),
     (
         r"is not there: it describes the program \(`(?P<how>.+)` writes one\)",

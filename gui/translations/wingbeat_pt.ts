@@ -2727,6 +2727,34 @@
         <translation>{name} não corresponde a nenhum arquivo em {folder}</translation>
     </message>
     <message>
+        <source>there is no file in the folder {name}</source>
+        <translation>não há nenhum arquivo na pasta {name}</translation>
+    </message>
+    <message>
+        <source>{name} cannot be looked at: {why}</source>
+        <translation>{name} não pode ser consultado: {why}</translation>
+    </message>
+    <message>
+        <source>{name} is no name that a file can have</source>
+        <translation>{name} não é um nome que um arquivo possa ter</translation>
+    </message>
+    <message>
+        <source>{name} is a link to something that is not there</source>
+        <translation>{name} é um link para algo que não existe</translation>
+    </message>
+    <message>
+        <source>{name} is a link that leads out of the folder, to {path}: name it by itself, or put the file there</source>
+        <translation>{name} é um link que leva para fora da pasta, a {path}: indique-o por si só, ou ponha o arquivo ali</translation>
+    </message>
+    <message>
+        <source>the default of {name} must be a list</source>
+        <translation>o padrão de {name} deve ser uma lista</translation>
+    </message>
+    <message>
+        <source>the default of {name} must be a single {kind}</source>
+        <translation>o padrão de {name} deve ser um só valor do tipo {kind}</translation>
+    </message>
+    <message>
         <source>the identifier after id: is missing</source>
         <translation>falta o identificador depois de id:</translation>
     </message>
