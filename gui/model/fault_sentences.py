@@ -165,8 +165,7 @@ FAULTS: Table = (
         lambda: tr("{name} is a link to something that is not there"),
     ),
     (
-        r"(?P<name>.+) is a link that leads out of the folder, to (?P<path>.+): "
-        r"name it by itself, or put the file there",
+        r"(?P<name>.+) is a link that leads out of the folder, to (?P<path>.+): name it by itself, or put the file there",
         lambda: tr(
             "{name} is a link that leads out of the folder, to {path}: name it by itself, or put the "
             "file there"

@@ -66,7 +66,7 @@ def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
     inner.setObjectName("priority")
     for text, value in (
         (tr("Interactive"), PRIORITY_NAMES["interactive"]),
-        (tr("Between"), 50),
+        (tr("Between"), sum(PRIORITY_NAMES.values()) // 2),
         (tr("Low"), PRIORITY_NAMES["low"]),
     ):
         entry = inner.addAction(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, QPoint, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import PRIORITY_NAMES, TaskState
@@ -18,6 +18,7 @@ from gui.views.flock_page import FlockPage
 from gui.views.log_window import LogWindow
 from gui.views.queue_page import QueuePage
 from gui.views.side_bar import Place
+from gui.views.task_menu import add_priorities
 from gui.views.window import Window
 from tests.gui.acts import gone_to, submit, task_of, until, view_of, waiting
 
@@ -91,7 +92,7 @@ def test_a_workflow_is_cancelled_tried_again_and_copied(
     until(qtbot, lambda: view_of(desk, name).state == "waiting")
 
 
-@pytest.mark.parametrize("priority", [PRIORITY_NAMES["interactive"], 50, PRIORITY_NAMES["low"]])
+@pytest.mark.parametrize("priority", [PRIORITY_NAMES["interactive"], 75, PRIORITY_NAMES["low"]])
 def test_each_priority(qtbot: QtBot, desk: Desk, window: Window, priority: int) -> None:
     name = submit(qtbot, desk, waiting())
     before = 20
@@ -203,3 +204,12 @@ def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
     assert able(page.menu_at(HERE)) == {"copy"}
     choose(page.menu_at(HERE), "copy")
     assert QGuiApplication.clipboard().text() == page.rows.rows[0].node
+
+
+def test_each_priority_of_the_menu_is_another_one(qapp: QApplication) -> None:
+    menu, heard = QMenu(), list[object]()
+    add_priorities(menu, heard.append)
+    (inner,) = menu.findChildren(QMenu)
+    for entry in inner.actions():
+        entry.trigger()
+    assert heard == [100, 75, 50]
