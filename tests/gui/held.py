@@ -12,7 +12,7 @@ import asyncio
 import concurrent.futures
 import sys
 import threading
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -108,7 +108,7 @@ class HeldAgent:
     """Stands where the client's class does."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._wishes: list[Wish] = []
         self._told: set[str] = set()
         self._greeted: list[tuple[str, str]] = []
@@ -144,6 +144,7 @@ class HeldAgent:
             self._wishes.append(wish)
             if self._outcome is not None:
                 self._answer(wish, self._outcome)
+            self._lock.notify_all()
         return await asyncio.wrap_future(wish.answer)
 
     # -- the test's side ---------------------------------------------------------------------
@@ -182,6 +183,16 @@ class HeldAgent:
             for each in self._wishes:
                 self._answer(each, good)
 
+    def wait_for(self, true: Callable[[], bool], within_s: float) -> bool:
+        """Without a turn of Qt's loop, so that what is told there stays on its way."""
+        with self._lock:
+            return self._lock.wait_for(true, within_s)
+
+    def stir(self, _: object) -> None:
+        """Something else that may be waited for has happened."""
+        with self._lock:
+            self._lock.notify_all()
+
     def _answer(self, wish: Wish, good: bool) -> None:
         if wish.answer.done() or (good and wish.method in self._told & ENDLESS):
             return  # called off, or a log that says no more for now
@@ -195,8 +206,9 @@ class HeldAgent:
 class WatchedBridge(Bridge):
     """The real one; knows besides which of its work has not ended, and where it was asked for."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, agent: HeldAgent) -> None:
         super().__init__(home)
+        self._agent = agent
         self._begun: list[concurrent.futures.Future[None]] = []
         self.sites: set[str] = set()
 
@@ -207,11 +219,20 @@ class WatchedBridge(Bridge):
     def _submit(self, work: Coroutine[Any, Any, None]) -> concurrent.futures.Future[None]:
         future = super()._submit(work)
         self._begun.append(future)
+        future.add_done_callback(self._agent.stir)
         return future
 
     def under_way(self) -> int:
         """How much work was begun and has not ended."""
         return sum(not each.done() for each in self._begun)
+
+    def is_settled(self) -> bool:
+        """Whether all work has ended or waits for an answer."""
+        return self.under_way() == len(self._agent.waiting())
+
+    def settle(self, within_s: float = 20.0) -> None:
+        """Wait for that without a turn of Qt's loop."""
+        assert self._agent.wait_for(self.is_settled, within_s), self._agent.waiting()
 
 
 def _site() -> str:

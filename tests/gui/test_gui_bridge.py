@@ -37,7 +37,7 @@ def agent(monkeypatch: pytest.MonkeyPatch) -> HeldAgent:
 
 @pytest.fixture
 def bridge(agent: HeldAgent, qapp: QApplication, tmp_path: Path) -> Iterator[WatchedBridge]:
-    made = WatchedBridge(Home.at(tmp_path))
+    made = WatchedBridge(Home.at(tmp_path), agent)
     made.start()
     yield made
     made.stop()

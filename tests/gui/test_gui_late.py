@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
 import pytest
-from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
@@ -33,55 +30,16 @@ from gui.bridge.bridge import Bridge
 from gui.model.screen import Changes, Screen
 from gui.theme.look import look
 from gui.views import log_page, submit_sheet
-from gui.views.computer_page import ComputerPage
 from gui.views.desk import Desk
-from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.log_page import LogPage
-from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
 from gui.views.window import Window
-from tests.gui.acts import gone_to, press
 from tests.gui.conftest import NoLogin
-from tests.gui.held import ASKING, FAILURE, GATE, RUNNING, HeldAgent, WatchedBridge
-
-SETTLED_S_MAX = 20.0
-"""No agent has to be waited for here."""
-FILE = "name: late\ntasks: {a: {program: map@1}}\n"
-
-
-@dataclass
-class Stage:
-    """A window on an agent that answers when it is told to."""
-
-    qtbot: QtBot
-    agent: HeldAgent
-    bridge: WatchedBridge
-    desk: Desk
-    window: Window
-    folder: Path
-
-    def page(self, place: Place, kind: type[QWidget]) -> QWidget:
-        return gone_to(self.window, place, kind)
-
-    def first_run(self) -> FirstRun:
-        node = self.desk.screen.node
-        assert node is not None
-        self.desk.screen.node = replace(node, flock="")
-        dialog = FirstRun(self.desk, NoLogin(), self.window)
-        dialog.show()
-        return dialog
-
-    def file(self, name: str, text: str) -> Path:
-        path = self.folder / name
-        path.write_text(text, "utf-8")
-        return path
-
-    def settled(self) -> bool:
-        """Whether all work has ended or waits for an answer."""
-        return self.bridge.under_way() == len(self.agent.waiting())
+from tests.gui.held import FAILURE, GATE, RUNNING, HeldAgent, WatchedBridge
+from tests.gui.under_way import CASES, FILE, SILENT, Case, Stage, close, settings, turn, until
 
 
 @pytest.fixture
@@ -94,247 +52,20 @@ def stage(
     monkeypatch.setattr(submit_sheet, "editor_command", lambda *_: agent.hold("editor"))
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda *_: False)
     home = Home.at(tmp_path)
-    bridge = WatchedBridge(home)
+    bridge = WatchedBridge(home, agent)
     desk = Desk(home, Screen(), bridge)
     bridge.start()
     window = Window(desk, NoLogin())
     window.show()
     made = Stage(qtbot, agent, bridge, desk, window, tmp_path)
-    until(qtbot, lambda: desk.screen.asked is not None and desk.screen.settings is not None)
+    screen = desk.screen
+    until(qtbot, lambda: None not in (screen.asked, screen.settings, screen.tasks.get("line-42")))
     yield made
     bridge.stop()
     if Shiboken.isValid(window):
         close(window)
 
 
-def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
-    qtbot.waitUntil(true, timeout=int(SETTLED_S_MAX * 1000))
-
-
-def close(thing: QWidget) -> None:
-    """As its person does, or as the end of the window does."""
-    thing.close()
-    thing.deleteLater()
-
-
-def turn() -> None:
-    """Qt comes to all that it was given."""
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    QApplication.processEvents()
-
-
-# -- how each view comes to have a question under way ----------------------------------------
-
-
-def nearby(stage: Stage) -> QWidget:
-    return stage.first_run()
-
-
-def ask_nearby(stage: Stage) -> QWidget:
-    dialog = stage.first_run()
-    until(stage.qtbot, lambda: "nearby" in stage.agent.waiting())
-    stage.agent.answer("nearby")
-    until(stage.qtbot, lambda: dialog.nearby.list.count() == 1)
-    dialog.ask_it.setChecked(True)
-    press(dialog, "firstRunNext")
-    return dialog
-
-
-def join(stage: Stage) -> QWidget:
-    dialog = stage.first_run()
-    dialog.offer("wingbeat-1")
-    press(dialog, "firstRunNext")
-    return dialog
-
-
-def create(stage: Stage) -> QWidget:
-    dialog = stage.first_run()
-    dialog.create_it.setChecked(True)
-    press(dialog, "firstRunNext")
-    return dialog
-
-
-def rules(stage: Stage) -> QWidget:
-    dialog = stage.first_run()
-    dialog._show(1)
-    press(dialog, "firstRunNext")
-    return dialog
-
-
-def answered_code(name: str) -> Callable[[Stage], QWidget]:
-    def begin(stage: Stage) -> QWidget:
-        dialog = stage.first_run()
-        dialog.asking.tell(ASKING)
-        dialog._show(ASKING_PAGE)
-        press(dialog, name)
-        return dialog
-
-    return begin
-
-
-def expel(stage: Stage) -> QWidget:
-    page = stage.page(Place.FLOCK, FlockPage)
-    assert isinstance(page, FlockPage)
-    until(stage.qtbot, lambda: page.table.choose("id-garajau"))
-    press(page, "expel")
-    say_yes(page, "expelBox")
-    return stage.window
-
-
-def say_yes(parent: QWidget, name: str) -> None:
-    box = parent.findChild(QMessageBox, name)
-    assert box is not None
-    yes = QMessageBox.ButtonRole.DestructiveRole
-    next(each for each in box.buttons() if box.buttonRole(each) == yes).click()
-
-
-def invite(stage: Stage) -> QWidget:
-    dialog = InviteDialog(stage.desk, stage.window)
-    dialog.show()
-    press(dialog, "inviteMake")
-    return dialog
-
-
-def flock_tab(name: str) -> Callable[[Stage], QWidget]:
-    def begin(stage: Stage) -> QWidget:
-        page = stage.page(Place.FLOCK, FlockPage)
-        assert isinstance(page, FlockPage)
-        page.tabs.setCurrentWidget(getattr(page, name))
-        return stage.window
-
-    return begin
-
-
-def gate(stage: Stage) -> QWidget:
-    dialog = GateDialog(stage.desk, replace(GATE, attach=("scan.las",)), stage.window)
-    dialog.open()
-    dialog.offer([stage.file("scan.las", "4 4 ")])
-    press(dialog, "gateDone")
-    return dialog
-
-
-def mark_done(stage: Stage) -> QWidget:
-    stage.window.workflows.choose("line-42", "look")
-    press(stage.window, "markDone")
-    return stage.window
-
-
-def result(stage: Stage) -> QWidget:
-    stage.window.workflows.choose("line-42", "import")
-    press(stage.window, "openOutput0")
-    return stage.window
-
-
-def why(stage: Stage) -> QWidget:
-    stage.window.workflows.choose("line-42", "segment")
-    return stage.window
-
-
-def settings(stage: Stage) -> SettingsDialog:
-    dialog = SettingsDialog(stage.desk, NoLogin(), stage.window)
-    dialog.show()
-    return dialog
-
-
-def change(stage: Stage) -> QWidget:
-    dialog = settings(stage)
-    slots = dialog.findChild(QSpinBox, "machineSlots")
-    assert slots is not None
-    slots.editingFinished.emit()
-    return dialog
-
-
-def leave(stage: Stage) -> QWidget:
-    dialog = settings(stage)
-    press(dialog, "leaveFlock")
-    say_yes(dialog, "leaveBox")
-    return dialog
-
-
-def sheet(stage: Stage) -> SubmitSheet:
-    made = stage.window.submit([str(stage.file("late.wingbeat.yaml", FILE))])
-    assert made is not None
-    return made
-
-
-def sheet_button(name: str) -> Callable[[Stage], QWidget]:
-    def begin(stage: Stage) -> QWidget:
-        made = sheet(stage)
-        until(stage.qtbot, lambda: "plan" in stage.agent.waiting())
-        stage.agent.answer("plan")
-        until(stage.qtbot, made.submit.isEnabled)
-        press(made, name)
-        return made
-
-    return begin
-
-
-def computer(stage: Stage) -> QWidget:
-    page = stage.page(Place.COMPUTER, ComputerPage)
-    assert isinstance(page, ComputerPage)
-    page.mains.toggle()
-    return stage.window
-
-
-def on_page(place: Place, kind: type[QWidget], name: str = "") -> Callable[[Stage], QWidget]:
-    def begin(stage: Stage) -> QWidget:
-        page = stage.page(place, kind)
-        if name:
-            until(stage.qtbot, lambda: page.findChild(QObject, name) is not None)
-            press(page, name)
-        return stage.window
-
-    return begin
-
-
-def log(stage: Stage) -> QWidget:
-    return stage.window.open_log(RUNNING)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A view with a question under way: who asks where, what, and whether it is an act, which goes
-    on when it is closed."""
-
-    site: str
-    asks: str
-    begin: Callable[[Stage], QWidget]
-    act: bool = False
-
-
-CASES = (
-    Case("NearbyFlocks.look", "nearby", nearby),
-    Case("FirstRun._ask_nearby", "ask", ask_nearby, act=True),
-    Case("FirstRun._enter_flock", "join", join, act=True),
-    Case("FirstRun._enter_flock", "flock_create", create, act=True),
-    Case("FirstRun._set_rules", "set_volunteering", rules, act=True),
-    Case("AskPanel._confirm", "confirm_ask", answered_code("askConfirm"), act=True),
-    Case("AskPanel._withdraw", "withdraw_ask", answered_code("askWithdraw"), act=True),
-    Case("FlockPage._do_expel", "expel", expel, act=True),
-    Case("InviteDialog._make", "invite", invite, act=True),
-    Case("Statistics.showEvent", "statistics", flock_tab("statistics")),
-    Case("WorkflowTimeline.refresh", "runs", flock_tab("timeline")),
-    Case("GateDialog.send", "begin_upload", gate),
-    Case("TaskDetails.mark_done", "gate", mark_done, act=True),
-    Case("TaskDetails._ask_why", "why", why),
-    Case("Outputs._fetch", "dataset_files", result),
-    Case("SettingsDialog._change", "change_settings", change, act=True),
-    Case("SettingsDialog._leave", "leave", leave, act=True),
-    Case("SubmitSheet._check", "plan", sheet),
-    Case("SubmitSheet._edit", "editor", sheet_button("submitEdit")),
-    Case("SubmitSheet._send", "submit", sheet_button("submitDo"), act=True),
-    Case("ComputerPage._send", "set_volunteering", computer, act=True),
-    Case("ProgramsCard._accept", "accept_program",
-         on_page(Place.COMPUTER, ComputerPage, "accept_map"), act=True),
-    Case("ProgramsCard._refuse", "refuse_program",
-         on_page(Place.COMPUTER, ComputerPage, "refuse_map"), act=True),
-    Case("JoinRequests._admit", "admit", on_page(Place.FLOCK, FlockPage, "admit0"), act=True),
-    Case("JoinRequests._refuse", "refuse", on_page(Place.FLOCK, FlockPage, "refuse0"), act=True),
-    Case("LogPage._begin", "agent_log", on_page(Place.LOG, LogPage)),
-    Case("LogWindow.__init__", "task_log", log),
-)  # fmt: skip
-SILENT = {"QueuePage", "WorkflowsPage", "Window"}
-"""These ask for nothing themselves; what is in them does."""
 IDS = [f"{each.site} {each.asks}" for each in CASES]
 
 
@@ -351,7 +82,7 @@ def test_what_comes_for_a_closed_view_is_not_told(stage: Stage, case: Case, good
         until(stage.qtbot, lambda: case.asks in stage.agent.called_off())
     assert case.act == (case.asks in stage.agent.waiting())
     stage.agent.release(good=good)
-    until(stage.qtbot, stage.settled)
+    until(stage.qtbot, stage.bridge.is_settled)
     turn()
     assert said == ([FAILURE] if case.act and not good else [])
 
@@ -363,12 +94,12 @@ def test_what_is_on_its_way_when_a_view_is_closed_is_not_told(
 ) -> None:
     thing = under_way(stage, case)
     stage.agent.release(good=good)
-    settle_without_qt(stage)
+    stage.bridge.settle()
     close(thing)
     QApplication.processEvents()  # what was sent before comes before the end
     turn()
     assert not Shiboken.isValid(thing)
-    until(stage.qtbot, stage.settled)
+    until(stage.qtbot, stage.bridge.is_settled)
     turn()
 
 
@@ -377,13 +108,6 @@ def under_way(stage: Stage, case: Case) -> QWidget:
     until(stage.qtbot, lambda: case.asks in stage.agent.waiting())
     assert case.site in stage.bridge.sites
     return thing
-
-
-def settle_without_qt(stage: Stage) -> None:
-    end_s = time.monotonic() + SETTLED_S_MAX
-    while not stage.settled():
-        assert time.monotonic() < end_s, stage.agent.waiting()
-        time.sleep(0.002)
 
 
 def test_every_view_that_asks_stands_in_the_table() -> None:
@@ -461,7 +185,7 @@ def test_what_is_called_off_is_not_told_even_if_it_is_on_its_way(stage: Stage) -
         pass
 
     task = stage.bridge.work(stage.desk, nothing, heard.append, heard.append)
-    settle_without_qt(stage)
+    stage.bridge.settle()
     task.cancel()
     turn()
     assert heard == []
@@ -475,7 +199,7 @@ def test_a_dialog_that_was_closed_is_not_told_before_its_end(stage: Stage) -> No
         pass
 
     stage.bridge.work(dialog, nothing, heard.append, heard.append, act=True)
-    settle_without_qt(stage)
+    stage.bridge.settle()
     dialog.close()
     QApplication.sendPostedEvents(stage.bridge)
     assert Shiboken.isValid(dialog)
