@@ -179,6 +179,7 @@ def test_a_list_that_is_read_again_page_by_page_never_shrinks_meanwhile() -> Non
     assert set(screen.workflows) == {"new", "w0", "w1", "w2", "w3"}
     changes = screen.fold([pages[1]])
     assert list(screen.workflows) == ["new", "w1"]
+    assert (screen.total, Screen().total) == (2, 0)
     assert changes.everything
     assert screen.totals.gates == 1
 
