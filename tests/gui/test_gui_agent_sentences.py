@@ -230,6 +230,17 @@ def test_kinds_of_values_in_faults_are_said_in_our_words() -> None:
     assert said == 'priority deve ser low, interactive ou de 0 a 100, não "urgent"'
     said = fault_in_our_words("tasks must be a mapping of names, not a list")
     assert said == "tasks deve ser um mapa de nomes, não uma lista"
+    rows = {
+        "s has 2 outputs: write s/points or s/report": "s tem 2 saídas: escreva s/points ou s/report",
+        'expected must be a number with a unit, like 5 min or 2 h, not "a or b"': (
+            'expected deve ser um número com unidade, como 5 min ou 2 h, não "a or b"'
+        ),
+        'two tasks are called "a or b"': 'duas tarefas se chamam "a or b"',
+        'system must be linux or macos, not "lin"; did you mean x or y?': (
+            'system deve ser linux ou macos, não "lin"; você quis dizer x ou y?'
+        ),
+    }
+    assert {each: fault_in_our_words(each) for each in rows} == rows
 
 
 @pytest.mark.parametrize(
