@@ -83,6 +83,10 @@ def test_what_the_tray_says() -> None:
     assert sentence_of(starting, NOW_S) == "Starting …; pauses as soon as it is up"
     assert state_of(starting) is TrayState.PAUSED
     assert pause_entries(starting, NOW_S)[0].text == "Resume"
+    before = volunteering(paused=True, paused_until_ms=NOW_MS + 61_000)
+    again = connected(status(), before, Absent(Absence.STARTING))
+    again.early = EarlyPause(Pause(), 0)
+    assert pause_entries(again, NOW_S)[0].text == "Resume"
 
 
 def test_the_menu_of_the_tray_line_by_line() -> None:
