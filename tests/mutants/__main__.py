@@ -44,7 +44,7 @@ TIMES_AS_LONG = 4
 SILENCE_S_MIN = 60.0
 SILENT = -1000
 ENDINGS = {SILENT: "the limit of time"}
-NICENESS = 10
+NICENESS = 5
 FIRST_FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 

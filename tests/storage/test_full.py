@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.storage import database
+from agent.storage import database, reserve
 from agent.storage.errors import JournalFull, JournalRefused, refusal
 from agent.storage.journal import Journal
+from agent.storage.reserve import MARGIN_BYTES
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.storage.samples import held, persist, replayed
 from tests.style.source import REPOSITORY
@@ -122,3 +123,22 @@ def test_another_failure_is_told_as_what_it_is(tmp_path: Path) -> None:
     told = refusal(tmp_path, PermissionError(errno.EACCES, "Permission denied"))
     assert type(told) is JournalRefused
     assert "permissions" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("spare_bytes", "is_usable"), [(MARGIN_BYTES, True), (MARGIN_BYTES - 1, False)]
+)
+def test_a_disk_with_room_for_the_reserve_and_little_more_is_not_usable(
+    tmp_path: Path, spare_bytes: int, is_usable: bool
+) -> None:
+    resource = pytest.importorskip("resource", reason="Windows has no limit of a file's size")
+    with Journal.open(tmp_path) as journal:
+        was = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (reserve.RESERVE_BYTES + spare_bytes, was[1]))
+        try:
+            assert journal.usable() is is_usable
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, was)
+        assert (tmp_path / "reserve").exists() is is_usable
+        assert journal.usable()
+        assert (tmp_path / "reserve").stat().st_size == reserve.RESERVE_BYTES
