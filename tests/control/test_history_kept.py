@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,87 +13,7 @@ from agent import logs
 from agent.service_facts import ServiceError
 from agent.service_keeping import Value, keep_changes, rewritten
 from agent.service_logs import Filter, read_lines
-from agent.storage.history import FILE, History, TaskRow, Wanted
 from tests.control.serving import greeted, serving, workflow
-
-HOUR_MS = 3_600_000
-
-
-def row(task: str, ended_ms: int, **changes: object) -> TaskRow:
-    """A task that was done."""
-    told: dict[str, object] = {
-        "task": task,
-        "generation": 1,
-        "name": task,
-        "workflow": "survey",
-        "program": "copy",
-        "state": "Terminated",
-        "host": "birch",
-        "host_node": "birchnode",
-        "submitted_ms": 0,
-        "ready_ms": 0,
-        "started_ms": 10,
-        "ended_ms": ended_ms,
-        "waited_ms": ended_ms // 10,
-        "ran_ms": 5,
-        "suspended_ms": 0,
-        "attempts": 1,
-        "moved": "[]",
-        "reason": "",
-        "spans": "[]",
-    }
-    return TaskRow(**{**told, **changes})  # type: ignore[arg-type]
-
-
-def test_what_never_ran_has_not_failed(tmp_path: Path) -> None:
-    history = History.open(tmp_path / FILE)
-    behind = row("c", 210, state="Aborted", started_ms=0, attempts=0)
-    history.write([row("b", 200, state="Aborted"), behind], {})
-    assert history.sums(0, HOUR_MS, "birchnode").failed == 1
-    history.close()
-
-
-def test_rows_are_found_by_what_they_are_and_summed_by_when(tmp_path: Path) -> None:
-    history = History.open(tmp_path / FILE)
-    history.write(
-        [
-            row("a", 100),
-            row("b", 200, state="Aborted", host_node="aldernode", host="alder"),
-            row("c", 2 * HOUR_MS, moved='["it failed on alder"]', program="merge"),
-        ],
-        {0: 1_000, 2: 500},
-    )
-    history.write([row("a", 150)], {0: 1_000})
-    found, total = history.tasks(Wanted(), 0, 2)
-    assert ([each.task for each in found], total) == (["c", "b"], 3)
-    assert [each.task for each in history.tasks(Wanted(host="alder"), 0, 9)[0]] == ["b"]
-    assert [each.task for each in history.tasks(Wanted(program="merge"), 0, 9)[0]] == ["c"]
-    assert history.tasks(Wanted(since_ms=160, until_ms=300), 0, 9)[1] == 1
-    sums = history.sums(0, HOUR_MS, "birchnode")
-    assert (sums.done, sums.done_here, sums.failed, sums.moved) == (1, 1, 1, 0)
-    assert (sums.given_ms, sums.waited_longest_ms) == (2_000, 20)
-    assert history.since_ms() == 150
-    history.trim(1)
-    assert history.tasks(Wanted(), 0, 9)[1] == 1
-    history.close()
-
-
-@pytest.mark.parametrize("damage", ["no database", "its structure is no text"])
-def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / FILE
-    if damage == "no database":
-        path.write_bytes(b"no database at all " * 1_000)
-    else:
-        History.open(path).close()
-        path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xac"))
-    history = History.open(path)
-    history.write([row("a", 1)], {})
-    assert history.tasks(Wanted(), 0, 9)[1] == 1
-    history.close()
-    aside = [each.name for each in tmp_path.iterdir() if "damaged" in each.name]
-    assert len(aside) == 1
-    with pytest.raises(sqlite3.ProgrammingError):
-        history.since_ms()
 
 
 def test_what_became_of_tasks_is_kept_with_why_they_moved(tmp_path: Path) -> None:

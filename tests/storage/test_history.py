@@ -1,0 +1,182 @@
+"""The history by itself: rows are found, summed and forgotten as they are, over restarts and damage."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.storage.history import FILE, TASKS_MAX, History, Sums, TaskRow, Wanted
+
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Iterator[History]:
+    opened = History.open(tmp_path / FILE)
+    yield opened
+    opened.close()
+
+
+def names(found: tuple[list[TaskRow], int]) -> list[str]:
+    return [each.task for each in found[0]]
+
+
+def row(task: str, ended_ms: int, **changes: object) -> TaskRow:
+    """A task that was done."""
+    told: dict[str, object] = {
+        "task": task,
+        "generation": 1,
+        "name": task,
+        "workflow": "survey",
+        "program": "copy",
+        "state": "Terminated",
+        "host": "birch",
+        "host_node": "birchnode",
+        "submitted_ms": 0,
+        "ready_ms": 0,
+        "started_ms": 10,
+        "ended_ms": ended_ms,
+        "waited_ms": ended_ms // 10,
+        "ran_ms": 5,
+        "suspended_ms": 0,
+        "attempts": 1,
+        "moved": "[]",
+        "reason": "",
+        "spans": "[]",
+    }
+    return TaskRow(**{**told, **changes})  # type: ignore[arg-type]
+
+
+def test_nothing_is_remembered_at_first(history: History) -> None:
+    assert history.tasks(Wanted(), 0, 9) == ([], 0)
+    assert history.sums(0, HOUR_MS, "birchnode") == Sums(0, 0, 0, 0, 0, 0, 0)
+    assert history.since_ms() == 0
+    assert history.spans_of(["a"]) == {}
+
+
+def test_what_never_ran_has_not_failed(history: History) -> None:
+    behind = row("c", 210, state="Aborted", started_ms=0, attempts=0)
+    at_once = row("d", 220, state="Aborted", started_ms=1)
+    history.write([row("b", 200, state="Aborted"), behind, at_once], {})
+    assert history.sums(0, HOUR_MS, "birchnode").failed == 2
+
+
+def test_rows_are_found_by_what_they_are(history: History) -> None:
+    history.write(
+        [
+            row("a", 100, workflow="other"),
+            row("b", 200, state="Aborted", host_node="aldernode", host="alder"),
+            row("c", 300, program="merge"),
+        ],
+        {},
+    )
+    assert names(history.tasks(Wanted(host="alder"), 0, 9)) == ["b"]
+    assert names(history.tasks(Wanted(host="aldernode"), 0, 9)) == ["b"]
+    assert names(history.tasks(Wanted(program="merge"), 0, 9)) == ["c"]
+    assert names(history.tasks(Wanted(workflow="other"), 0, 9)) == ["a"]
+    assert names(history.tasks(Wanted(state="Terminated"), 0, 9)) == ["c", "a"]
+    assert history.tasks(Wanted(since_ms=100, until_ms=300), 0, 9)[1] == 2
+    assert history.tasks(Wanted(since_ms=101, until_ms=301), 0, 9)[1] == 2
+
+
+def test_the_latest_are_on_the_first_page(history: History) -> None:
+    rows = [row("a", 100), row("d", 300), row("c", 300), row("b", 200)]
+    history.write(rows, {})
+    pages = [history.tasks(Wanted(), first, 2) for first in (0, 2, 4)]
+    assert [names(page) for page in pages] == [["c", "d"], ["b", "a"], []]
+    assert [total for _, total in pages] == [4, 4, 4]
+    assert pages[1][0] == [rows[3], rows[0]]
+
+
+def test_sums_are_of_what_ended_in_a_span(history: History) -> None:
+    history.write(
+        [
+            row("before", HOUR_MS - 1),
+            row("a", HOUR_MS, waited_ms=10),
+            row("b", HOUR_MS + 1, waited_ms=30, host_node="aldernode", moved='["it failed"]'),
+            row("c", 2 * HOUR_MS - 1, waited_ms=20, state="Aborted"),
+            row("never ran", HOUR_MS + 2, waited_ms=99, state="Cancelled", started_ms=0),
+            row("after", 2 * HOUR_MS),
+        ],
+        {0: 1, 1: 2_000, 2: 4},
+    )
+    assert history.sums(HOUR_MS, 2 * HOUR_MS, "birchnode") == Sums(
+        done=2,
+        done_here=1,
+        failed=1,
+        moved=1,
+        waited_median_ms=20,
+        waited_longest_ms=30,
+        given_ms=2_000,
+    )
+    assert history.sums(HOUR_MS, 2 * HOUR_MS + 1, "birchnode").given_ms == 2_004
+    assert history.sums(HOUR_MS - 1, 2 * HOUR_MS, "birchnode").given_ms == 2_001
+
+
+def test_a_later_word_takes_the_place_and_hours_add_up(history: History) -> None:
+    history.write([row("a", 100)], {0: 1_000, 2: 500})
+    history.write([row("a", 150)], {0: 1_000})
+    assert history.tasks(Wanted(), 0, 9) == ([row("a", 150)], 1)
+    assert history.sums(0, HOUR_MS, "birchnode").given_ms == 2_000
+    assert history.since_ms() == 150
+
+
+def test_phases_are_those_of_the_last_generation(history: History) -> None:
+    history.write([row("a", 100, spans="[2]", generation=2), row("a", 90, spans="[1]")], {})
+    history.write([row("b", 100, spans="[3]")], {})
+    assert history.spans_of(["a", "b", "nobody"]) == {"a": "[2]", "b": "[3]"}
+
+
+def test_the_oldest_make_room(history: History) -> None:
+    history.write([row("a", 100), row("c", 300), row("b", 200)], {})
+    history.trim(2)
+    assert names(history.tasks(Wanted(), 0, 9)) == ["c", "b"]
+    assert history.since_ms() == 200
+    history.trim()
+    assert TASKS_MAX > history.tasks(Wanted(), 0, 9)[1] == 2
+
+
+def test_a_batch_is_written_whole_or_not_at_all(history: History) -> None:
+    with pytest.raises(sqlite3.Error):
+        history.write([row("a", 100)], {0: None})  # type: ignore[dict-item]
+    assert history.tasks(Wanted(), 0, 9)[1] == 0
+    history.write([row("b", 100)], {})
+    assert names(history.tasks(Wanted(), 0, 9)) == ["b"]
+
+
+def test_it_is_there_after_a_restart_for_its_owner_only(tmp_path: Path) -> None:
+    history = History.open(tmp_path / FILE)
+    history.write([row("a", 100)], {3: 7})
+    if os.name == "posix":
+        modes = {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+        assert modes == {0o600}
+    history.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        history.since_ms()
+    again = History.open(tmp_path / FILE)
+    assert again.tasks(Wanted(), 0, 9) == ([row("a", 100)], 1)
+    assert again.sums(3 * HOUR_MS, 4 * HOUR_MS, "").given_ms == 7
+    again.close()
+    assert [each.name for each in tmp_path.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("damage", ["no database", "its structure is no text"])
+def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / FILE
+    if damage == "no database":
+        path.write_bytes(b"no database at all " * 1_000)
+    else:
+        History.open(path).close()
+        path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xac"))
+    damaged = path.read_bytes()
+    history = History.open(path)
+    history.write([row("a", 1)], {})
+    assert history.tasks(Wanted(), 0, 9)[1] == 1
+    history.close()
+    aside = [each for each in tmp_path.iterdir() if "damaged" in each.name]
+    assert [each.read_bytes() for each in aside] == [damaged]
