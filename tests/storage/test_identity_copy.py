@@ -1,0 +1,84 @@
+"""The identity beside the journal: which of the two counts, and that one of two writes survives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.protocol.effects import Identity
+from agent.storage.identity_copy import (
+    AHEAD_MS,
+    PLACE_BYTES,
+    STAMP_WALL_MAX,
+    IdentityCopy,
+    read_copy,
+    remembered,
+)
+
+ROW = Identity(incarnation=3, reputation=10, stamp=(100, 2))
+
+
+@pytest.mark.parametrize(
+    ("row", "copy", "damaged", "counts"),
+    [
+        (None, None, False, None),
+        (ROW, None, True, ROW),
+        (None, ROW, False, ROW),
+        (ROW, Identity(3, 7, (200, 0)), False, ROW),
+        (ROW, Identity(2, 7, (200, 0)), False, ROW),
+        (ROW, Identity(3, 7, (200, 0)), True, Identity(3, 10, (200, 0))),
+        (ROW, Identity(2, 7, (50, 0)), True, ROW),
+        (ROW, Identity(4, 7, (50, 0)), False, Identity(4, 10, (100, 2))),
+        (ROW, Identity(4, 7, (200, 0)), False, Identity(4, 10, (200, 0))),
+    ],
+)
+def test_the_copy_counts_when_the_row_may_be_an_old_one(
+    row: Identity | None, copy: Identity | None, damaged: bool, counts: Identity | None
+) -> None:
+    assert remembered(row, copy, damaged=damaged) == counts
+
+
+def test_it_is_ahead_of_what_is_used_and_written_when_that_is_reached(tmp_path: Path) -> None:
+    path = tmp_path / "identity"
+    copy = IdentityCopy(path)
+    copy.cover(ROW)
+    ahead = Identity(3, 10, (100 + AHEAD_MS, 0))
+    assert read_copy(path) == ahead
+    written = path.read_bytes()
+    copy.cover(ahead)
+    assert path.read_bytes() == written
+    copy.cover(Identity(3, 10, (100 + AHEAD_MS, 1)))
+    assert read_copy(path) == Identity(3, 10, (100 + 2 * AHEAD_MS, 0))
+    assert path.read_bytes().startswith(written)
+
+
+def test_a_new_incarnation_is_written_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "identity"
+    copy = IdentityCopy(path)
+    copy.cover(ROW)
+    copy.cover(Identity(4, 10, (100, 2)))
+    assert read_copy(path) == Identity(4, 10, (100 + AHEAD_MS, 0))
+
+
+def test_a_clock_at_the_end_of_time_goes_no_further(tmp_path: Path) -> None:
+    path = tmp_path / "identity"
+    for stamp in ((STAMP_WALL_MAX - 1, 0), (STAMP_WALL_MAX, 5)):
+        IdentityCopy(path).cover(Identity(3, 10, stamp))
+        found = read_copy(path)
+        assert found is not None
+        assert (STAMP_WALL_MAX, 5) >= found.stamp >= stamp
+
+
+def test_a_write_that_is_cut_short_after_a_restart_leaves_the_latest(tmp_path: Path) -> None:
+    path = tmp_path / "identity"
+    for incarnation in range(3, 8):
+        latest = read_copy(path)
+        before = path.read_bytes() if latest else b""
+        IdentityCopy(path).cover(Identity(incarnation, 10, (100, 2)))
+        after = path.read_bytes()
+        assert len(after) <= 2 * PLACE_BYTES
+        places = [slice(0, PLACE_BYTES), slice(PLACE_BYTES, None)]
+        untouched = [place for place in places if before[place] and before[place] == after[place]]
+        (tmp_path / "torn").write_bytes(b"".join(before[place] for place in untouched))
+        assert latest is None or read_copy(tmp_path / "torn") == latest
