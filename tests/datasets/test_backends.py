@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agent.protocol.events import MarkGate
@@ -17,7 +18,14 @@ from agent.protocol.records import Dataset, InputRef, TaskSpec
 from agent.protocol.states import TaskState
 from agent.service import Service
 from agent.service_facts import ServiceError
-from agent.storage.datasets.backend import Backend, BackendError, Outcome, Sharing, open_backend
+from agent.storage.datasets.backend import (
+    Backend,
+    BackendError,
+    Outcome,
+    Sharing,
+    Stored,
+    open_backend,
+)
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.database import server, why_no_server
 from tests.datasets.nodes import MEGABYTE, a_file, a_folder, here, install_shout, submit, until
@@ -105,12 +113,124 @@ def test_of_many_that_commit_at_once_one_is_first(url: str) -> None:
     assert len({each.run for each in found}) == 1
 
 
+def read_once(content: bytes) -> Callable[[], bytes]:
+    pieces = iter([content, b""])
+    return lambda: next(pieces)
+
+
+def fetched(backend: Backend, digest: str) -> bytes:
+    got: list[bytes] = []
+    backend.get_content(digest, got.append)
+    return b"".join(got)
+
+
+def test_a_content_that_is_there_is_not_sent_again(backend: Backend) -> None:
+    def unwanted() -> bytes:
+        raise AssertionError("it is there already")
+
+    for content in (uuid.uuid4().bytes, b""):
+        digest = hashlib.sha256(content + uuid.uuid4().bytes).hexdigest()
+        backend.put_content(digest, read_once(content), len(content))
+        backend.put_content(digest, unwanted, len(content))
+        assert fetched(backend, digest) == content
+
+
+def test_of_a_dataset_all_that_was_put_is_found(backend: Backend) -> None:
+    stored = Stored(f"tree:{uuid.uuid4().hex}", 17, "photos", b"\x00 manifest")
+    assert backend.find(stored.dataset) is None
+    backend.put(stored)
+    backend.put(stored)
+    assert backend.find(stored.dataset) == stored
+
+
+def test_who_made_a_dataset_last_is_told_first(backend: Backend) -> None:
+    key, other = f"row-{uuid.uuid4().hex}", f"row-{uuid.uuid4().hex}"
+    assert backend.made(key) == []
+    tasks = [uuid.uuid4().hex for _ in range(3)]
+    made = [
+        msgspec.structs.replace(outcome(task, "1.1 by ant", key, other), committed_ms=committed_ms)
+        for task, committed_ms in zip(tasks, (5, 9, 7), strict=True)
+    ]
+    for each in made:
+        assert backend.commit(each) == each
+    assert backend.made(key) == backend.made(other) == [made[1], made[2], made[0]]
+
+
+def test_a_content_of_another_size_in_the_folder_is_put_anew(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    opened = open_backend((tmp_path / "shared").as_uri())
+    assert opened is not None
+    digest = hashlib.sha256(b"what it should be").hexdigest()
+    opened.put_content(digest, read_once(b"half"), 4)
+    opened.put_content(digest, read_once(b"what it should be"), 17)
+    assert fetched(opened, digest) == b"what it should be"
+    left = [path.name for path in (tmp_path / "shared").rglob("*") if path.is_file()]
+    assert left == [digest]
+
+
+def test_what_no_node_wrote_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    opened = open_backend((tmp_path / "shared").as_uri())
+    assert opened is not None
+    opened.put(Stored("tree:1", 17, "photos"))
+    (tmp_path / "shared" / "datasets" / "tree-1").write_bytes(b"\xc1")
+    with pytest.raises(BackendError, match="holds what no node wrote"):
+        opened.find("tree:1")
+    with pytest.raises(BackendError, match="cannot be used just now"):
+        opened.get_content("0" * 64, lambda _: None)
+
+
+def test_half_an_outcome_of_a_node_that_died_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    from agent.storage.datasets import backend_folder
+
+    monkeypatch.setattr(backend_folder, "LOOK_AGAIN_S", 0.0)
+    opened = open_backend((tmp_path / "shared").as_uri())
+    assert opened is not None
+    half, mine = outcome("t", "1.1 by ant", "row"), outcome("t", "1.2 by bee", "row")
+    opened.commit(half)
+    (written,) = (tmp_path / "shared" / "outcomes").iterdir()
+    written.write_bytes(written.read_bytes()[:9])
+    assert opened.commit(mine) == mine
+    assert opened.commit(half) == mine
+    assert [path.name for path in (tmp_path / "shared" / "outcomes").iterdir()] == [written.name]
+
+
+def test_where_files_have_one_name_only_an_outcome_is_still_committed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(source: str, target: str) -> None:
+        raise OSError("no second names here")
+
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    monkeypatch.setattr("os.link", refused)
+    opened = open_backend((tmp_path / "shared").as_uri())
+    assert opened is not None
+    first = outcome("t", "1.1 by ant", "row")
+    assert opened.commit(first) == first
+    assert opened.commit(outcome("t", "1.2 by bee", "row")) == first
+
+
+def test_the_nodes_themselves_need_no_back_end() -> None:
+    assert open_backend("") is None
+    assert open_backend("embedded") is None
+
+
+def test_what_is_in_the_back_end_is_asked_for_once(backend: Backend, tmp_path: Path) -> None:
+    store = DatasetStore(tmp_path / "store")
+    sharing = Sharing(store, backend)
+    dataset = store.keep(a_file(tmp_path / "raw", 10)[0]).dataset
+    assert not sharing.has(dataset)
+    sharing.give(dataset)
+    assert sharing.has(dataset)
+    store.close()
+
+
 def test_damage_on_the_way_is_found(backend: Backend, tmp_path: Path) -> None:
     wrong, digest = b"something else", hashlib.sha256(b"what it should be").hexdigest()
-    pieces = iter([wrong, b""])
-    backend.put_content(digest, lambda: next(pieces), len(wrong))
-    from agent.storage.datasets.backend import Stored
-
+    backend.put_content(digest, read_once(wrong), len(wrong))
     backend.put(Stored(f"sha256:{digest}", len(wrong), "wrong"))
     store = DatasetStore(tmp_path / "store")
     with pytest.raises(OSError, match="what came is not"):

@@ -7,7 +7,6 @@ import hashlib
 import msgspec
 import pytest
 
-from agent.storage.datasets import manifest
 from agent.storage.datasets.errors import NotKeepable
 from agent.storage.datasets.identifiers import Kind, ours, parsed
 from agent.storage.datasets.manifest import Entry, Manifest, decoded, encoded, tree_of
@@ -103,12 +102,15 @@ def test_a_list_of_files_is_the_same_in_any_order() -> None:
     assert encoded([], [])[0] == Manifest()
 
 
-def test_a_list_of_files_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "FILES_MAX", 2)
-    entries = [Entry(name, 1, DIGEST) for name in "abc"]
-    encoded(entries[:2], [])
-    with pytest.raises(NotKeepable, match="more than 2 files"):
-        encoded(entries, [])
+@pytest.mark.parametrize(
+    ("many", "fault"), [(200_000, "named twice"), (200_001, "no list of files")]
+)
+def test_a_list_of_files_has_a_limit(many: int, fault: str) -> None:
+    content = msgspec.msgpack.encode([[["a", 1, DIGEST]] * many])
+    with pytest.raises(NotKeepable, match=fault):
+        decoded(hashlib.sha256(content).hexdigest(), content)
+    with pytest.raises(NotKeepable, match="200000 files" if many > 200_000 else fault):
+        encoded([Entry("a", 1, DIGEST)] * many, [])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.storage import mending
 from agent.storage.errors import JournalDamaged
 from agent.storage.identity_copy import AHEAD_MS, read_copy
 from agent.storage.journal import Journal
@@ -311,11 +310,11 @@ def test_mending_that_was_killed_is_completed_by_the_next_start(
 
 
 def test_only_the_latest_damaged_files_are_kept(closed: Path) -> None:
-    for _ in range(mending.KEPT_ASIDE + 2):
+    for _ in range(5):
         flipped(closed / "journal.db", 0, 0)
         with Journal.open(closed) as journal:
             assert lost(journal.read()) == set()
-    assert len(asides(closed)) == mending.KEPT_ASIDE
+    assert len(asides(closed)) == 3
 
 
 def test_damage_while_it_is_open_refuses_and_the_next_start_mends(closed: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from agent.protocol.effects import Identity
 from agent.storage.identity_copy import (
-    AHEAD_MS,
     PLACE_BYTES,
     STAMP_WALL_MAX,
     IdentityCopy,
@@ -16,6 +15,7 @@ from agent.storage.identity_copy import (
     remembered,
 )
 
+AHEAD_MS = 60_000
 ROW = Identity(incarnation=3, reputation=10, stamp=(100, 2))
 
 

@@ -40,6 +40,15 @@ def test_what_is_left_in_the_lock_file_is_no_obstacle(tmp_path: Path) -> None:
     assert refused.value.process_id == os.getpid()
 
 
+def test_who_holds_the_lock_is_not_guessed(tmp_path: Path) -> None:
+    with Journal.open(tmp_path):
+        for content in (b"", b"no number"):
+            (tmp_path / "lock").write_bytes(content)
+            with pytest.raises(JournalInUse, match="in use by another process;") as refused:
+                Journal.open(tmp_path)
+            assert refused.value.process_id is None
+
+
 def test_a_start_that_fails_lets_go_of_the_lock(tmp_path: Path) -> None:
     (tmp_path / "journal.db").mkdir()
     for _ in range(2):
