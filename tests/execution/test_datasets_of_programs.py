@@ -31,8 +31,11 @@ def test_named_files_go_to_the_store_and_other_words_pass(tmp_path: Path) -> Non
             assert file == again
             assert file.dataset.startswith("sha256:")
             assert row == Dataset("row-17", external=True)
-            outside = await outputs(here, "say TERMINATED:/etc/passwd:../x", "u")
+            private = tmp_path / "private.txt"
+            private.write_text("not the program's")
+            outside = await outputs(here, f"say TERMINATED:{private}:../x", "u")
             assert [each.external for each in outside] == [True, True]
+            assert private.exists()
 
     in_loop(test)
 
