@@ -132,6 +132,8 @@ def test_inputs_of_the_same_name_lie_beside_each_other(store: DatasetStore, tmp_
 def test_a_copy_belongs_to_whoever_keeps_it(store: DatasetStore, tmp_path: Path) -> None:
     a_file(tmp_path / "raw", "data")
     a_file(tmp_path / "raw", "run.sh", b"#!/bin/sh\n").chmod(0o755)
+    a_file(tmp_path / "raw" / "deep", "data")
+    (tmp_path / "raw" / "empty").mkdir()
     tree = store.keep(tmp_path / "raw").dataset
     for links in (True, False):
         into = tmp_path / f"into {links}"
@@ -142,7 +144,8 @@ def test_a_copy_belongs_to_whoever_keeps_it(store: DatasetStore, tmp_path: Path)
         assert script.st_nlink == 1, "the right to run it is not told of the object itself"
         assert stat.S_IMODE(data.st_mode) == 0o444
         assert stat.S_IMODE(script.st_mode) == 0o555
-        assert stat.S_IMODE(laid.stat().st_mode) == 0o700
+        folders = [laid, laid / "deep", laid / "empty"]
+        assert [stat.S_IMODE(each.stat().st_mode) for each in folders] == [0o700] * 3
 
 
 def test_where_files_have_one_name_only_programs_get_copies(

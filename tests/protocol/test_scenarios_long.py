@@ -1,0 +1,108 @@
+"""Scenes over minutes and months: what is kept how long, with the settings that every flock has.
+
+Clocks are set forward where only the wall clock counts. Where a node has to wait itself, there are
+one or two of them and nothing goes on, so an hour is played in a moment.
+"""
+
+from __future__ import annotations
+
+from agent.protocol.records import Requirements
+from agent.protocol.settings import Settings
+from agent.protocol.states import TaskState
+from tests.protocol.stage import Stage, task
+from tests.protocol.stage_machines import Course
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+
+
+def finished_alone() -> Stage:
+    stage = Stage("acor")
+    stage.flock()
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(5)
+    assert stage.state("T1") is TaskState.TERMINATED
+    return stage
+
+
+def knows_bread(stage: Stage) -> bool:
+    return "bread" in stage.living()["acor"].table.workflows
+
+
+def remembers_pruning(stage: Stage) -> bool:
+    return "bread" in stage.living()["acor"].table.prunings
+
+
+def test_what_is_finished_is_kept_for_thirty_days() -> None:
+    stage = finished_alone()
+    acor = stage.actors["acor"]
+    stage.play(3_620)
+    acor.clock_ahead_ms = 30 * DAY_MS - 2 * HOUR_MS
+    stage.play(20)
+    assert knows_bread(stage)
+    acor.clock_ahead_ms = 30 * DAY_MS
+    stage.play(20)
+    assert not knows_bread(stage)
+    assert remembers_pruning(stage)
+    acor.clock_ahead_ms = 429 * DAY_MS
+    stage.play(20)
+    assert remembers_pruning(stage), "or another machine could bring it back"
+    acor.clock_ahead_ms = 431 * DAY_MS
+    stage.play(20)
+    assert not remembers_pruning(stage)
+
+
+def test_what_was_just_seen_finished_rests_for_an_hour_whatever_the_clock_says() -> None:
+    stage = finished_alone()
+    stage.actors["acor"].clock_ahead_ms = 60 * DAY_MS
+    stage.play(3_500)
+    assert knows_bread(stage)
+    stage.play(150)
+    assert not knows_bread(stage)
+
+
+def test_what_an_owner_interrupts_is_offered_after_five_minutes() -> None:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=1_000.0)
+    stage.submit("pato", "bread", task("T1", expected_ms=1_000_000))
+    stage.play(5)
+    (first,) = stage.starters("T1")
+    (other,) = {"acor", "pato"} - {first}
+    stage.owner(first, here=True)
+    stage.play(298)
+    assert stage.starters("T1") == [first]
+    stage.play(6)
+    assert stage.starters("T1") == [first, other]
+
+
+def test_an_agent_whose_peers_are_away_waits_for_them_for_five_seconds() -> None:
+    stage = Stage("acor", "pato")
+    stage.boot("acor")
+    stage.owner("acor", here=False)
+    stage.play(0.5)
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(4.2)
+    assert stage.starters("T1") == []
+    stage.play(2.5)
+    assert stage.starters("T1") == ["acor"]
+
+
+def test_outputs_of_a_machine_that_stays_away_are_made_again_after_five_minutes() -> None:
+    stage = Stage("acor", "pato", settings=Settings(copies=1))
+    stage.tags["pato"] = ("oven",)
+    stage.flock()
+    stage.owner("pato", here=True)
+    stage.courses["T1"] = Course(file=True)
+    oven = Requirements(tags=("oven",))
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1", requirements=oven))
+    stage.play(3)
+    assert stage.state("T2") is TaskState.READY
+    stage.crash("acor")
+    stage.owner("pato", here=False)
+    stage.play(298)
+    assert stage.starters("T1") == ["acor"]
+    assert stage.starters("T2") == []
+    stage.play(15)
+    assert stage.starters("T1") == ["acor", "pato"]
+    assert stage.state("T2") is TaskState.TERMINATED
