@@ -15,7 +15,7 @@ from agent.storage.datasets import gathering, lineage, partial
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable, StoreFull
 from agent.storage.datasets.index import Index
 from agent.storage.datasets.lineage import Lineage
-from agent.storage.datasets.objects import Incoming, digests
+from agent.storage.datasets.objects import Incoming, copy_into, digests
 from agent.storage.datasets.partial import Partial
 from agent.storage.datasets.store import DatasetStore
 
@@ -179,11 +179,10 @@ def test_a_file_that_is_still_written_is_refused_and_leaves_nothing(
     store: DatasetStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def written_meanwhile(source: Path, incoming: Incoming) -> None:
-        copy(source, incoming)
+        copy_into(source, incoming)
         with source.open("ab") as file:
             file.write(b"more")
 
-    copy = gathering.copy_into
     monkeypatch.setattr(gathering, "copy_into", written_meanwhile)
     with pytest.raises(NotKeepable, match="was written to while it was read"):
         store.keep(a_file(tmp_path))
