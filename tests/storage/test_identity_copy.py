@@ -8,7 +8,6 @@ import pytest
 
 from agent.protocol.effects import Identity
 from agent.storage.identity_copy import (
-    PLACE_BYTES,
     STAMP_WALL_MAX,
     IdentityCopy,
     read_copy,
@@ -16,6 +15,7 @@ from agent.storage.identity_copy import (
 )
 
 AHEAD_MS = 60_000
+PLACE_BYTES = 512  # so it is on disk, whatever version wrote it
 ROW = Identity(incarnation=3, reputation=10, stamp=(100, 2))
 
 
