@@ -210,6 +210,9 @@ def test_an_object_whose_row_was_not_written_is_looked_at_first(tmp_path: Path) 
     again = DatasetStore(tmp_path / "store")
     assert again.read(dataset.dataset, "", 0, 4) == b"some"
     again.close()
+    with sqlite3.connect(tmp_path / "store" / "index.db") as index:
+        assert index.execute("SELECT mtime_ns FROM object").fetchone() != (0,), "looked at once"
+    index.close()
 
 
 def test_when_full_what_nobody_needs_goes_first(tmp_path: Path) -> None:
