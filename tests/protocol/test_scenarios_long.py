@@ -6,6 +6,8 @@ one or two of them and nothing goes on, so an hour is played in a moment.
 
 from __future__ import annotations
 
+import pytest
+
 from agent.protocol.records import Requirements
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
@@ -106,3 +108,32 @@ def test_outputs_of_a_machine_that_stays_away_are_made_again_after_five_minutes(
     stage.play(15)
     assert stage.starters("T1") == ["acor", "pato"]
     assert stage.state("T2") is TaskState.TERMINATED
+
+
+def test_a_task_under_which_five_agents_died_is_given_up() -> None:
+    stage = Stage("acor")
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=50.0)
+    stage.submit("acor", "bread", task("T1", expected_ms=50_000))
+    for _ in range(5):
+        stage.play(8)
+        assert stage.state("T1") is TaskState.RUNNING
+        stage.crash("acor")
+        stage.boot("acor")
+    stage.play(8)
+    assert stage.starters("T1") == ["acor"] * 5
+    assert stage.state("T1") is TaskState.ABORTED
+
+
+@pytest.mark.parametrize(("ahead_ms", "is_followed"), [(23 * HOUR_MS, True), (25 * HOUR_MS, False)])
+def test_a_clock_more_than_a_day_ahead_moves_no_other(ahead_ms: int, is_followed: bool) -> None:
+    stage = Stage("acor", "pato")
+    stage.actors["pato"].clock_ahead_ms = ahead_ms
+    stage.flock()
+    stage.submit("pato", "cake", task("T1"))
+    stage.play(1)
+    stage.submit("acor", "bread", task("T2"))
+    stage.play(1)
+    submitted_ms = stage.living()["acor"].table.workflows["bread"].spec.submitted[0]
+    assert (submitted_ms >= stage.origin_ms + ahead_ms) is is_followed
+    assert stage.same_tables()
