@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import time
@@ -126,12 +127,14 @@ def test_what_nobody_used_for_a_week_goes_and_not_before(tmp_path: Path) -> None
     for path, days in zip(torn, (7.1, 6.9), strict=True):
         path.write_bytes(b"begun")
         os.utime(path, (time.time() - days * DAY_S,) * 2)
+    parts = [part_of_nothing(store, tmp_path, days * DAY_S) for days in (7.1, 6.9)]
     used_ago(tmp_path, week, 7.1 * DAY_S)
     used_ago(tmp_path, day, 6.9 * DAY_S)
     assert store.collect() == [week]
     assert store.holdings() == (day,)
     assert [path.exists() for path in torn] == [False, True]
-    assert store.quota().used_bytes == len("of yesterday") + len("begun")
+    assert [path.exists() for path in parts] == [False, True]
+    assert store.quota().used_bytes == len("of yesterday") + len("begun") + len("6.9")
     store.close()
 
 
@@ -169,6 +172,16 @@ def kept(store: DatasetStore, folder: Path, content: str, name: str = "") -> Dat
     path = folder / (name or "source")
     path.write_text(content)
     return store.keep(path).dataset
+
+
+def part_of_nothing(store: DatasetStore, folder: Path, ago_s: float) -> Path:
+    """A file that came for a folder of which the rest never came."""
+    content = f"{ago_s / DAY_S:.1f}".encode()
+    digest = hashlib.sha256(content).hexdigest()
+    assert store.put_object(digest, content)
+    path = folder / "store" / "objects" / digest[:2] / digest
+    os.utime(path, (time.time() - ago_s,) * 2)
+    return path
 
 
 def used_ago(folder: Path, dataset: DatasetId, ago_s: float) -> None:

@@ -130,6 +130,8 @@ def _is_worth_it(operator: str, node: Any) -> bool:
         return ast.literal_eval(node.value) in (0, 1)
     if operator.startswith("ReplaceBinaryOperator_Bit"):  # elsewhere it joins types
         return any(part.type in ("funcdef", "lambdef") for part in _upwards(node))
+    if operator.startswith("ReplaceBinaryOperator"):  # nor is the mark between parameters one
+        return bool(node.parent.type not in ("parameters", "lambdef"))
     return True
 
 
