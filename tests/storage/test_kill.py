@@ -76,3 +76,10 @@ def test_after_a_kill_the_next_start_needs_no_help(tmp_path: Path) -> None:
     with Journal.open(tmp_path) as journal:
         journal.write([persist(1000)])
         assert journal.read().identity == identity(1000)
+
+
+def test_a_process_that_forgets_to_close_its_journal_ends_all_the_same(tmp_path: Path) -> None:
+    opens = "import sys, pathlib, agent.storage.journal as journal"
+    program = f"{opens}; left = journal.Journal.open(pathlib.Path(sys.argv[1]))"
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    assert subprocess.run(command, cwd=REPOSITORY, timeout=LIMIT_S, check=False).returncode == 0
