@@ -22,6 +22,7 @@ import queue
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -192,7 +193,7 @@ def _guard(folder: Path) -> list[str]:
 def _marked(mark: str) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
         try:
-            if process.environ().get(MARK) == mark:
+            if process.environ().get(MARK, "").startswith(mark):
                 yield process
         except psutil.Error:
             continue
@@ -252,7 +253,13 @@ def attempts(drawn: Sequence[Drawn], room: Room, folder: Path, jobs: int) -> Ite
             copies.put(copy)
 
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(attempt, drawn)
+        try:
+            yield from pool.map(attempt, drawn)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for left in _marked(str(folder)):
+                left.kill()
+            raise
 
 
 def main() -> int:
@@ -268,6 +275,7 @@ def main() -> int:
     if find_spec("cosmic_ray") is None:
         raise SystemExit("cosmic-ray is missing: pip install -e '.[mutants]' brings it.")
     os.nice(NICENESS)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     drawn = draw(ROOMS[chosen.room], chosen.draw, chosen.seed)
     drawn = [one for one in drawn if chosen.show in (None, one.number)]
     say(f"{len(drawn)} changes in {chosen.room}, seed {chosen.seed}")
