@@ -40,6 +40,26 @@ def test_a_submission_that_a_full_disk_refused_has_not_happened(alone: bool) -> 
     assert stage.outcome("T1") in stage.actors
 
 
+def test_what_was_accepted_before_the_disk_was_full_stays() -> None:
+    stage = Stage("acor", "pato")
+    stage.flock("acor")
+    stage.owner("acor", here=True)
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(1)
+    stage.fill_disk("acor")
+    stage.submit("acor", "cake", task("T2"))
+    stage.play(1)
+    verdicts = [answer.verdict for answer in stage.effects(fx.Answer)]
+    assert verdicts == [Verdict.ACCEPTED, Verdict.REFUSED]
+    assert knows_bread(stage) == {"acor"}
+    empty_disk(stage, "acor")
+    stage.boot("pato")
+    stage.link("acor", "pato")
+    stage.play(6)
+    assert [notice.workflow for notice in stage.effects(fx.WorkflowSafe)] == ["bread"]
+    assert stage.starters("T1") == ["pato"]
+
+
 def test_a_machine_with_a_full_disk_is_used_again_when_there_is_room() -> None:
     stage = Stage("acor", "pato")
     stage.flock()
