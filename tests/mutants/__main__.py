@@ -90,6 +90,7 @@ class Drawn:
     number: int
     path: str
     change: Change
+    before: str
     text: str
     caught_by: str | None = None
 
@@ -103,8 +104,8 @@ class Drawn:
 
     def told(self, room: str) -> str:
         """Return where it is and the lines that differ."""
-        before = (TREE / self.path).read_text("utf-8").splitlines()
-        lines = list(difflib.unified_diff(before, self.text.splitlines(), n=0, lineterm=""))[3:]
+        before, after = self.before.splitlines(), self.text.splitlines()
+        lines = list(difflib.unified_diff(before, after, n=0, lineterm=""))[3:]
         head = f"{self.number:3} {room} {self.place}  {self.change.operator}"
         return "\n      ".join([head, *lines])
 
@@ -120,12 +121,11 @@ class Copy:
     def judged(self, drawn: Drawn, tests: Sequence[str], silence_s: float) -> Drawn:
         """Return the change with the test that noticed it, and take it back."""
         path = self._folder / drawn.path
-        was = path.read_text("utf-8")
         self._write(path, drawn.text)
         try:
             code, told = self.run(tests, silence_s)
         finally:
-            self._write(path, was)
+            self._write(path, drawn.before)
             shutil.rmtree(self._folder / ".hypothesis", ignore_errors=True)
         found = FIRST_FAILURE.search(told)
         caught = found.group(1) if found else ENDINGS.get(code, f"pytest, which ended with {code}")
@@ -210,7 +210,7 @@ def draw(room: Room, count: int, seed: int) -> list[Drawn]:
     changed = ((path, change, change.apply(texts[path])) for path, change in places)
     real = ((path, change, text) for path, change, text in changed if text is not None)
     return [
-        Drawn(number, str(path.relative_to(TREE)), change, text)
+        Drawn(number, str(path.relative_to(TREE)), change, texts[path], text)
         for number, (path, change, text) in enumerate(itertools.islice(real, count), 1)
     ]
 
@@ -244,8 +244,10 @@ def attempts(drawn: Sequence[Drawn], room: Room, folder: Path, jobs: int) -> Ite
     copies.put(first)
     say(f"unchanged: green in {sum(times.values()):.0f} s, the slowest test in {slowest_s:.0f} s")
 
+    importing = {one.path: {test for test in times if imports(test, one.path)} for one in drawn}
+
     def attempt(one: Drawn) -> Drawn:
-        tests = sorted(times, key=lambda test: (not imports(test, one.path), times[test]))
+        tests = sorted(times, key=lambda test: (test not in importing[one.path], times[test]))
         copy = copies.get()
         try:
             return copy.judged(one, tests, max(SILENCE_S_MIN, TIMES_AS_LONG * slowest_s))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent.protocol import events as ev
+from agent.protocol import messages as msg
 from agent.protocol.records import Requirements
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
@@ -136,4 +138,16 @@ def test_a_clock_more_than_a_day_ahead_moves_no_other(ahead_ms: int, is_followed
     stage.play(1)
     submitted_ms = stage.living()["acor"].table.workflows["bread"].spec.submitted[0]
     assert (submitted_ms >= stage.origin_ms + ahead_ms) is is_followed
+    assert stage.same_tables()
+
+
+def test_who_asks_for_a_task_that_was_cleaned_up_is_told_so() -> None:
+    stage = Stage("acor", "pato", settings=Settings(retention_ms=20_000))
+    stage.flock()
+    stage.submit("acor", "bread", task("T1"))
+    stage.play(60)
+    assert not knows_bread(stage)
+    stage._hand("acor", ev.Received("pato", msg.DoYouKnow("T1")))
+    stage.play(1)
+    assert len(stage.sent(msg.AlreadyFinished, by="acor")) == 1
     assert stage.same_tables()
