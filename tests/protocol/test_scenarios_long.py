@@ -151,3 +151,20 @@ def test_who_asks_for_a_task_that_was_cleaned_up_is_told_so() -> None:
     stage.play(1)
     assert len(stage.sent(msg.AlreadyFinished, by="acor")) == 1
     assert stage.same_tables()
+
+
+def test_a_long_table_comes_in_pieces() -> None:
+    stage = Stage("acor", "pato")
+    stage.flock("acor")
+    stage.owner("acor", here=True)
+    for name in ("a", "b", "c"):
+        stage.submit("acor", name, *(task(f"{name}{number}") for number in range(300)))
+    stage.play(1)
+    stage.boot("pato")
+    stage.owner("pato", here=True)
+    stage.link("acor", "pato")
+    stage.play(3)
+    pieces = [entry.what for entry in stage.entries if isinstance(entry.what, msg.Records)]
+    sizes = [sum(len(each.spec.tasks) for each in piece.workflows) for piece in pieces]
+    assert [size for size in sizes if size] == [600, 300]
+    assert stage.same_tables()
