@@ -1,0 +1,136 @@
+"""What would become of a submission: which machine each task goes to, and when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.api.work import Submit
+from agent.control.dry_run import machines_seen, plan_tasks
+from agent.control.progress import ProgressBook
+from agent.control.verbs.submit import specs_of
+from agent.control.views import Views
+from agent.protocol.messages import Capabilities
+from tests.control.surface import ALDER, FakeNode
+
+
+def task(name: str, expected_s: float = 10, *after: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "program": "copy", "expected_s": expected_s, "after": list(after), **more}
+
+
+def planned(
+    node: FakeNode, *tasks: dict[str, Any], priority: int = 50
+) -> tuple[dict[str, tuple[float, float]], float]:
+    """When each task would begin and end, and the end of all, in seconds from now."""
+    views = Views(node, ProgressBook(lambda: 1.7e9))
+    specs = specs_of(msgspec.convert({"name": "new", "tasks": tasks}, Submit))
+    plans, end_s = plan_tasks(node, views, specs, priority)
+    return {each.task: (each.begins_s, each.ends_s) for each in plans}, end_s
+
+
+def flock(node: FakeNode, *slots: int, own: int = 1, own_helps: bool = True) -> None:
+    """This machine, and others with so many slots, all of which can copy."""
+    peers = tuple(
+        replace(
+            ALDER,
+            node=f"peer{number}",
+            name=f"peer{number}",
+            slots=each,
+            capabilities=Capabilities(programs=("copy",)),
+        )
+        for number, each in enumerate(slots)
+    )
+    node.known = replace(node.known, peers=peers, slots=own, volunteering=own_helps)
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> FakeNode:
+    made = FakeNode(tmp_path)
+    flock(made)
+    return made
+
+
+def test_one_after_the_other_where_there_is_one_slot(node: FakeNode) -> None:
+    times, end_s = planned(node, task("a", 10), task("b", 4), task("c", 6, "b"))
+    assert times == {"a": (0.0, 10.0), "b": (10.0, 14.0), "c": (14.0, 20.0)}
+    assert end_s == 20.0
+
+
+def test_the_longest_remaining_path_goes_first(node: FakeNode) -> None:
+    times, end_s = planned(node, task("short", 5), task("long", 3), task("rest", 4, "long"))
+    assert (times["long"], times["short"], times["rest"]) == ((0, 3), (3, 8), (8, 12))
+    assert end_s == 12
+
+
+def test_slots_run_beside_each_other(node: FakeNode) -> None:
+    flock(node, 1, own=2)
+    times, end_s = planned(node, *(task(name, 10) for name in "abcd"))
+    assert sorted(times.values()) == [(0, 10), (0, 10), (0, 10), (10, 20)]
+    assert end_s == 20
+
+
+def test_a_gate_takes_no_time_and_no_slot(node: FakeNode) -> None:
+    gate = {"id": "look", "gate": True, "after": ["a"]}
+    times, end_s = planned(node, task("a", 10), gate, task("b", 5, "look"))
+    assert (times["look"], times["b"], end_s) == ((10, 10), (10, 15), 15)
+
+
+@pytest.mark.parametrize(("own_helps", "end_s"), [(True, 10.0), (False, 20.0)])
+def test_who_does_not_help_gets_nothing(node: FakeNode, own_helps: bool, end_s: float) -> None:
+    flock(node, 1, own_helps=own_helps)
+    assert planned(node, task("a"), task("b"))[1] == end_s
+
+
+def test_where_nobody_helps_now_it_is_planned_as_if_all_did(node: FakeNode) -> None:
+    flock(node, own_helps=False)
+    assert planned(node, task("a"), task("b"))[1] == 20
+
+
+@pytest.mark.parametrize(("priority", "begins_s"), [(50, 8.0), (51, 0.0), (49, 8.0)])
+def test_what_is_there_already_goes_before(node: FakeNode, priority: int, begins_s: float) -> None:
+    """Two tasks of 8 s in all on this machine, which has one slot."""
+    tasks = [task("x", 3), task("y", 5)]
+    node.handle_submission({"name": "old", "tasks": tasks, "priority": 50})
+    times, _ = planned(node, task("a"), priority=priority)
+    assert times["a"] == (begins_s, begins_s + 10)
+
+
+def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) -> None:
+    """One of 6 s runs here, one of 6 s waits; two slots here, and two elsewhere."""
+    node.handle_submission({"name": "old", "tasks": [task("x", 6), task("y", 6, "x")]})
+    flock(node, 2, own=2)
+    assert planned(node, task("a"))[0]["a"][0] == 3.0
+    node.volunteer()
+    run = next(iter(node.table.owned.values()))
+    at_s = run.stamp[0] / 1000
+    views = Views(node, ProgressBook(lambda: at_s))
+    specs = specs_of(msgspec.convert({"name": "new", "tasks": [task("a")]}, Submit))
+    (plan,), _ = plan_tasks(node, views, specs, 50)
+    assert plan.begins_s == 1.5
+    flock(node, own=2)
+    (plan,), _ = plan_tasks(node, views, specs, 50)
+    assert plan.begins_s == 6.0
+
+
+def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
+    flock(node, 1)
+    (peer,) = node.known.peers
+    other = replace(peer, name="bare", node="bare", capabilities=Capabilities())
+    node.known = replace(node.known, peers=(peer, other))
+    views = Views(node, ProgressBook(lambda: 1.7e9))
+    told = {"name": "new", "tasks": [task("a"), {"id": "g", "gate": True}]}
+    (plan, gate), _ = plan_tasks(node, views, specs_of(msgspec.convert(told, Submit)), 50)
+    assert plan.fits == ("birch", "peer0")
+    assert [(each.name, each.reason) for each in plan.misfits] == [("bare", "has no program copy")]
+    assert (gate.fits, gate.misfits) == ((), ())
+
+
+def test_this_machine_is_the_first_that_is_seen(node: FakeNode) -> None:
+    flock(node, 0, 3, own=0, own_helps=False)
+    seen = [(each.name, each.slots, each.helps) for each in machines_seen(node)]
+    assert seen == [("birch", 1, False), ("peer0", 1, True), ("peer1", 3, True)]
+    assert machines_seen(node)[0].capabilities.programs == ("copy",)

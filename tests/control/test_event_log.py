@@ -1,0 +1,146 @@
+"""The ring of events: how many are remembered, for how long, and what is told of those that are not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from agent.api.rpc import ErrorCode
+from agent.api.session import WorkflowSafe
+from agent.api.values import Position
+from agent.control.event_log import UNREAD_BYTES, EventLog
+from agent.control.limits import Limits
+from agent.control.refusal import RefusedError
+
+
+class Ring:
+    """A log at a time that the test sets."""
+
+    def __init__(self, **limits: float) -> None:
+        self.now_s = 1_000.0
+        self.log = EventLog(Limits(**limits), lambda: self.now_s)  # type: ignore[arg-type]
+
+    def record(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.log.record(WorkflowSafe(f"w{self.log.position.sequence + 1}"))
+
+    def told(self, after: int) -> list[int]:
+        """The numbers of the next events."""
+        return [json.loads(line)["params"]["sequence"] for line in self.log.lines_after(after)]
+
+    def refused(self, after: int, log: str = "") -> tuple[int, str]:
+        position = Position(log or self.log.position.log, after)
+        with pytest.raises(RefusedError) as found:
+            self.log.check(position)
+        return found.value.problem.code, found.value.problem.message
+
+
+def test_each_event_has_its_number_and_time() -> None:
+    ring = Ring()
+    ring.record()
+    ring.now_s += 0.25
+    ring.record()
+    told = [json.loads(line)["params"] for line in ring.log.lines_after(0)]
+    assert [(each["sequence"], each["at_ms"]) for each in told] == [(1, 1_000_000), (2, 1_000_250)]
+    assert [each["happening"]["workflow"] for each in told] == ["w1", "w2"]
+    assert (ring.told(1), ring.told(2)) == ([2], [])
+
+
+def test_a_client_that_catches_up_is_told_some_at_a_time() -> None:
+    ring = Ring(events_per_turn_max=3)
+    ring.record(5)
+    assert (ring.told(0), ring.told(1), ring.told(3)) == ([1, 2, 3], [2, 3, 4], [4, 5])
+
+
+def test_many_recent_events_are_kept_and_old_ones_forgotten() -> None:
+    ring = Ring(events_max=2, events_recent_s=30.0)
+    ring.record(4)
+    assert ring.told(0) == [1, 2, 3, 4]
+    ring.now_s += 29.9
+    ring.record()
+    assert ring.told(0) == [1, 2, 3, 4, 5]
+    ring.now_s += 0.1
+    ring.record()
+    assert ring.told(4) == [5, 6]
+    assert ring.refused(3) == (
+        ErrorCode.EVENTS_LOST,
+        (
+            "the events after 3 are remembered only from 5 on: read what you show again and "
+            "subscribe from there"
+        ),
+    )
+
+
+def test_so_few_are_kept_however_old() -> None:
+    ring = Ring(events_max=2, events_recent_s=30.0)
+    ring.record(2)
+    ring.now_s += 1_000
+    assert ring.told(0) == [1, 2]
+    ring.record()
+    assert ring.told(1) == [2, 3]
+
+
+def test_more_than_so_many_bytes_are_not_kept_in_any_case() -> None:
+    ring = Ring(events_bytes_max=3 * UNREAD_BYTES, events_max=100)
+    ring.record(3)
+    assert len(ring.told(0)) == 3
+    ring = Ring(events_bytes_max=3 * UNREAD_BYTES, events_max=100)
+    ring.record(4)
+    assert ring.refused(0)[0] == ErrorCode.EVENTS_LOST
+    assert ring.told(1) == [2, 3, 4]
+
+
+def test_how_much_an_agent_remembers() -> None:
+    """With its own limits: ten thousand, for half a minute; all recent ones up to 64 MiB."""
+    ring = Ring()
+    ring.record(10_001)
+    assert len(ring.log.lines_after(0)) == 200
+    ring.now_s += 29.999
+    ring.record()
+    ring.log.check(Position(ring.log.position.log, 0))
+    ring.now_s += 0.001
+    ring.record()
+    assert ring.refused(2)[1].startswith("the events after 2 are remembered only from 4 on")
+    ring = Ring()
+    ring.record(64 * 1024 * 1024 // UNREAD_BYTES)
+    ring.log.check(Position(ring.log.position.log, 0))
+    ring.record()
+    assert ring.refused(0)[0] == ErrorCode.EVENTS_LOST
+
+
+def test_what_was_read_counts_for_its_true_length() -> None:
+    """These lines are shorter than what an unread one counts for, so more fit."""
+    ring = Ring(events_bytes_max=3 * UNREAD_BYTES, events_max=100)
+    ring.record(3)
+    length = sum(map(len, ring.log.lines_after(0)))
+    assert length < 2 * UNREAD_BYTES
+    ring.record()
+    assert ring.told(0) == [1, 2, 3, 4]
+
+
+def test_places_from_which_nothing_can_be_told() -> None:
+    ring = Ring()
+    ring.record(2)
+    ring.log.check(ring.log.position)
+    assert ring.refused(3) == (ErrorCode.EVENTS_LOST, "there is no event 3 yet")
+    code, sentence = ring.refused(1, "another log")
+    assert code == ErrorCode.EVENTS_LOST
+    assert sentence.startswith("the agent was started anew since then")
+
+
+def test_who_follows_waits_for_the_next_event() -> None:
+    ring = Ring()
+
+    async def scene() -> None:
+        ring.record()
+        async with asyncio.timeout(60):
+            await ring.log.wait_after(0)
+            waiting = asyncio.create_task(ring.log.wait_after(1))
+            await asyncio.sleep(0)
+            assert not waiting.done()
+            ring.record()
+            await waiting
+
+    asyncio.run(scene())

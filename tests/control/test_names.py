@@ -1,0 +1,162 @@
+"""What people call things: exact ids, exact names, beginnings; and what is said when it is unclear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.api.rpc import ErrorCode
+from agent.control.naming import find_member, find_task, find_workflow, readable, task_id
+from agent.control.program_views import find_published, published_programs
+from agent.control.refusal import RefusedError
+from tests.control.surface import MEMBERS, FakeNode
+
+ID = task_id("survey", "copy")
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> FakeNode:
+    """Workflows of which names begin alike."""
+    made = FakeNode(tmp_path)
+    for name, tasks in (
+        ("survey", ("copy", "copies", "merge")),
+        ("survey-2", ("copy", "last")),
+        ("alone", ("one",)),
+        ("merge", ("x",)),
+    ):
+        told = [{"id": task, "program": "p"} for task in tasks]
+        made.handle_submission({"name": name, "tasks": told})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("reference", "found"), [("survey", "survey"), ("survey-", "survey-2"), ("al", "alone")]
+)
+def test_the_workflow_that_is_meant(node: FakeNode, reference: str, found: str) -> None:
+    assert find_workflow(node.table, reference).spec.name == found
+
+
+@pytest.mark.parametrize(
+    ("reference", "found"),
+    [
+        (ID, "survey/copy"),
+        (ID[:20], "survey/copy"),
+        ("survey/copy", "survey/copy"),
+        ("survey/copi", "survey/copies"),
+        ("survey-/co", "survey-2/copy"),
+        ("last", "survey-2/last"),
+        ("la", "survey-2/last"),
+        ("on", "alone/one"),
+        ("merge", "survey/merge"),
+    ],
+)
+def test_the_task_that_is_meant(node: FakeNode, reference: str, found: str) -> None:
+    spec = find_task(node.table, reference)
+    assert f"{node.table.workflow_of[spec.task]}/{spec.name}" == found
+
+
+@pytest.mark.parametrize(
+    ("reference", "code", "sentence"),
+    [
+        (
+            "cop",
+            ErrorCode.AMBIGUOUS,
+            '"cop" may mean the tasks survey-2/copy, survey/copies, survey/copy: write more of it',
+        ),
+        (
+            "",
+            ErrorCode.AMBIGUOUS,
+            (
+                '"" may mean the tasks alone/one, merge/x, survey-2/copy, survey-2/last or others: '
+                "write more of it"
+            ),
+        ),
+        ("survey/nothing", ErrorCode.UNKNOWN, 'no task of survey is called "nothing"'),
+        (
+            "survey/mergee",
+            ErrorCode.UNKNOWN,
+            'no task of survey is called "mergee"; did you mean merge?',
+        ),
+        ("nowhere/copy", ErrorCode.UNKNOWN, 'no workflow is called "nowhere"'),
+        (
+            "alone",
+            ErrorCode.UNKNOWN,
+            "alone is a workflow: name one of its tasks, like alone/one",
+        ),
+        (
+            "survey/cop",
+            ErrorCode.AMBIGUOUS,
+            '"cop" may mean the tasks survey/copies, survey/copy: write more of it',
+        ),
+    ],
+)
+def test_what_is_not_clear_is_said(
+    node: FakeNode, reference: str, code: ErrorCode, sentence: str
+) -> None:
+    with pytest.raises(RefusedError) as found:
+        find_task(node.table, reference)
+    assert (found.value.problem.code, found.value.problem.message) == (code, sentence)
+
+
+def test_a_task_of_another_workflow_is_not_meant(node: FakeNode) -> None:
+    within = find_workflow(node.table, "survey-2")
+    assert find_task(node.table, "copy", within).task == task_id("survey-2", "copy")
+    for reference in (ID, "copies", "survey/copy"):
+        with pytest.raises(RefusedError, match="no task of survey-2"):
+            find_task(node.table, reference, within)
+
+
+@pytest.mark.parametrize(
+    ("reference", "node"),
+    [
+        ("alder", "aldernode"),
+        ("aldern", "aldernode"),
+        ("bir", "birchnode"),
+        ("cedarn", "cedarnode"),
+    ],
+)
+def test_the_member_that_is_meant(reference: str, node: str) -> None:
+    assert find_member(MEMBERS, reference).node == node
+
+
+def test_ids_become_names_where_they_are_known(node: FakeNode) -> None:
+    other = task_id("nowhere", "x")
+    text = f"waits for {ID} and {other}"
+    assert readable(text, node.table) == f"waits for copy and {other}"
+    assert readable(text, node.table, {other: "mine", ID: "wrong"}) == "waits for copy and mine"
+
+
+def test_published_programs_are_meant_by_their_beginning(node: FakeNode) -> None:
+    folder = {"dataset": "tree:" + "1" * 64, "size_bytes": 9}
+    tasks = [
+        {"id": str(n), "program": name, "published": folder}
+        for n, name in enumerate(("own@1", "own@2", "sum@1", "sum@12"))
+    ]
+    told = {"name": "w", "tasks": tasks, "submitter": "ada"}
+    node.handle_submission(told)
+    assert sorted(published_programs(node)) == ["own@1", "own@2", "sum@1", "sum@12"]
+    node.published.decided = {"tell@1": "waiting"}
+    for reference, found in (
+        ("own@1", "own@1"),
+        ("sum@1", "sum@1"),
+        ("te", "tell@1"),
+        ("nothing", "nothing"),
+    ):
+        assert find_published(node, reference) == found
+    with pytest.raises(RefusedError) as refused:
+        find_published(node, "own")
+    assert (refused.value.problem.code, refused.value.problem.message) == (
+        ErrorCode.AMBIGUOUS,
+        '"own" may mean the programs own@1, own@2: write more of it',
+    )
+
+
+def test_only_unfinished_work_brings_programs(node: FakeNode) -> None:
+    folder = {"dataset": "tree:" + "1" * 64, "size_bytes": 9}
+    node.known = replace(node.known, programs=("own@1",))
+    told = {"name": "w", "tasks": [{"id": "a", "program": "own@1", "published": folder}]}
+    node.handle_submission(told)
+    (found,) = published_programs(node).items()
+    assert (found[0], found[1][0].size_bytes) == ("own@1", 9)
