@@ -68,10 +68,10 @@ class Owner:
 
     told: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def link_received(self, link: Link, message: Any) -> None:
+    def link_received(self, _: Link, message: Any) -> None:
         self.told.append(("received", message))
 
-    def link_gossiped(self, link: Link, body: bytes) -> None:
+    def link_gossiped(self, _: Link, body: bytes) -> None:
         self.told.append(("gossiped", body))
 
     def link_answered(self, link: Link) -> None:
@@ -81,7 +81,7 @@ class Owner:
         self.told.append(("misbehaved", reason))
         link.ended = True
 
-    def link_lost(self, link: Link, *, reset: bool, reason: str) -> None:
+    def link_lost(self, _: Link, *, reset: bool, reason: str) -> None:
         self.told.append(("lost", reset, reason))
 
 

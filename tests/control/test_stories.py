@@ -1,0 +1,237 @@
+"""Why a task waits and what happens, in words: each state, each machine, each event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.control.happenings import Happenings
+from agent.control.naming import task_id
+from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
+from agent.protocol.events import Cancel
+from agent.protocol.messages import Capabilities
+from agent.protocol.records import Claim, Failed, Life, Run, TaskLife
+from agent.protocol.states import TaskState
+from tests.control.serving import LineClient, Serving, play, workflow
+from tests.control.surface import ALDER, NODE, FakeNode
+
+COPY, CHECK = (task_id("survey", name) for name in ("copy", "check"))
+PROGRAMS = Capabilities(programs=("copy",))
+
+
+def seen(there: Serving, *peers: dict[str, Any], **own: Any) -> None:
+    """Machines that have the program, each with what is different of it."""
+    made = tuple(
+        replace(ALDER, **{"node": f"{each['name']}node", "capabilities": PROGRAMS, **each})
+        for each in peers
+    )
+    there.node.known = replace(there.node.known, peers=made, **own)
+
+
+BARE = {"name": "bare", "capabilities": Capabilities()}
+
+
+@pytest.mark.parametrize(
+    ("peers", "own", "now", "machines"),
+    [
+        (
+            [{"name": "elm"}],
+            {},
+            "2 of 2 machines help now, none has taken it yet",
+            ["birch could run it", "elm could run it"],
+        ),
+        ([], {}, "1 of 1 machine helps now, none has taken it yet", ["birch could run it"]),
+        (
+            [{"name": "elm", "willing": False, "reason": "its owner is there"}],
+            {},
+            "1 of 2 machines help now, none has taken it yet",
+            ["birch could run it", "elm could run it and does not help: its owner is there"],
+        ),
+        (
+            [{"name": "elm", "willing": False, "reason": ""}],
+            {"volunteering": False, "presence_reason": ""},
+            "no machine helps now (this one: paused)",
+            [
+                "birch could run it and does not help: it says no reason",
+                "elm could run it and does not help: it says no reason",
+            ],
+        ),
+        (
+            [BARE],
+            {"volunteering": False, "presence_reason": "on battery"},
+            "no machine that helps now can run it",
+            [
+                "birch could run it and does not help: on battery",
+                "bare has no program copy",
+            ],
+        ),
+        (
+            [BARE],
+            {},
+            "none of the machines that could run it has taken it yet",
+            ["birch could run it", "bare has no program copy"],
+        ),
+    ],
+)
+def test_which_machines_could_run_it(
+    tmp_path: Path, peers: list[dict[str, Any]], own: dict[str, Any], now: str, machines: list[str]
+) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        seen(there, *peers, **own)
+        await client.result("submit", workflow())
+        story = await client.result("why", {"task": "survey/copy"})
+        assert story["now"] == f"copy has all that it needs; {now}"
+        assert story["machines"] == machines
+
+    play(tmp_path, scene)
+
+
+def test_a_program_that_nobody_has_accepted_is_waited_for(tmp_path: Path) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        seen(there, {"name": "elm"}, volunteering=False)
+        folder = {"dataset": "tree:" + "1" * 64}
+        task = {"id": "own", "program": "copy@1", "published": folder}
+        await client.result("submit", {"name": "w", "tasks": [task]})
+        told = (await client.result("why", {"task": "own"}))["now"]
+        assert told.endswith("it waits until somebody accepts its program copy on elm")
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize(
+    ("slots", "sentence"),
+    [
+        (1, "birch could run it, and its slot is taken"),
+        (2, "birch could run it"),
+    ],
+)
+def test_a_machine_with_its_hands_full(tmp_path: Path, slots: int, sentence: str) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        seen(there, slots=slots)
+        there.node.volunteer()
+        await client.result("submit", workflow())
+        (busy,) = there.node.table.owned
+        other = "spare" if busy == COPY else "copy"
+        story = await client.result("why", {"task": f"survey/{other}"})
+        assert story["machines"] == [sentence]
+
+    play(tmp_path, scene)
+
+
+def test_where_it_failed_before(tmp_path: Path) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        seen(there)
+        await client.result("submit", workflow())
+        claim = Claim(1, (1, 0), NODE)
+        run = Run(1, 1, NODE, 1, claim, 2_000, phase=Failed("no film"), revision=9)
+        there.node.table.join([], [TaskLife(COPY, Life(runs=(run,)))], [])
+        story = await client.result("why", {"task": "survey/copy"})
+        assert story["machines"] == ["birch could run it, and failed at it before"]
+
+    play(tmp_path, scene)
+
+
+def test_each_state_has_its_sentence(tmp_path: Path) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        told = workflow()
+        told["tasks"][1]["asks"] = ""
+        await client.result("submit", told)
+        there.node.volunteer()
+
+        async def now(task: str) -> str:
+            return str((await client.result("why", {"task": f"survey/{task}"}))["now"])
+
+        assert await now("merge") == "merge waits for copy"
+        while COPY in there.node.runs or not there.node.table.reading(COPY).outcome:  # type: ignore[union-attr]
+            there.node.succeed(next(iter(there.node.runs)))
+        assert await now("copy") == "copy finished on birch"
+        assert await now("check") == "check waits until a person marks it done: no reason given"
+        await client.result("cancel", {"workflow": "survey"})
+        assert await now("check") == "check is cancelled"
+
+    play(tmp_path, scene)
+
+
+# -- events ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> FakeNode:
+    made = FakeNode(tmp_path)
+    made.handle_submission(workflow())
+    return made
+
+
+def told(node: FakeNode, notice: Any) -> dict[str, Any]:
+    """The first event, by its fields."""
+    first = next(iter(Happenings(node).of(notice)))
+    return {name: getattr(first, name) for name in first.__struct_fields__}
+
+
+def test_progress_has_names_and_is_never_more_than_all(node: FakeNode) -> None:
+    assert told(node, TaskProgressed(COPY, "aldernode", 1_500, 20)) == {
+        "task": COPY,
+        "name": "copy",
+        "workflow": "survey",
+        "host": "alder",
+        "permille": 1_000,
+        "left_ms": 20,
+    }
+
+
+def test_another_outcome_tells_of_both_machines(node: FakeNode) -> None:
+    before, after = (1, 1, "aldernode", 1), (1, 2, NODE, 1)
+    found = told(node, OutcomeChanged(COPY, before, after, "TaskUpdate from cedarnode"))
+    assert (found["task"], found["name"], found["workflow"]) == (COPY, "copy", "survey")
+    assert [found[name] for name in list(found)[3:5]] == ["alder", "birch"]
+
+
+def test_what_was_cleaned_up_has_no_name(node: FakeNode) -> None:
+    found = told(node, CancelFinished("gone"))
+    assert (found["name"], found["workflow"]) == ("gone", "?")
+
+
+def test_a_move_tells_who_has_it_and_why_nothing_came_of_it(node: FakeNode) -> None:
+    ready = told(node, TaskMoved(COPY, None, TaskState.READY, ""))
+    assert (ready["host"], ready["reason"]) == ("", "")
+    node.volunteer()
+    owned = next(iter(node.table.owned))
+    running = told(node, TaskMoved(owned, TaskState.READY, TaskState.RUNNING, ""))
+    assert (running["host"], running["reason"]) == ("birch", "")
+    node.succeed(owned)
+    ended = told(node, TaskMoved(owned, TaskState.RUNNING, TaskState.TERMINATED, ""))
+    assert (ended["host"], ended["reason"]) == ("birch", "")
+
+
+def moves(node: FakeNode, happenings: Happenings, *moved: TaskMoved) -> list[str]:
+    return [type(each).__name__ for one in moved for each in happenings.of(one)]
+
+
+def test_the_end_of_a_workflow_is_told_once_until_it_goes_on(node: FakeNode) -> None:
+    happenings = Happenings(node)
+    ended = TaskMoved(COPY, TaskState.RUNNING, TaskState.TERMINATED, "")
+    assert moves(node, happenings, ended) == ["TaskMoved"]
+    waiting = TaskMoved(CHECK, TaskState.SUBMITTED, TaskState.WAITING, "")
+    assert moves(node, happenings, waiting) == ["TaskMoved", "GateWaiting"]
+    finish(node)
+    learnt = TaskMoved(COPY, None, TaskState.TERMINATED, "")
+    ready = TaskMoved(COPY, TaskState.SUBMITTED, TaskState.READY, "")
+    assert moves(node, happenings, learnt, ready) == ["TaskMoved"] * 2
+    assert moves(node, happenings, ended, ended) == ["TaskMoved", "WorkflowEnded", "TaskMoved"]
+    gone = TaskMoved("gone", TaskState.RUNNING, TaskState.TERMINATED, "")
+    assert moves(node, happenings, gone, ended) == ["TaskMoved"] * 2
+
+
+def finish(node: FakeNode) -> None:
+    """All of it is cancelled."""
+    node.handle(Cancel("1", "survey", ()))
+
+
+def test_the_end_tells_how_it_ended(node: FakeNode) -> None:
+    finish(node)
+    moved = TaskMoved(COPY, TaskState.READY, TaskState.CANCELLED, "")
+    _, ended = Happenings(node).of(moved)
+    assert (ended.state, ended.counts) == ("cancelled", {TaskState.CANCELLED: 4})  # type: ignore[union-attr]
