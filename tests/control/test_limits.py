@@ -145,3 +145,24 @@ def said(line: str) -> str:
     except TextError as error:
         return str(error)
     return ""
+
+
+def test_who_says_no_more_still_gets_the_answer(tmp_path: Path) -> None:
+    """A script that was piped in."""
+
+    async def scene(there: Serving) -> None:
+        async with greeted(there) as client:
+            there.node.held.clear()
+            task = {"id": "a", "program": "copy"}
+            params = {"name": "w", "tasks": [task]}
+            message = {"jsonrpc": "2.0", "id": 7, "method": "submit", "params": params}
+            client.send(json.dumps(message))
+            client.writer.write_eof()
+            await there.node.wished.wait()
+            async with greeted(there) as other:
+                await other.result("hello", {"token": there.control["token"]})
+            there.node.held.set()
+            assert (await client.heard())["id"] == 7
+            assert await client.line() == b""
+
+    run(tmp_path, scene)

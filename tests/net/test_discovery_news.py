@@ -132,3 +132,17 @@ def test_where_the_kernel_may_not_be_asked_there_may_always_be_news(
     assert news.due()
     assert news.due()
     news.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems tell in other ways")
+def test_links_and_addresses_of_both_families_are_followed() -> None:
+    """As the system says itself of the socket: the groups of messages that it gets."""
+    from agent.net.discovery_news_linux import NetlinkNews
+
+    news = NetlinkNews()
+    try:
+        news.due()
+        assert news._socket is not None
+        assert news._socket.getsockname()[1] == 0b1_0001_0001
+    finally:
+        news.close()

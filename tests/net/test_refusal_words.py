@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ssl
+from typing import Any, cast
 
 import pytest
 
@@ -13,7 +14,8 @@ from agent.net.discovery import explained_trouble
 from agent.net.discovery_network import JUMP_S, POLL_S, Change, NetworkWatch, has_way
 from agent.net.discovery_record import own_record, read_record
 from agent.net.link_refusals import REFUSALS_MAX, Cause, LinkRefusal, Refusals, explained
-from agent.net.refusals import duration, moment
+from agent.net.refusals import Refusal, duration, moment
+from agent.net.tls import explain, peer_of
 
 
 def tls(reason: str) -> ssl.SSLError:
@@ -24,7 +26,7 @@ def tls(reason: str) -> ssl.SSLError:
 
 def untrusted(code: int) -> ssl.SSLCertVerificationError:
     error = ssl.SSLCertVerificationError(1, "x")
-    error.verify_code = code
+    error.verify_code, error.verify_message = code, "out of order"
     return error
 
 
@@ -302,3 +304,84 @@ def test_copies_are_told_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     assert copies.known("ant")
     now[0] += 1
     assert not copies.known("ant")
+
+
+# -- who is at the other end -------------------------------------------------------------------
+
+
+class Secured:
+    """What is known of an encrypted connection."""
+
+    def __init__(self, shown: bytes | None, version: str, protocol: str | None) -> None:
+        self._shown, self._version, self._protocol = shown, version, protocol
+
+    def getpeercert(self, *, binary_form: bool = False) -> bytes | None:
+        assert binary_form
+        return self._shown
+
+    def version(self) -> str:
+        return self._version
+
+    def selected_alpn_protocol(self) -> str | None:
+        return self._protocol
+
+
+class Everybody:
+    """A roster that knows nobody."""
+
+    def accepts(self, certificate: bytes) -> str:
+        return f"{certificate.decode()} is no member"
+
+
+NO_CERTIFICATE = "it shows no certificate: it has to join the flock first"
+NO_PROTOCOL = "it speaks no protocol that this version of Wingbeat knows"
+
+
+@pytest.mark.parametrize(
+    ("tls", "reason"),
+    [
+        (None, NO_CERTIFICATE),
+        (Secured(None, "TLSv1.3", "wingbeat/1"), NO_CERTIFICATE),
+        (Secured(b"ant", "TLSv1.2", "wingbeat/1"), NO_PROTOCOL),
+        (Secured(b"ant", "TLSv1.3", None), NO_PROTOCOL),
+        (Secured(b"ant", "TLSv1.3", "wingbeat/1"), "ant is no member"),
+    ],
+)
+def test_who_is_no_member(tls: Secured | None, reason: str) -> None:
+    assert peer_of(cast("Any", tls), cast("Any", Everybody())) == Refusal(reason)
+
+
+def failed(text: str) -> ssl.SSLError:
+    return ssl.SSLError(1, text)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (untrusted(9), "its certificate is not valid yet: compare the clocks of both machines"),
+        (untrusted(10), "its certificate has ended: it has to join with a new invitation"),
+        (untrusted(7), "its certificate is not valid (out of order)"),
+        (untrusted(18), "it belongs to another flock"),
+        (untrusted(19), "it belongs to another flock"),
+        (untrusted(20), "it belongs to another flock"),
+        (untrusted(21), "it belongs to another flock"),
+        (
+            failed("tlsv13 alert certificate required"),
+            "it takes members only, and this machine showed no certificate",
+        ),
+        (failed("wrong version number"), "what listens there is not Wingbeat"),
+        (failed("tlsv1 alert protocol version"), "it does not speak TLS 1.3"),
+        (TimeoutError(), "nobody answered in time: it may be off, elsewhere, or behind a firewall"),
+        (
+            ConnectionRefusedError(),
+            "no Wingbeat listens there: it may not be running, or on another port",
+        ),
+        (EOFError(), "the connection was closed from the other side"),
+        (ConnectionResetError(), "the connection was closed from the other side"),
+        (OSError(1, "no way"), "it cannot be reached (no way)"),
+        (OSError("lost"), "it cannot be reached (lost)"),
+        (ValueError(), "the connection failed (ValueError)"),
+    ],
+)
+def test_why_nobody_could_be_asked(error: Exception, text: str) -> None:
+    assert explain(error) == text

@@ -298,3 +298,14 @@ def test_the_inspection_of_a_power_line(figure: str) -> None:
     assert ("validation" in waits) is (figure == "figure_1_1")
     assert tasks["report"].after == ("annotation",)
     assert list(workflow.files.values()) == [DOCUMENTS / "inspection"]
+
+
+def test_what_looks_like_a_number_in_a_text_is_none(tmp_path: Path) -> None:
+    """Of values of a fan-out as of variables: each counts for what it is alone."""
+    text = """
+tasks:
+  a: {program: p, for_each: {x: [1e, 7]}, parameters: {n: '${x}5', m: '${x}'}}
+  b: {program: q, inputs: ['a/*']}
+"""
+    told = [json.loads(task.parameters) for task in read(text, tmp_path).submit.tasks[:2]]
+    assert told == [{"n": "1e5", "m": "1e"}, {"n": "75", "m": 7}]
