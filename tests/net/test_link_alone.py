@@ -359,6 +359,13 @@ def test_bytes_are_counted_too() -> None:
         one = frame(Kind.GOSSIP, bytes(MIB - 5))
         for _ in range(64):
             it.hears(one)
+        it.loop.now_s += 1
+        for _ in range(64):
+            it.hears(one)
+        assert it.wire.calls == []
+        it.loop.now_s += 0.5
+        for _ in range(32):
+            it.hears(one)
         assert it.wire.calls == []
         it.hears(one)
         assert it.wire.calls == ["pause"]

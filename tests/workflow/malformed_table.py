@@ -61,6 +61,8 @@ def furnish(folder: Path) -> None:
     (folder / "inner" / "out.las").symlink_to(folder / "scan.las")
     (folder / "count.sh").write_text("#!/bin/sh\nwc -l\n")
     (folder / "dos.sh").write_bytes(b"#!/bin/sh\r\nwc -l\r\n")
+    (folder / "bare.sh").write_bytes(b"wc -l\r\n")
+    (folder / "mixed.SH").write_bytes(b"wc -l\nwc -l\r\n")
     (folder / "dos").write_bytes(b"#!/usr/bin/awk -f\r\nEND { print NR }\r\n")
     (folder / "lines.txt").write_text("one\ntwo\n")
     (folder / "params.xml").write_text("<parameters/>")

@@ -24,6 +24,9 @@ def task(fields: str) -> str:
     return f"tasks: {{a: {{program: p, {fields}}}}}"
 
 
+USES_C = task("parameters: '${c}'")
+
+
 def listed(count: int) -> str:
     return ", ".join(f"v{number}" for number in range(count))
 
@@ -76,9 +79,6 @@ def test_the_last_that_fits_and_the_first_that_does_not(
     assert callable(text)
     assert faults_of(text(most), tmp_path) == []
     assert faults_of(text(most + 1), tmp_path)
-
-
-USES_C = task("parameters: '${c}'")
 
 
 def program(folder: Path, text: str) -> list[str]:
