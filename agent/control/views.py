@@ -157,7 +157,7 @@ class Views:
             elif reading.state not in ENDED:
                 permille, left[spec.task] = self.progress(spec, reading)
                 done_ms += weight_ms * permille // 1_000
-        permille = min(1_000, 1_000 * done_ms // max(1, whole_ms))
+        permille = 1_000 * done_ms // max(1, whole_ms)
         if state != "running":
             return permille, 0
         shared_ms = sum(left.values()) // self._helpers()

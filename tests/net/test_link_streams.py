@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from agent.net import link_bulk
+from agent.net.link_greeting import keep_alive
 from agent.net.link_streams import streams
 
 LIMIT = 256 * 1024
@@ -172,3 +175,43 @@ def test_a_stream_tells_of_its_connection() -> None:
         it.connection.application.lost(None)
 
     play(scene)
+
+
+@pytest.mark.parametrize(("sizes", "looks"), [([0], 0), ([5, 5, 0], 2), ([5] * 600, 500)])
+def test_a_socket_leaves_the_loop_when_all_is_sent(
+    sizes: list[int], looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And after five seconds at the latest; whoever keeps a transfer waiting longer is cut."""
+    waited: list[float] = []
+
+    async def noted(delay_s: float) -> None:
+        waited.append(delay_s)
+
+    async def scene() -> None:
+        connection = Connection()
+        connection.raw = SimpleNamespace(get_write_buffer_size=lambda: sizes.pop(0))
+        with monkeypatch.context() as patched:
+            patched.setattr(asyncio, "sleep", noted)
+            await link_bulk._all_sent(cast("Any", connection))
+
+    play(scene)
+    assert sum(waited) == pytest.approx(looks * 0.01)
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="not told on this system")
+def test_the_system_finds_out_in_twenty_seconds_that_nobody_is_there() -> None:
+    with socket.socket() as connected:
+        keep_alive(connected)
+        told = [
+            connected.getsockopt(socket.IPPROTO_TCP, option)
+            for option in (
+                socket.TCP_NODELAY,
+                socket.TCP_KEEPIDLE,
+                socket.TCP_KEEPINTVL,
+                socket.TCP_KEEPCNT,
+                socket.TCP_USER_TIMEOUT,
+            )
+        ]
+        assert connected.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert told == [1, 10, 3, 3, 10_000]
+    keep_alive(None)
