@@ -300,12 +300,11 @@ def test_the_inspection_of_a_power_line(figure: str) -> None:
     assert list(workflow.files.values()) == [DOCUMENTS / "inspection"]
 
 
-def test_what_looks_like_a_number_in_a_text_is_none(tmp_path: Path) -> None:
-    """Of values of a fan-out as of variables: each counts for what it is alone."""
+def test_a_value_of_a_fan_out_counts_for_what_it_is_alone(tmp_path: Path) -> None:
     text = """
 tasks:
-  a: {program: p, for_each: {x: [1e, 7]}, parameters: {n: '${x}5', m: '${x}'}}
+  a: {program: p, for_each: {x: ['null', 7, 'true']}, parameters: {m: '${x}', n: '${x}5'}}
   b: {program: q, inputs: ['a/*']}
 """
-    told = [json.loads(task.parameters) for task in read(text, tmp_path).submit.tasks[:2]]
-    assert told == [{"n": "1e5", "m": "1e"}, {"n": "75", "m": 7}]
+    told = [json.loads(task.parameters) for task in read(text, tmp_path).submit.tasks[:3]]
+    assert told == [{"m": "null", "n": "null5"}, {"m": 7, "n": "75"}, {"m": True, "n": "true5"}]
