@@ -41,6 +41,7 @@ def fault(reference: str) -> str:
         ("sha256:ababc", ErrorCode.UNKNOWN, fault("sha256:ababc")),
         ("sha256:ffffff", ErrorCode.UNKNOWN, fault("sha256:ffffff")),
         ("survey/copy", ErrorCode.REFUSED, f"{MADE} is not kept by the flock: "),
+        (MADE, ErrorCode.REFUSED, f"{MADE} is not kept by the flock: "),
         ("survey/copy/1", ErrorCode.REFUSED, f"{MADE} is not kept by the flock: "),
         ("survey/copy/2", ErrorCode.UNKNOWN, "copy has no output 2: it made 1"),
         ("survey/copy/0", ErrorCode.UNKNOWN, "copy has no output 0: it made 1"),
