@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from agent.execution.scratch import Scratch, ScratchFolders
+from agent.execution.saving import Saving
+from agent.execution.scratch import OutputError, Scratch, ScratchFolders
 from agent.protocol.effects import StartChild
-from agent.protocol.records import TaskSpec
+from agent.protocol.records import Dataset, TaskSpec
 from tests.driver.worlds import RUN
 
 
@@ -57,3 +59,222 @@ def test_what_a_run_has_changed_is_gone_for_the_next(
     third = folders.take()
     assert third.folder not in (first.folder, second.folder), "also what is changed too late"
     assert list(third.folder.iterdir()) == []
+
+
+# -- what a program is told and what it leaves ---------------------------------------------------
+
+OWN, OTHER = "sha256:" + 64 * "a", "tree:" + 64 * "b"
+
+
+class Laid:
+    """A store that lays an empty file, and keeps by name."""
+
+    def __init__(self, refuses: bool = False) -> None:
+        self.refuses = refuses
+        self.kept: list[str] = []
+        self.moved: list[Path] = []
+
+    async def lay(self, dataset: str, into: Path) -> Path:
+        if self.refuses:
+            raise OSError(f"{dataset} is not here")
+        (into / "a.txt").touch()
+        return into / "a.txt"
+
+    async def keep(self, path: Path, name: str) -> Dataset:
+        self.moved.append(path)
+        self.kept.append(name)
+        return Dataset(f"sha256:{name}", 1)
+
+    def free_bytes(self) -> int:
+        return 0
+
+
+def of_task(**more: object) -> StartChild:
+    told = {name: more.pop(name) for name in ("inputs", "checkpoint") if name in more}
+    spec = TaskSpec("t", "t", "tell", **more)  # type: ignore[arg-type]
+    return StartChild("t", RUN, spec, **{"inputs": (), **told})  # type: ignore[arg-type]
+
+
+def test_what_it_takes_lies_numbered_in_its_folder(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path, Laid())
+    raw = (Dataset(OWN), Dataset("row-17", external=True))
+    effect = of_task(raw=raw, inputs=(OWN, OTHER, "row-18"), parameters="fast and good")
+    assert asyncio.run(scratch.arguments(effect)) == [
+        *("-p", str(tmp_path / "inputs" / "0" / "a.txt"), "-p", "row-17"),
+        *("-i", str(tmp_path / "inputs" / "2" / "a.txt"), "-i", "row-18"),
+        *("-x", "fast and good"),
+    ]
+
+
+def test_without_a_store_identifiers_are_passed_on(tmp_path: Path) -> None:
+    effect = of_task(raw=(Dataset(OWN),), inputs=(OTHER,))
+    told = asyncio.run(Scratch(tmp_path, None).arguments(effect))
+    assert told == ["-p", OWN, "-i", OTHER]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ("one line", ""),
+        ("two\nlines", "parameters.txt"),
+        ("<a>1</a>", "parameters.xml"),
+        (" \n<a>1</a>", "parameters.xml"),
+        ("1 < 2", ""),
+    ],
+)
+def test_more_than_a_line_of_parameters_is_a_file(
+    tmp_path: Path, parameters: str, name: str
+) -> None:
+    told = asyncio.run(Scratch(tmp_path, None).arguments(of_task(parameters=parameters)))
+    assert told == ["-x", str(tmp_path / name) if name else parameters]
+    assert [each.read_text() for each in tmp_path.iterdir()] == ([parameters] if name else [])
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "store", "found"),
+    [
+        (OWN, Laid(), True),
+        ("", Laid(), False),
+        ("row-17", Laid(), False),
+        (OWN, None, False),
+        (OWN, Laid(refuses=True), False),
+    ],
+)
+def test_a_saved_state_is_found_where_it_can_be(
+    tmp_path: Path, checkpoint: str, store: Laid | None, found: bool
+) -> None:
+    scratch = Scratch(tmp_path, store)
+    told = asyncio.run(scratch.environment(of_task(checkpoint=checkpoint), {}))
+    path = told.get("WINGBEAT_CHECKPOINT")
+    assert path == (str(tmp_path / "checkpoint" / "a.txt") if found else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        *(("a", True), ("inner", True), ("inner/b", True), ("./inner/../a", True)),
+        *((".", False), ("", False), ("..", False), ("../beside", False), ("gone", False)),
+        *(("a\0b", False), ("away", False), ("pipe", False), ("loop", False)),
+    ],
+)
+def test_only_files_and_folders_of_its_own_are_kept(tmp_path: Path, name: str, own: bool) -> None:
+    folder = tmp_path / "run"
+    (folder / "inner").mkdir(parents=True)
+    for path in (folder / "a", folder / "inner" / "b", tmp_path / "beside"):
+        path.touch()
+    (folder / "away").symlink_to(tmp_path / "beside")
+    (folder / "loop").symlink_to(folder / "loop")
+    os.mkfifo(folder / "pipe")
+    store = Laid()
+    [kept] = asyncio.run(Scratch(folder, store).outputs((name,), (), "t"))
+    assert kept.external is not own
+    assert store.kept == ([Path(name).name] if own else [])
+    assert asyncio.run(Scratch(folder, None).outputs((name,), (), "t")) == (
+        Dataset(name, external=True),
+    )
+
+
+def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).touch()
+    store = Laid()
+    scratch = Scratch(tmp_path, store)
+
+    def outputs(named: tuple[str, ...] | None, declared: tuple[str, ...]) -> list[str]:
+        return [each.dataset for each in asyncio.run(scratch.outputs(named, declared, "t"))]
+
+    assert outputs(("b", "x", "b"), ("one", "two", "three")) == ["sha256:b", "x", "sha256:b"]
+    assert store.kept == ["b"]
+    assert outputs((), ()) == []
+    assert outputs(None, ("b", "a")) == ["sha256:b", "sha256:a"]
+    with pytest.raises(OutputError, match="names 1 outputs, it has 2"):
+        outputs(("a",), ("a", "b"))
+    with pytest.raises(OutputError, match="left no c, d, which its description declares"):
+        outputs(None, ("a", "c", "d"))
+    elsewhere = asyncio.run(Scratch(tmp_path, None).outputs(None, ("a", "c"), "t"))
+    assert elsewhere == (Dataset("t:0", external=True), Dataset("t:1", external=True))
+
+
+def test_saved_states_are_taken_out_of_its_hands_one_after_the_other(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path, Laid())
+    for number in ("1", "2"):
+        (tmp_path / "state").write_text(number)
+        path = scratch.save("state")
+        assert path == tmp_path / "saved" / number / "state"
+        assert path.read_text() == number
+    assert scratch.save("state") is None, "it has been taken"
+    assert scratch.save("../state") is None
+    (tmp_path / "state").touch()
+    (tmp_path / "saved" / "3").mkdir()
+    assert scratch.save("state") is None, "there is no place for it"
+    assert Scratch(tmp_path, None).save("state") is None
+    assert (tmp_path / "state").exists()
+
+
+def test_a_few_folders_are_kept_for_the_next_runs(tmp_path: Path) -> None:
+    folders = ScratchFolders(tmp_path, None)
+    taken = [folders.take() for _ in range(18)]
+    for each in taken:
+        asyncio.run(folders.give_back(each))
+    assert len(list(tmp_path.iterdir())) == 16
+    assert taken[0].folder.stat().st_mode & 0o777 == 0o700
+    folders.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_newest(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test() -> None:
+        go, told = asyncio.Event(), list[Dataset]()
+
+        class Slow(Laid):
+            async def keep(self, path: Path, name: str) -> Dataset:
+                await go.wait()
+                if not self.kept:
+                    self.kept.append(name)
+                    raise OSError("the disk is full")
+                return await super().keep(path, name)
+
+        store = Slow()
+        saving = Saving(Scratch(tmp_path, store), told.append)
+        await saving.finish()
+        for name in ("a", "b", "c", "gone"):
+            if name != "gone":
+                (tmp_path / name).touch()
+            saving.take(name)
+            await asyncio.sleep(0)
+        go.set()
+        await saving.finish()
+        assert store.kept == ["a", "c"]
+        assert [each.dataset for each in told] == ["sha256:c"]
+        (tmp_path / "d").touch()
+        saving.take("d")
+        await saving.finish()
+        assert store.kept == ["a", "c", "d"], "it goes on after that"
+
+    asyncio.run(test())
+    assert "'gone' as its saved state" in caplog.text
+    assert "the disk is full" in caplog.text
+
+
+def test_a_state_that_the_store_does_not_take_in_time_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.execution.saving.FINISH_S", 0.0)
+
+    async def test() -> None:
+        class Never(Laid):
+            async def keep(self, path: Path, name: str) -> Dataset:
+                await asyncio.Event().wait()
+                return await super().keep(path, name)
+
+        (tmp_path / "a").touch()
+        told = list[Dataset]()
+        saving = Saving(Scratch(tmp_path, Never()), told.append)
+        saving.take("a")
+        await saving.finish()
+        assert told == []
+
+    asyncio.run(test())
