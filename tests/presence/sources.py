@@ -31,7 +31,8 @@ class Asked:
     watched: tuple[str, ...] = ()
 
     def sources(self) -> Sources:
-        return Sources(*(_One(self, name) for name in SAID), watch=self._watch)
+        ones: dict[str, Any] = {name: _One(self, name) for name in SAID}
+        return Sources(**ones, watch=self._watch)
 
     def reads_of(self, kind: Kind) -> int:
         """How often this kind was looked at."""

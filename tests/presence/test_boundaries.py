@@ -387,6 +387,7 @@ def test_how_soon_it_looks_again_while_it_helps(
     scene.see(running=running)
     found = scene.look()
     assert (found.volunteering, found.look_again_s) == (True, look_again_s)
+    assert found.cause is (Cause.ALWAYS if rules.mode is Mode.ALWAYS else Cause.IDLE)
 
 
 @pytest.mark.parametrize(

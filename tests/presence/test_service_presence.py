@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 
 from agent import service_presence
 from agent.presence.judgement import Cause
-from agent.presence.looking import CALM_S, Sources
+from agent.presence.looking import CALM_S, Looker, Sources
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.protocol.events import PresenceChanged
@@ -344,6 +344,43 @@ def test_until_tomorrow_is_some_hours_away(tmp_path: Path) -> None:
             assert 7 * 3600 < found.tomorrow_s() - time.time() < 34 * 3600
 
     in_loop(test)
+
+
+def test_what_was_seen_and_when_is_told_of_each_source(tmp_path: Path) -> None:
+    async def test() -> None:
+        began_s = time.time()
+        async with presence(tmp_path, Machine(), Rules()) as found:
+            assert {each.read_s for each in found.state().sources} == {0.0}
+            told = {each.kind: each for each in (await found.look()).sources}
+            assert all(began_s - 1 <= each.read_s <= time.time() + 1 for each in told.values())
+            assert all(each.sees for each in told.values())
+            assert not any(each.needed for each in told.values()), "nothing is looked at"
+            found.set_rules(replace(WATCHFUL, on_mains_only=False))
+            needed = {each.kind for each in found.state().sources if each.needed}
+            assert needed == set(Kind) - {Kind.MAINS, Kind.PROGRAMS, Kind.SESSION}
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize("running", [0, 1])
+def test_sources_are_looked_at_more_often_while_tasks_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: int
+) -> None:
+    paces: set[bool] = set()
+    look = Looker.look
+
+    def noted(self: Looker, kinds: Collection[Kind], *, brisk: bool, now: bool = False) -> None:
+        paces.add(brisk)
+        look(self, kinds, brisk=brisk, now=now)
+
+    monkeypatch.setattr(Looker, "look", noted)
+
+    async def test() -> None:
+        async with presence(tmp_path, Machine(running=running)):
+            await eventually(lambda: bool(paces))
+
+    in_loop(test)
+    assert paces == {bool(running)}
 
 
 # -- rules ---------------------------------------------------------------------------------------
