@@ -4,6 +4,7 @@ down instead of made."""
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -220,7 +221,7 @@ def test_how_much_of_the_disk_is_too_much(
 ) -> None:
     monkeypatch.setattr(under_test, "LOOK_S", 0.0)
     monkeypatch.setattr(under_test, "folder_bytes", lambda _: used)
-    monkeypatch.setattr(under_test.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
 
     async def test() -> None:
         jobs = FakeJobs()
@@ -244,7 +245,7 @@ def test_a_disk_that_cannot_be_asked_is_not_full(
     def refused(_: object) -> object:
         raise OSError("it is not there")
 
-    monkeypatch.setattr(under_test.shutil, "disk_usage", refused)
+    monkeypatch.setattr(shutil, "disk_usage", refused)
 
     async def test() -> None:
         group = await started(FakeJobs(), tmp_path, "exit 0", limited(free=500))

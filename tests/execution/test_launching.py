@@ -24,6 +24,8 @@ from tests.driver.worlds import RUN, in_loop
 from tests.execution.installed import install, reader
 from tests.hosts.waiting import eventually
 
+Failure = type[ChildFailed] | type[ChildNotStarted]
+
 MB = 1_000_000
 FREE = 512 * MB
 LIMITS = Limits(memory_mb=100, disk_mb=200, wall_s=300)
@@ -43,7 +45,7 @@ class Noted(NoGroups):
     def available(self) -> str:
         return ""
 
-    async def start(self, launch: Launch, hear: Hear) -> Ending:  # type: ignore[override]
+    async def start(self, launch: Launch, hear: Hear) -> Ending:
         self.launches.append(launch)
         self.hear = hear
         if self._begins is not None:
@@ -225,12 +227,12 @@ def test_even_on_a_small_disk_a_program_may_write_something(
     ],
 )
 def test_what_this_machine_lacks_is_no_fault_of_the_program(
-    run: Run, error: Exception, event: type[Event], text: str
+    run: Run, error: Exception, event: Failure, text: str
 ) -> None:
     async def story(here: Here, groups: Noted) -> None:
         here.start()
         ended = await here.end()
-        assert ended == event("t/1", RUN, f"could not be started: {text}")  # type: ignore[call-arg]
+        assert ended == event("t/1", RUN, f"could not be started: {text}")
         assert here.told == [ended], "it was never there"
 
     run(story, Noted(begins=error))
@@ -300,7 +302,7 @@ def test_one_suspended_before_it_was_there_does_not_run_unless_it_was_resumed(
 
 def test_a_quick_program_is_started_before_anything_else_of_it_is_told(run: Run) -> None:
     class Quick(Noted):
-        async def start(self, launch: Launch, hear: Hear) -> Ending:  # type: ignore[override]
+        async def start(self, launch: Launch, hear: Hear) -> Ending:
             hear(1, b"PROGRESS 50\n")
             return await super().start(launch, hear)
 
@@ -325,24 +327,24 @@ def test_a_quick_program_is_started_before_anything_else_of_it_is_told(run: Run)
     ],
 )
 def test_one_that_fails_on_a_full_disk_has_probably_met_that(
-    run: Run, monkeypatch: pytest.MonkeyPatch, free: int, event: type[Event], text: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, free: int, event: Failure, text: str
 ) -> None:
     class Filling(Noted):
-        async def start(self, launch: Launch, hear: Hear) -> Ending:  # type: ignore[override]
+        async def start(self, launch: Launch, hear: Hear) -> Ending:
             hear(2, b"it was 2\nit is 3\n")
             monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
             return await super().start(launch, hear)
 
     async def story(here: Here, groups: Noted) -> None:
         here.start()
-        assert await here.end() == event("t/1", RUN, text)  # type: ignore[call-arg]
+        assert await here.end() == event("t/1", RUN, text)
 
     run(story, Filling(ends=Exit(3)))
 
 
 def test_one_that_took_too_much_is_not_quoted(run: Run, tmp_path: Path) -> None:
     class Eating(Noted):
-        async def start(self, launch: Launch, hear: Hear) -> Ending:  # type: ignore[override]
+        async def start(self, launch: Launch, hear: Hear) -> Ending:
             hear(2, b"all is well\n")
             return await super().start(launch, hear)
 

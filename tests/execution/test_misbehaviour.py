@@ -8,11 +8,14 @@ import os
 import re
 import resource
 import sys
+from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 
 from agent.execution import children as children_module
+from agent.execution import groups_linux
 from agent.execution.groups import Launch
 from agent.execution.limits import Limits
 from agent.execution.process_tree import children_of
@@ -271,3 +274,90 @@ def test_one_that_fails_on_a_full_disk_is_given_back(
             )
 
     in_loop(test)
+
+
+def test_keepers_that_nothing_is_asked_of_are_let_go_but_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(groups_linux, "KEEPER_IDLE_S", 0.05)
+
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            groups = here.children._groups
+            for name in ("one", "two"):
+                tasks = [f"{name}{number}" for number in range(3)]
+                for task in tasks:
+                    here.start(f"wait {tmp_path}/{task} {tmp_path}/go-{name}", task=task)
+                for task in tasks:
+                    await here.running(task)
+                guardian = groups._guardian.pid  # type: ignore[attr-defined]
+                assert len(children_of(guardian)) == 3, "each has its own"
+                (tmp_path / f"go-{name}").touch()
+                for task in tasks:
+                    assert isinstance(await here.end(task), ChildSucceeded)
+                await eventually(partial(_has_one, guardian))
+
+    in_loop(test)
+
+
+def test_what_cannot_be_executed_costs_neither_a_keeper_nor_a_file(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            script = tmp_path / "programs" / "tell" / "tell.sh"
+            there = script.read_text()
+            here.start("say hello", task="first")
+            assert isinstance(await here.end("first"), ChildSucceeded)
+            guardian = here.children._groups._guardian.pid  # type: ignore[attr-defined]
+            keepers, files = children_of(guardian), _open_files()
+            script.write_text("#!/no/such/interpreter\n")
+            for number in range(3):
+                task = f"broken{number}"
+                here.start("say hello", task=task)
+                ended = await here.end(task)
+                assert isinstance(ended, ChildFailed)
+                assert ended.error.startswith("could not be started: [Errno 2] No such file")
+            script.write_text(there)
+            here.start("say hello", task="last")
+            assert isinstance(await here.end("last"), ChildSucceeded)
+            assert children_of(guardian) == keepers
+            assert _open_files() == files
+
+    in_loop(test)
+
+
+def test_a_program_writes_no_image_of_its_memory_and_reads_when_nobody_else_does(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path, spare=True) as here:
+            here.start(f"wait {tmp_path}/pids {tmp_path}/go")
+            program, _ = await here.running()
+            process = psutil.Process(program)
+            assert process.rlimit(psutil.RLIMIT_CORE) == (0, 0)
+            await eventually(lambda: process.ionice().ioclass == psutil.IOPRIO_CLASS_IDLE)
+            here.start(f"wait {tmp_path}/more {tmp_path}/go", task="u", interactive=True)
+            other = psutil.Process((await here.running("more"))[0])
+            await eventually(lambda: tuple(other.ionice()) == (psutil.IOPRIO_CLASS_BE, 7))
+            (tmp_path / "go").touch()
+            assert isinstance(await here.end(), ChildSucceeded)
+            assert isinstance(await here.end("u"), ChildSucceeded)
+
+    in_loop(test)
+
+
+def test_a_program_with_a_great_deal_to_be_told_is_told_all(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start("say " + 100_000 * "x")
+            assert isinstance(await here.end(), ChildSucceeded)
+            assert here.log() == 100_000 * "x" + "\n"
+
+    in_loop(test)
+
+
+def _open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def _has_one(guardian: int) -> bool:
+    return len(children_of(guardian)) == 1

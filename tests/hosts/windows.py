@@ -38,7 +38,7 @@ class Call:
         found = self._answer(*(getattr(each, "_obj", each) for each in told))
         if self.restype is None or found is None:
             return None
-        return self.restype(found).value  # type: ignore[attr-defined]
+        return self.restype(found).value
 
 
 class Library:

@@ -60,7 +60,7 @@ class Windows:
                 CreateToolhelp32Snapshot=self._snapshot,
                 Process32FirstW=self._process,
                 Process32NextW=self._process,
-                CloseHandle=lambda handle: self.closed.append(handle) or 1,
+                CloseHandle=self._close,
             ),
             "shell32": Library(SHQueryUserNotificationState=self._notification),
             "wtsapi32": Library(
@@ -106,6 +106,10 @@ class Windows:
             return 0
         entry.process, entry.name = self.processes[self.place]
         self.place += 1
+        return 1
+
+    def _close(self, handle: int) -> int:
+        self.closed.append(handle)
         return 1
 
     def _notification(self, state: Any) -> int:
