@@ -362,6 +362,19 @@ def test_what_was_seen_and_when_is_told_of_each_source(tmp_path: Path) -> None:
     in_loop(test)
 
 
+def test_a_system_that_knows_no_other_zones_is_watched_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(time, "tzset", raising=False)
+
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine):
+            await eventually(lambda: machine.helps)
+
+    in_loop(test)
+
+
 @pytest.mark.parametrize("running", [0, 1])
 def test_sources_are_looked_at_more_often_while_tasks_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: int

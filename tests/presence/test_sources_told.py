@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,6 +20,7 @@ from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources import full_screen_x11, own_time_linux
 from agent.presence.sources.bus import Bus, BusError
 from agent.presence.sources.free_memory import FreeMemory
+from agent.presence.sources.last_input_bus import SaverLastInput
 from agent.presence.sources.last_input_terminals import TerminalLastInput
 from agent.presence.sources.last_input_x11 import X11LastInput
 from agent.presence.sources.native_linux import NO_SCREEN, linux_sources
@@ -29,9 +33,10 @@ from agent.presence.sources.screen_saver_x11 import X11ScreenSaver
 from agent.presence.sources.screens import Screens
 from agent.presence.sources.sessions_logind import Login, LogindSessions, sessions_of
 from agent.presence.sources.source import FirstThatSees
-from agent.presence.sources.x11_wire import XRefusal
+from agent.presence.sources.x11_wire import XConnection, XError, XRefusal
 from tests.presence.clocks import Clock
 
+LIMIT_S = 30.0
 UNMEASURED = Unseen("it has to be measured for a few seconds")
 
 
@@ -82,7 +87,9 @@ def test_it_is_an_average_over_the_last_ten_seconds(monkeypatch: pytest.MonkeyPa
     load.after(0.0)
     load.after(4.0, others_s=16.0)
     assert load.after(4.0) == Seen(50.0)
-    assert load.after(5.75) == Seen(pytest.approx(100 * 16 / (13.75 * 4)))
+    found = load.after(5.75)
+    assert isinstance(found, Seen)
+    assert found.value == pytest.approx(100 * 16 / (13.75 * 4))
     assert load.after(0.25) == Seen(0.0), "the burst is ten seconds old"
 
 
@@ -362,3 +369,109 @@ def test_with_a_manager_the_active_window_does_as_it_says(
     screen = Screen({2: (800, 600), 6: (800, 600)}, told)
     screen.closed = {5}
     assert full_screen_x11.X11FullScreen(cast("Any", screen)).read() == Seen(text)
+
+
+# -- what desktops and X servers answer ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "quiet_s"),
+    [
+        ([(0.0, 40)], 0.04),
+        ([(0.0, 40), (1.25, 41)], 0.041),  # too soon to tell
+        ([(0.0, 40), (1.5, 42)], 42.0),
+        ([(0.0, 40), (1.5, 1_540)], 1.54),
+        ([(0.0, 40), (2.0, 100)], 100.0),
+        ([(0.0, 40), (2.0, 101)], 0.101),
+        ([(0.0, 40), (2.0, 40)], 0.04),  # it does not count yet
+        ([(0.0, 40), (2.0, 0), (3.0, 2), (3.5, 2)], 2.0),  # somebody was there in between
+        ([(0.0, 40), (2.0, 42), (3.0, 9_000)], 9_000.0),  # it stays as it was found out
+    ],
+)
+def test_seconds_and_milliseconds_are_told_apart_by_how_they_grow(
+    answers: list[tuple[float, int]], quiet_s: float
+) -> None:
+    clock, told = Clock(0.0), [0]
+    bus = cast("Bus", SimpleNamespace(ask=lambda *_: (told[0],)))
+    source = SaverLastInput(bus, clock)
+    for at_s, told[0] in answers:
+        clock.pass_s(at_s - clock())
+        found = source.read()
+    assert isinstance(found, Seen)
+    assert found.value.at_s == pytest.approx(clock() - quiet_s)
+
+
+def answer(kind: int, sequence: int, detail: int = 0, extra: bytes = b"") -> bytes:
+    """Of an X server: 0 is an error, 1 a reply, everything else an event."""
+    return struct.pack("=BBHI", kind, detail, sequence, len(extra) // 4) + bytes(24) + extra
+
+
+@pytest.fixture
+def wire() -> Iterator[tuple[socket.socket, XConnection]]:
+    near, far = socket.socketpair()
+    near.settimeout(LIMIT_S)
+    with near, far:
+        yield far, XConnection(near)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"",
+        answer(2, 1),
+        answer(1, 9, extra=b"old."),
+        answer(35, 1, extra=b"12345678"),
+        answer(0, 7),
+    ],
+    ids=["nothing", "an event", "an old answer", "a long event", "an old error"],
+)
+def test_the_answer_to_a_question_is_found(
+    wire: tuple[socket.socket, XConnection], before: bytes
+) -> None:
+    server, connection = wire
+    server.sendall(before + answer(1, 1, 5, b"abcdefgh"))
+    reply = connection.ask(38, 7, b"12345")
+    assert (reply.head[1], reply.extra) == (5, b"abcdefgh")
+    assert server.recv(100) == struct.pack("=BBH", 38, 7, 3) + b"12345\0\0\0"
+
+
+def test_questions_are_counted_and_begin_anew(wire: tuple[socket.socket, XConnection]) -> None:
+    server, connection = wire
+    for number in (1, 2):
+        server.sendall(answer(1, number, number))
+        assert connection.ask(1, 0, b"").head[1] == number
+    connection._sequence = 65_535
+    server.sendall(answer(1, 0, 9))
+    assert connection.ask(1, 0, b"").head[1] == 9
+
+
+def test_a_server_may_refuse_answer_too_much_or_go(
+    wire: tuple[socket.socket, XConnection],
+) -> None:
+    server, connection = wire
+    server.sendall(answer(0, 1, 3))
+    with pytest.raises(XRefusal, match="its error 3"):
+        connection.ask(1, 0, b"")
+    server.sendall(struct.pack("=BBHI", 1, 0, 2, 2**20 + 1) + bytes(24))
+    with pytest.raises(XError, match="answers too much"):
+        connection.ask(1, 0, b"")
+    server.close()
+    with pytest.raises(OSError, match=r"has gone|Broken pipe"):
+        connection.ask(1, 0, b"")
+
+
+def test_properties_of_another_kind_are_none(wire: tuple[socket.socket, XConnection]) -> None:
+    server, connection = wire
+    atom = struct.pack("=I", 77) + bytes(20)
+    value = struct.pack("=II", 501, 502)
+    counted = bytes(8) + struct.pack("=I", 2) + bytes(12)
+    server.sendall(answer(1, 1)[:8] + atom)
+    for number, bits in enumerate((32, 8, 8, 32), 2):
+        server.sendall(answer(1, number, bits, value)[:8] + counted + value)
+    assert connection.numbers(5, "NAME") == (501, 502)
+    assert connection.numbers(5, "NAME") == ()
+    assert connection.text(5, "NAME") == value[:2].decode("utf-8", "replace")
+    assert connection.text(5, "NAME") == ""
+    asked = server.recv(1_000)
+    assert asked.startswith(struct.pack("=BBHHH", 16, 0, 3, 4, 0) + b"NAME")
+    assert asked.count(struct.pack("=BBHII", 20, 0, 6, 5, 77)) == 4
