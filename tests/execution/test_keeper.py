@@ -94,6 +94,8 @@ def test_the_memory_of_processes_is_their_sum_and_the_exact_one_only_above_the_l
     ) as holding:
         assert holding.stdout is not None
         holding.stdout.readline()
+        holding.send_signal(signal.SIGSTOP)  # it takes nothing more meanwhile
+        wait_for(lambda: state_of(holding.pid) == "T", LIMIT_S, "it stands still")
         resident = psutil.Process(holding.pid).memory_info().rss
         twice = [holding.pid, NOBODY, holding.pid]
         assert memory_bytes(twice, 2 * resident) == 2 * resident
