@@ -147,3 +147,15 @@ def test_programs_are_added_under_names_of_their_own(tmp_path: Path) -> None:
     (folder / "run").chmod(0o600)
     with pytest.raises(ProgramError, match="cannot be executed"):
         programs.add("sums@0123", folder)
+
+
+@pytest.mark.parametrize(("windows", "starts"), [(True, "run.bat"), (False, "cmd")])
+def test_only_windows_executes_batch_files_without_what_stands_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, windows: bool, starts: str
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
+    (tmp_path / "run.bat").touch()
+    command = command_line(tmp_path, ["cmd", "/c", "run.bat"], windows=windows)
+    assert Path(command[0]).name == starts
+    with_shell = command_line(tmp_path, ["sh", "-e", "run.bat"], windows=windows)
+    assert with_shell == ["/bin/sh", "-e", str(tmp_path / "run.bat")]

@@ -51,3 +51,8 @@ def test_raw_data_inputs_and_parameters_become_arguments() -> None:
     told = ["-p", "/data/raw", "-i", "17", "-x", "fast and good"]
     assert arguments(["/data/raw"], ["17"], "fast and good") == told
     assert arguments([], [], "") == []
+
+
+def test_of_very_many_outputs_the_first_ten_thousand_count() -> None:
+    word = read_word(b"TERMINATED" + b" x" * 10_001)
+    assert word == TerminatedWord(("x",) * 10_000)
