@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import resource
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -237,6 +238,26 @@ def test_one_keeper_is_ready_for_the_first_program(tmp_path: Path) -> None:
             (tmp_path / "go").touch()
             assert isinstance(await here.end(), ChildSucceeded)
         assert not state_of(keeper)
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_asks_others_to_end_does_not_end_a_guardian(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"wait {tmp_path}/pids {tmp_path}/go")
+            await here.running()
+            guardian = here.children._groups._guardian  # type: ignore[attr-defined]
+            guardian.send_signal(number)
+            here.start("say hello", task="u")
+            assert isinstance(await here.end("u"), ChildSucceeded)
+            assert here.children._groups._guardian is guardian  # type: ignore[attr-defined]
+            assert guardian.poll() is None
+            (tmp_path / "go").touch()
+            assert isinstance(await here.end("t"), ChildSucceeded)
 
     in_loop(test)
 

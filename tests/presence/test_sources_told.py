@@ -16,10 +16,13 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("these are sources of Linux", allow_module_level=True)
 
+from jeepney import DBusAddress
+
 from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources import full_screen_x11, own_time_linux
 from agent.presence.sources.bus import Bus, BusError
 from agent.presence.sources.free_memory import FreeMemory
+from agent.presence.sources.kept_awake_bus import BusKeptAwake
 from agent.presence.sources.last_input_bus import SaverLastInput
 from agent.presence.sources.last_input_terminals import TerminalLastInput
 from agent.presence.sources.last_input_x11 import X11LastInput
@@ -478,3 +481,25 @@ def test_properties_of_another_kind_are_none(wire: tuple[socket.socket, XConnect
     asked = server.recv(1_000)
     assert asked.startswith(struct.pack("=BBHHH", 16, 0, 3, 4, 0) + b"NAME")
     assert asked.count(struct.pack("=BBHII", 20, 0, 6, 5, 77)) == 4
+
+
+@pytest.mark.parametrize(
+    ("desktop", "name", "method", "number"),
+    [
+        ("GNOME", "org.gnome.SessionManager", "IsInhibited", 8),
+        ("KDE", "org.kde.Solid.PowerManagement.PolicyAgent", "HasInhibition", 4),
+    ],
+)
+def test_each_desktop_is_asked_in_its_own_way(
+    desktop: str, name: str, method: str, number: int
+) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def ask(question: DBusAddress, *told: object) -> tuple[bool]:
+        asked.append((question.bus_name, *told))
+        return (True,)
+
+    bus = cast("Bus", SimpleNamespace(ask=ask))
+    source = BusKeptAwake.gnome(bus) if desktop == "GNOME" else BusKeptAwake.kde(bus)
+    assert source.read() == Seen("a program keeps the screen on", desktop)
+    assert asked == [(name, method, "u", number)]

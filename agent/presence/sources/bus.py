@@ -44,7 +44,6 @@ class Bus:
                 self._connection = open_dbus_connection(self._which, auth_timeout=ANSWER_WITHIN_S)
             reply = self._connection.send_and_get_reply(message, timeout=ANSWER_WITHIN_S)
         except FileNotFoundError as error:
-            self.close()
             raise BusError(f"there is no {self._name} bus") from error
         except Exception as error:  # the library's own errors have no common ancestor
             self.close()
