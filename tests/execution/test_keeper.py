@@ -194,6 +194,33 @@ def test_what_all_processes_have_used_is_added_up_and_the_first_ones_code_counts
     assert (keeper._code, keeper._cpu_s, keeper._memory_kb) == (3, 3.0, 300)
 
 
+def test_each_program_is_counted_anew(
+    ends: tuple[socket.socket, Keeper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, keeper = ends
+    uses = iter([(0.25, 0.25, 200), None])
+
+    def watch(_: Bounds, __: object) -> None:
+        found = next(uses)
+        if found is not None:
+            keeper._reaped(7, 3 << 8, resource.struct_rusage((*found, *([0] * 13))))
+
+    monkeypatch.setattr(under_test, "start", lambda *_: 7)
+    monkeypatch.setattr(keeper, "_watch", watch)
+    for said in (b"started\nended 3 500 200\n", b"started\nended 0 0 0\n"):
+        agent.sendall(request(memory=0, disk=0, free=0, folder="/"))
+        assert keeper.serve()
+        assert agent.recv(100) == said
+    monkeypatch.setattr(under_test, "start", refused)
+    agent.sendall(request(memory=0, disk=0, free=0, folder="/"))
+    assert keeper.serve(), "there may be others that can be started"
+    assert agent.recv(100) == b"failed 2\n"
+
+
+def refused(*_: object) -> int:
+    raise FileNotFoundError(errno.ENOENT, "it is not there")
+
+
 # -- how it starts a program ---------------------------------------------------------------------
 
 
