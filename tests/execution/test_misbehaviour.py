@@ -223,6 +223,23 @@ def test_one_whose_keeper_is_killed_fails_and_leaves_nothing(tmp_path: Path) -> 
     in_loop(test)
 
 
+def test_one_whose_keeper_is_killed_harms_no_other(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            here.start(f"hang {tmp_path}/pids")
+            here.start(f"wait {tmp_path}/others {tmp_path}/go", task="u")
+            pids = await here.running() + await here.running("others")
+            run = here.children._runs["t", RUN]
+            await eventually(lambda: run.child is not None)
+            os.kill(parent_of(pids[0]), 9)
+            assert isinstance(await here.end(), ChildFailed)
+            await eventually(lambda: not any(map(state_of, pids[:2])))
+            (tmp_path / "go").touch()
+            assert isinstance(await here.end("u"), ChildSucceeded)
+
+    in_loop(test)
+
+
 def test_one_keeper_is_ready_for_the_first_program(tmp_path: Path) -> None:
     async def test() -> None:
         async with place(tmp_path) as here:
