@@ -279,6 +279,26 @@ def test_what_asks_others_to_end_does_not_end_a_guardian(
     in_loop(test)
 
 
+@pytest.mark.parametrize("again", [True, False], ids=["asked again", "closed"])
+def test_a_keeper_that_is_killed_while_nothing_is_asked_of_it_is_done_without(
+    tmp_path: Path, again: bool
+) -> None:
+    async def test() -> None:
+        async with place(tmp_path) as here:
+            groups = here.children._groups
+            groups.prepare()
+            guardian = groups._guardian.pid  # type: ignore[attr-defined]
+            await eventually(lambda: _has_one(guardian))
+            (idle, _), *_ = groups._idle  # type: ignore[attr-defined]
+            os.kill(children_of(guardian)[0], 9)
+            await eventually(lambda: not idle.usable)
+            if again:
+                here.start("say hello")
+                assert isinstance(await here.end(), ChildSucceeded)
+
+    in_loop(test)
+
+
 def test_a_guardian_that_is_killed_is_replaced(tmp_path: Path) -> None:
     async def test() -> None:
         async with place(tmp_path) as here:
