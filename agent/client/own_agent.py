@@ -44,8 +44,8 @@ def host(home: Home) -> OwnAgent:
 
     Raises ``NotHostedError``, also when another process runs the agent of this home already.
     """
-    from agent.headless import NotStartedError
-    from agent.inside import InsideAgent
+    from agent.node.headless import NotStartedError
+    from agent.node.inside import InsideAgent
 
     agent = InsideAgent(home)
     try:

@@ -1,6 +1,6 @@
 """`wingbeat agent`: run the agent of this machine here, until it is asked to end.
 
-The one command that is no client: it starts what clients talk to (``agent.headless``).
+The one command that is no client: it starts what clients talk to (``agent.node.headless``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from agent import headless
+    from agent.node import headless
 
     def started(running: headless.Running) -> None:
         if options.json:

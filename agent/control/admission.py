@@ -12,7 +12,7 @@ from agent.control.membership import required_membership
 from agent.control.refusal import RefusedError
 from agent.net.comparison import same_code
 from agent.net.refusals import MembershipError
-from agent.service_facts import AskFacts, JoinRequestFacts, ServiceError
+from agent.node.facts import AskFacts, JoinRequestFacts, ServiceError
 
 
 @contextmanager

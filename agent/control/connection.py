@@ -37,7 +37,7 @@ from agent.control.text_session import TextSession
 from agent.control.text_words import TextError, Token, read_line
 from agent.control.uploads import Uploads
 from agent.control.verbs import VERBS
-from agent.service_facts import ServiceError
+from agent.node.facts import ServiceError
 
 READ_BYTES = 256 * 1024
 

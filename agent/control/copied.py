@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.net.link_refusals import Cause
+from agent.node.facts import CopiedFacts, Facts
 from agent.protocol.records import NodeId
-from agent.service_facts import CopiedFacts, Facts
 
 CURE = (
     "on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), "

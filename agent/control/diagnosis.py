@@ -16,8 +16,8 @@ from agent.control.copied import others_copied, own_identity_copied
 from agent.control.membership import HOW_TO_JOIN, sent_away
 from agent.net.link_refusals import Cause
 from agent.net.refusals import duration, moment
+from agent.node.facts import Facts, MemberFacts, RefusalFacts
 from agent.protocol.records import NodeId
-from agent.service_facts import Facts, MemberFacts, RefusalFacts
 
 CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""

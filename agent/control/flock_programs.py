@@ -19,8 +19,8 @@ from agent.client.errors import ClientError
 from agent.control.members import Members
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
+from agent.node.facts import PeerFacts, ServiceError
 from agent.protocol.records import NodeId
-from agent.service_facts import PeerFacts, ServiceError
 
 ANSWER_S = 0.9
 ALL_ANSWERS_S = 2.0

@@ -17,16 +17,7 @@ from agent.control.naming import readable
 from agent.control.progress import PERMILLE_MAX
 from agent.control.surface import Surface
 from agent.control.views import workflow_counts, workflow_state
-from agent.protocol.effects import (
-    CancelFinished,
-    OutcomeChanged,
-    TaskMoved,
-    TaskProgressed,
-    WorkflowSafe,
-)
-from agent.protocol.records import TaskId, WorkflowId
-from agent.protocol.states import ENDED, TaskState
-from agent.service_facts import (
+from agent.node.facts import (
     AskMoved,
     JoinRequested,
     JoinRequestEnded,
@@ -36,6 +27,15 @@ from agent.service_facts import (
     ProgramOffered,
     VolunteeringMoved,
 )
+from agent.protocol.effects import (
+    CancelFinished,
+    OutcomeChanged,
+    TaskMoved,
+    TaskProgressed,
+    WorkflowSafe,
+)
+from agent.protocol.records import TaskId, WorkflowId
+from agent.protocol.states import ENDED, TaskState
 
 GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 

@@ -7,10 +7,10 @@ from agent.api import flock, values, work
 from agent.control.copied import copied_peer
 from agent.control.surface import Surface
 from agent.control.views import Views, tasks_by_host
+from agent.node.facts import Facts, MemberFacts, PeerFacts
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId, Run, TaskId
 from agent.protocol.states import TaskState
-from agent.service_facts import Facts, MemberFacts, PeerFacts
 
 TASKS_SHOWN_MAX = 64
 Hands = dict[NodeId, list[tuple[TaskId, Run]]]

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from agent.api.rpc import ErrorCode
 from agent.api.wording import suggestion
 from agent.control.refusal import RefusedError
+from agent.node.facts import MemberFacts
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
 from agent.protocol.table import Table
-from agent.service_facts import MemberFacts
 
 CHOICES_SHOWN_MAX = 4
 TASK_NAMES = uuid.UUID("6f0fa9c8-3b5e-5d0e-9a55-7d6f6e7a9b21")

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agent.node.facts import Notice
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.states import TaskState
-from agent.service_facts import Notice
 
 AT_IT = (TaskState.RUNNING, TaskState.SUSPENDED)
 PERMILLE_MAX = 1_000

@@ -9,9 +9,9 @@ from agent.api import history
 from agent.api.rpc import ErrorCode
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
+from agent.history.task_history import Span
 from agent.protocol.records import Run, TaskSpec, Terminated
-from agent.service_history import Span
-from agent.service_history_words import run_id, why_ended
+from agent.wording.run_ends import run_id, why_ended
 
 PHASES = frozenset(get_args(history.RunPhase))
 

@@ -27,7 +27,7 @@ from agent.control.progress import ProgressBook
 from agent.control.surface import Surface
 from agent.control.uploads import Uploads
 from agent.control.views import Views
-from agent.service_facts import Notice
+from agent.node.facts import Notice
 
 LOOPBACK = "127.0.0.1"
 UPLOADS = "uploads"

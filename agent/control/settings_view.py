@@ -6,7 +6,7 @@ import asyncio
 
 from agent.api.settings import Processor, PublishedPrograms, SettingsView
 from agent.control.surface import Surface
-from agent.service_settings import NodeSettings, read_settings
+from agent.settings.node_settings import NodeSettings, read_settings
 
 TAKES_NAMES: dict[str, PublishedPrograms] = {"always": "always", "ask": "ask", "never": "never"}
 PROCESSOR_NAMES: dict[str, Processor] = {"spare": "spare", "share": "share"}

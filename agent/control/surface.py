@@ -1,4 +1,4 @@
-"""What the server needs of a node: ``agent.service.Service`` as seen from here, and no more.
+"""What the server needs of a node: ``agent.node.agent.Service`` as seen from here, and no more.
 
 Written down so that the server can be held against another surface in tests, with real sockets
 and no node behind them.
@@ -20,12 +20,7 @@ from agent.control.surface_parts import (
     PresencePart,
     PublishedPart,
 )
-from agent.paths import Home
-from agent.protocol.effects import Answer
-from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
-from agent.protocol.records import Dataset, NodeId, TaskId
-from agent.protocol.table import Table
-from agent.service_facts import (
+from agent.node.facts import (
     Facts,
     FlockFacts,
     InvitationFacts,
@@ -33,7 +28,12 @@ from agent.service_facts import (
     Notice,
     PeerFacts,
 )
-from agent.service_settings import NodeSettings
+from agent.paths import Home
+from agent.protocol.effects import Answer
+from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
+from agent.protocol.records import Dataset, NodeId, TaskId
+from agent.protocol.table import Table
+from agent.settings.node_settings import NodeSettings
 
 Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol
 
+from agent.data.datasets import DatasetFacts
+from agent.data.publishing import WaitingProgram
+from agent.history.task_history import Span
+from agent.node.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.presence.rules import Rules
+from agent.presence.watching import PresenceState
 from agent.protocol.records import Dataset, DatasetId, NodeId, TaskId
-from agent.service_datasets import DatasetFacts
-from agent.service_facts import AskFacts, JoinRequestFacts, NearbyFacts
-from agent.service_history import Span
-from agent.service_presence import PresenceState
-from agent.service_publishing import WaitingProgram
 from agent.storage.datasets.manifest import Entry
 from agent.storage.datasets.room import Quota
 from agent.storage.datasets.store import Kept
@@ -27,7 +27,7 @@ MemberAcceptor = Callable[
 
 
 class MembersPart(Protocol):
-    """Clients of other members, and asking them; ``agent.service_clients.MemberClients``."""
+    """Clients of other members, and asking them; ``agent.flock.member_clients.MemberClients``."""
 
     async def open(self, node: NodeId) -> Streams:
         """A connection to the client protocol of a member; raises ``ServiceError``."""
@@ -37,7 +37,7 @@ class MembersPart(Protocol):
 
 
 class PresencePart(Protocol):
-    """Whether this machine helps; ``agent.service_presence.ServicePresence``."""
+    """Whether this machine helps; ``agent.presence.watching.ServicePresence``."""
 
     def state(self) -> PresenceState:
         """As it is."""
@@ -62,7 +62,7 @@ class PresencePart(Protocol):
 
 
 class DatasetsPart(Protocol):
-    """What is kept; ``agent.service_datasets.DatasetOffice``."""
+    """What is kept; ``agent.data.datasets.DatasetOffice``."""
 
     async def add(self, path: Path, name: str = ..., *, move: bool = ...) -> Dataset:
         """Keep a file or folder; raises ``OSError``."""
@@ -90,7 +90,7 @@ class DatasetsPart(Protocol):
 
 
 class PublishedPart(Protocol):
-    """Programs that come with the work; ``agent.service_publishing.PublishedPrograms``."""
+    """Programs that come with the work; ``agent.data.publishing.PublishedPrograms``."""
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
         """Its name for tasks, and its folder; raises ``ServiceError``."""
@@ -109,7 +109,7 @@ class PublishedPart(Protocol):
 
 
 class AskingPart(Protocol):
-    """Joining without an invitation, from outside; ``agent.service_asking.AskOffice``."""
+    """Joining without an invitation, from outside; ``agent.flock.own_join_request.AskOffice``."""
 
     async def nearby(self) -> tuple[list[NearbyFacts], str]:
         """The flocks on this network, and why none can be heard."""
@@ -128,7 +128,7 @@ class AskingPart(Protocol):
 
 
 class AdmissionPart(Protocol):
-    """The same from inside; ``agent.service_admission.AdmissionOffice``."""
+    """The same from inside; ``agent.flock.admission.AdmissionOffice``."""
 
     def requests(self) -> list[JoinRequestFacts]:
         """The machines that ask to be let in."""
@@ -138,7 +138,7 @@ class AdmissionPart(Protocol):
 
 
 class HistoryPart(Protocol):
-    """What was; ``agent.service_history.TaskHistory``."""
+    """What was; ``agent.history.task_history.TaskHistory``."""
 
     async def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
         """A page and how many there are."""

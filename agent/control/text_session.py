@@ -35,11 +35,11 @@ from agent.control.text_words import (
     read_line,
 )
 from agent.control.wishes import TO_BE_NAMED, wish
+from agent.node.facts import Notice, ServiceError
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
 from agent.protocol.records import TaskId
 from agent.protocol.states import ENDED, TaskState
-from agent.service_facts import Notice, ServiceError
 
 PROGRESS_EVERY_S = 5.0
 SUBSCRIBED_MAX = 100_000

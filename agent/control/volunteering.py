@@ -9,7 +9,7 @@ from agent.api.rpc import ErrorCode
 from agent.control.refusal import RefusedError
 from agent.presence.hours import Hours, Weekday, clock, minutes
 from agent.presence.rules import Mode, Rules
-from agent.service_presence import PresenceState
+from agent.presence.watching import PresenceState
 
 _SAME = tuple(each.name for each in fields(Rules) if each.name not in ("mode", "hours"))
 

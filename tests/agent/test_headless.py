@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.headless import keep_settings
+from agent.node.facts import AlreadyRunningError, ServiceError
+from agent.node.headless import keep_settings
 from agent.paths import Home
-from agent.service_facts import AlreadyRunningError, ServiceError
 from agent.storage.journal import Journal
 
 TOLD = 'laptop "seven" \\ ü'

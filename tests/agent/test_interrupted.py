@@ -64,7 +64,7 @@ def interrupted(
         ("agent.commands.status", ["status"]),
         ("msgspec", ["status"]),
         ("agent.commands.flock.create", ["flock", "create", "one"]),
-        ("agent.headless", ["agent"]),
+        ("agent.node.headless", ["agent"]),
         ("rich.console", ["demo"]),
     ],
 )

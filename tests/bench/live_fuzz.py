@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from agent.api import flock, methods
 from agent.api.admission import JoinRequested
-from agent.service import PROGRAMS_EVERY_S
+from agent.node.agent import PROGRAMS_EVERY_S
 from tests.bench import live_attacks, live_intruders
 from tests.bench.live_attacks import Target
 from tests.bench.report import Figures, Sheet, Verdict, hand_over

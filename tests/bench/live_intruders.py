@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from agent.api import admission, flock, methods
+from agent.flock.gossip import RequestWord, gossip_of
 from agent.net import certificates
 from agent.net.authority import EXPELLED, KEEPER
 from agent.net.enrolment_messages import (
@@ -50,7 +51,6 @@ from agent.net.roster import Roster
 from agent.net.tls import JOIN
 from agent.net.vouching import Signer
 from agent.net.wire import Kind, frame
-from agent.service_gossip import RequestWord, gossip_of
 from tests.bench.live_attacks import (
     CLOSED_S_MAX,
     OUT_OF_FAVOUR_S,

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.control.surface_parts import MemberAcceptor, Streams
+from agent.data.datasets import DatasetFacts
+from agent.data.publishing import WaitingProgram
 from agent.net.refusals import MembershipError
+from agent.node.facts import AskFacts, JoinRequestFacts, NearbyFacts, ServiceError
 from agent.presence.judgement import Cause
 from agent.presence.readings import Kind
 from agent.presence.rules import Rules, faults
+from agent.presence.watching import PresenceState, SourceState
 from agent.protocol.records import Dataset, DatasetId, NodeId
-from agent.service_datasets import DatasetFacts
-from agent.service_facts import AskFacts, JoinRequestFacts, NearbyFacts, ServiceError
-from agent.service_presence import PresenceState, SourceState
-from agent.service_publishing import WaitingProgram
 from agent.storage.datasets.errors import DatasetMissing
 from agent.storage.datasets.manifest import Entry
 from agent.storage.datasets.room import Quota

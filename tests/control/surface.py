@@ -17,6 +17,18 @@ import msgspec
 from agent.api.work import Submit
 from agent.control.surface import Wish
 from agent.control.verbs import submit
+from agent.history.task_history import TaskHistory
+from agent.node.facts import (
+    DepartureFacts,
+    Facts,
+    FlockFacts,
+    InvitationFacts,
+    MemberFacts,
+    Notice,
+    PeerFacts,
+    RefusalFacts,
+    ServiceError,
+)
 from agent.paths import Home
 from agent.protocol import events
 from agent.protocol.clock import Instant
@@ -47,19 +59,7 @@ from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.table import Table
-from agent.service_facts import (
-    DepartureFacts,
-    Facts,
-    FlockFacts,
-    InvitationFacts,
-    MemberFacts,
-    Notice,
-    PeerFacts,
-    RefusalFacts,
-    ServiceError,
-)
-from agent.service_history import TaskHistory
-from agent.service_settings import NodeSettings
+from agent.settings.node_settings import NodeSettings
 from tests.control.parts import (
     FakeAdmission,
     FakeAsking,

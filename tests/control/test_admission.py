@@ -14,7 +14,7 @@ from agent.control.admission import (
     open_requests,
 )
 from agent.control.refusal import RefusedError
-from agent.service_facts import JoinRequestFacts
+from agent.node.facts import JoinRequestFacts
 
 
 def asking(name: str, code: str, request: str) -> JoinRequestFacts:

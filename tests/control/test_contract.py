@@ -19,14 +19,7 @@ from agent.api.rpc import ErrorCode
 from agent.api.schema import document
 from agent.control import verbs
 from agent.control.verbs import VERBS
-from agent.protocol.effects import (
-    CancelFinished,
-    OutcomeChanged,
-    TaskProgressed,
-    WorkflowSafe,
-)
-from agent.protocol.events import Cancel
-from agent.service_facts import (
+from agent.node.facts import (
     AskMoved,
     JoinRequested,
     JoinRequestEnded,
@@ -35,6 +28,13 @@ from agent.service_facts import (
     ProgramOffered,
     VolunteeringMoved,
 )
+from agent.protocol.effects import (
+    CancelFinished,
+    OutcomeChanged,
+    TaskProgressed,
+    WorkflowSafe,
+)
+from agent.protocol.events import Cancel
 from tests.control.schema_check import faults, resolved
 from tests.control.serving import greeted, serving, stranger, workflow
 from tests.control.surface import INVITATION

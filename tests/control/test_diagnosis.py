@@ -11,7 +11,7 @@ import pytest
 from agent.api.flock import Finding
 from agent.control.diagnosis import findings
 from agent.net.link_refusals import Cause
-from agent.service_facts import CopiedFacts, DiscoveryFacts, Facts, RefusalFacts
+from agent.node.facts import CopiedFacts, DiscoveryFacts, Facts, RefusalFacts
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9

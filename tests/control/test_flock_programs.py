@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from agent.control import flock_programs
+from agent.node.facts import PeerFacts
 from agent.paths import Home
 from agent.protocol.messages import Capabilities
-from agent.service_facts import PeerFacts
 from tests.control.serving import WITHIN_S, LineClient, Serving, greeted, serving
 from tests.control.surface import ALDER, FACTS
 

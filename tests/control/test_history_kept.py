@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agent import logs
-from agent.service_facts import ServiceError
-from agent.service_keeping import Value, keep_changes, rewritten
-from agent.service_logs import Filter, read_lines
+from agent.history.log_reading import Filter, read_lines
+from agent.host import logs
+from agent.node.facts import ServiceError
+from agent.settings.editing import Value, keep_changes, rewritten
 from tests.control.serving import greeted, serving, workflow
 
 

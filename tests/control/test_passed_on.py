@@ -15,8 +15,8 @@ import pytest
 from agent.api.rpc import ErrorCode
 from agent.control import members, relay
 from agent.control.naming import task_id
+from agent.history.log_reading import task_log_file
 from agent.protocol.records import Claim, Life, Run, Running, TaskLife
-from agent.service_logs import task_log_file
 from tests.control.serving import (
     WITHIN_S,
     LineClient,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.control import settings_view as viewing
-from agent.service_settings import NodeSettings, read_settings
+from agent.settings.node_settings import NodeSettings, read_settings
 from tests.control.serving import greeted, serving
 
 SLOW_S = 0.3

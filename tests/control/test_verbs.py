@@ -11,8 +11,8 @@ import pytest
 
 from agent.api.rpc import ErrorCode
 from agent.control.naming import task_id
+from agent.node.facts import MembersMoved, PeersChanged
 from agent.protocol.effects import WorkflowSafe
-from agent.service_facts import MembersMoved, PeersChanged
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
 from tests.control.surface import INVITATION
 

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from agent.node.agent import Service
 from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit
 from agent.protocol.records import PRIORITY_LOW, Dataset, TaskSpec
-from agent.service import Service
 from tests.driver.nodes import QUIET
 from tests.hosts.waiting import eventually
 

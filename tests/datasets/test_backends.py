@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.node.agent import Service
+from agent.node.facts import ServiceError
 from agent.protocol.events import MarkGate
 from agent.protocol.records import Dataset, InputRef, TaskSpec
 from agent.protocol.states import TaskState
-from agent.service import Service
-from agent.service_facts import ServiceError
 from agent.storage.datasets.backend import (
     Backend,
     BackendError,

@@ -13,11 +13,11 @@ from typing import cast
 
 import pytest
 
-from agent import service_datasets_keeping
+from agent.data import retention
+from agent.data.retention import REFUSED_REST_S, Caretaker
+from agent.data.transfers import DatasetTransfers
 from agent.protocol.node import Node
 from agent.protocol.records import DatasetId, NodeId
-from agent.service_datasets_keeping import REFUSED_REST_S, Caretaker
-from agent.service_datasets_transfers import DatasetTransfers
 from agent.storage.datasets.store import DatasetStore
 from tests.hosts.waiting import eventually
 
@@ -94,7 +94,7 @@ def test_who_broke_off_is_asked_again_when_it_is_back_and_not_before() -> None:
 def test_who_is_linked_is_given_a_copy_as_soon_as_it_can_be_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(service_datasets_keeping, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(retention, "LOOK_EVERY_S", 0.01)
 
     async def scenario() -> None:
         there = OnlyHere()
@@ -112,7 +112,7 @@ def test_who_has_just_taken_a_copy_counts_for_as_long_as_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else a third node is given one whenever the word of the second is slower than a look."""
-    monkeypatch.setattr(service_datasets_keeping, "REST_S", 0.01)
+    monkeypatch.setattr(retention, "REST_S", 0.01)
 
     async def scenario() -> None:
         there = OnlyHere()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.data.publishing import NotAcceptedError
 from agent.execution.programs import ProgramError
+from agent.node.agent import Service
+from agent.node.facts import ProgramOffered, ServiceError
 from agent.paths import Home
 from agent.protocol.records import Dataset, TaskSpec
 from agent.protocol.states import TaskState
-from agent.service import Service
-from agent.service_facts import ProgramOffered, ServiceError
-from agent.service_publishing import NotAcceptedError
 from tests.datasets.nodes import install_shout, submit, until
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.data.retention import wanted_of
+from agent.node.agent import Service
 from agent.protocol.events import MarkGate
 from agent.protocol.records import Evicted, InputRef, TaskSpec, Terminated
 from agent.protocol.states import TaskState
-from agent.service import Service
-from agent.service_datasets_keeping import wanted_of
 from tests.datasets.nodes import (
     MEGABYTE,
     a_file,

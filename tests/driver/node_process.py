@@ -10,11 +10,11 @@ import json
 import sys
 from pathlib import Path
 
+from agent.node.agent import Options, Service
+from agent.node.facts import ServiceError
+from agent.node.serving import run
 from agent.paths import Home
 from agent.protocol.events import InputsFetched
-from agent.service import Options, Service
-from agent.service_facts import ServiceError
-from agent.service_headless import run
 
 
 def say(**told: object) -> None:

@@ -13,13 +13,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from agent.node.agent import Options, Service
 from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit
 from agent.protocol.reading import Reading
 from agent.protocol.records import PRIORITY_LOW, TaskSpec
 from agent.protocol.states import TaskState
-from agent.service import Options, Service
 from tests.execution.installed import install
 from tests.hosts.waiting import eventually
 

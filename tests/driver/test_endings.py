@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent.service_ending import INPUT_ENDED, Asked, InputEnding
-from agent.service_ending_windows import (
+from agent.host.stop_signals import INPUT_ENDED, Asked, InputEnding
+from agent.host.stop_signals_windows import (
     PROGRAM_GRACE_S,
     WAIT_S_MAX,
     WM_ENDSESSION,

@@ -6,15 +6,15 @@ import asyncio
 
 import pytest
 
-from agent import service_peer_notices
-from agent.service_peer_notices import PeerNotices
+from agent.flock import peer_notices
+from agent.flock.peer_notices import PeerNotices
 from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_peer_notices, "CHANGES_EVERY_S", 0.05)
+    monkeypatch.setattr(peer_notices, "CHANGES_EVERY_S", 0.05)
 
 
 def test_of_many_changes_the_first_and_the_last_are_told() -> None:

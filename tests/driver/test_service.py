@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from agent.driver import driver as driver_module
+from agent.node.agent import Options, Service
+from agent.node.facts import MembersMoved, Notice, PeersChanged, ServiceError
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit
 from agent.protocol.records import TaskSpec
 from agent.protocol.states import TaskState
-from agent.service import Options, Service
-from agent.service_facts import MembersMoved, Notice, PeersChanged, ServiceError
-from agent.service_settings import SettingsError
+from agent.settings.node_settings import SettingsError
 from agent.storage.errors import JournalFull
 from agent.storage.journal import Journal
 from tests.driver.nodes import (

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.node.agent import Service
 from agent.protocol.events import Event, PeerUnlinked
 from agent.protocol.states import TaskState
-from agent.service import Service
 from tests.driver.nodes import Apart, apart, home_of, host_of, in_state, services, submit
 from tests.driver.worlds import in_loop
 from tests.execution.installed import processes, state_of

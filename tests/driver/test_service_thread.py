@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.service import Service
-from agent.service_facts import AlreadyRunningError, ServiceError
-from agent.service_thread import ServiceThread
+from agent.node.agent import Service
+from agent.node.facts import AlreadyRunningError, ServiceError
+from agent.node.thread import ServiceThread
 from tests.driver.nodes import QUIET, home_of, submit
 from tests.driver.worlds import LIMIT_S
 

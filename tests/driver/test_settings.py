@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agent import logs
+from agent.flock.addresses import AddressBook
+from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
+from agent.host import logs
 from agent.net.addresses import Address
 from agent.net.refusals import MembershipError
 from agent.paths import VARIABLE, Home
-from agent.service_addresses import AddressBook
-from agent.service_gossip import RequestWord, gossip_of, own_places, read_gossip
-from agent.service_settings import NodeSettings, SettingsError, read_settings
+from agent.settings.node_settings import NodeSettings, SettingsError, read_settings
 
 
 def settings_in(tmp_path: Path, text: str) -> NodeSettings:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent.node.programs import ProgramReader
 from agent.protocol.messages import Capabilities
-from agent.service_programs import ProgramReader
 
 SCRIPT = """#!/bin/sh
 folder=$WINGBEAT_PROGRAM_TEST_FOLDER

@@ -10,8 +10,8 @@ import pytest
 
 from agent.execution.confinement import ConfinementError, command_line, refuse_steering
 from agent.execution.programs import ProgramError, Programs
+from agent.node.programs import ProgramReader
 from agent.protocol.messages import Capabilities
-from agent.service_programs import ProgramReader
 from tests.execution.installed import reader
 
 

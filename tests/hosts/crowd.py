@@ -14,8 +14,8 @@ import json
 import sys
 from pathlib import Path
 
+from agent.node.agent import Options, Service
 from agent.paths import Home
-from agent.service import Options, Service
 
 
 async def main() -> None:

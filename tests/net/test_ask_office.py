@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import pytest
 
-from agent import service_asking
+from agent.flock import own_join_request
+from agent.flock.own_join_request import AskOffice
 from agent.net.asking import Request
 from agent.net.exchange import NotThereError
-from agent.service_asking import AskOffice
-from agent.service_facts import ServiceError
-from agent.service_settings import NodeSettings
+from agent.node.facts import ServiceError
+from agent.settings.node_settings import NodeSettings
 from tests.hosts.waiting import eventually
 from tests.net.flocks import first
 from tests.net.test_asking import Asked, asked_at
@@ -56,7 +56,7 @@ class Machine:
 async def asking_at(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[Asked, Machine, AskOffice]]:
-    monkeypatch.setattr(service_asking, "FOLLOW_EVERY_S", 0.02)
+    monkeypatch.setattr(own_join_request, "FOLLOW_EVERY_S", 0.02)
     async with asked_at(first(path)) as there:
         machine = Machine(path / "new")
         office = AskOffice(cast("Any", machine))

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from agent import service_nearby
+from agent.flock import nearby
+from agent.flock.nearby import Lookout
 from agent.net import asking
 from agent.net.addresses import Address
 from agent.net.asking import find_door
 from agent.net.discovery_record import Sighting
 from agent.net.enrolment import Desk
 from agent.net.refusals import MembershipError
-from agent.service_nearby import Lookout
-from agent.service_settings import NodeSettings
+from agent.settings.node_settings import NodeSettings
 from tests.net.flocks import LOOPBACK, first, serving
 from tests.net.test_links_nodes import run
 
@@ -62,7 +62,7 @@ def test_many_addresses_where_nobody_answers_are_given_up(
 def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_nearby, "KNOCKING_S_MAX", 5.0)
+    monkeypatch.setattr(nearby, "KNOCKING_S_MAX", 5.0)
 
     async def scenario() -> None:
         keeper = first(tmp_path)

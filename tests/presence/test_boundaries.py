@@ -16,7 +16,7 @@ from agent.presence.rules_file import read_hours, read_rules, write_rules
 from agent.presence.touch import Touch, after
 from agent.presence.verdict import needed
 from agent.presence.wishes import Finishing, Paused, Unpaused
-from agent.service_settings import SettingsError, read_settings
+from agent.settings.node_settings import SettingsError, read_settings
 from tests.presence.scenes import Scene
 
 NINE = Hours(Weekday.MONDAY, 540, 600)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.node.agent import Options, Service
+from agent.node.facts import Notice, VolunteeringMoved
 from agent.paths import Home
 from agent.presence.sources.last_input_terminals import TerminalLastInput
-from agent.service import Options, Service
-from agent.service_facts import Notice, VolunteeringMoved
 from tests.hosts.waiting import eventually
 from tests.presence.displays import display, own_number, start_display, tidy_up_after
 

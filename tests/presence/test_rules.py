@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.node.facts import ServiceError
 from agent.presence.hours import WEEK, Hours
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.rules_file import read_rules, write_rules
-from agent.service_facts import ServiceError
-from agent.service_presence_settings import rewritten, write_settings
-from agent.service_settings import SettingsError, read_settings
+from agent.settings.node_settings import SettingsError, read_settings
+from agent.settings.presence_rules import rewritten, write_settings
 
 OTHERS = """\
 # of the workshop

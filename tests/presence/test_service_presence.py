@@ -13,15 +13,15 @@ from typing import Any, Generic, TypeVar, cast
 
 import pytest
 
-from agent import service_presence
+from agent.node.facts import ServiceError
+from agent.presence import watching
 from agent.presence.judgement import Cause
 from agent.presence.looking import CALM_S, Looker, Sources
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
+from agent.presence.watching import ServicePresence
 from agent.protocol.events import PresenceChanged
-from agent.service_facts import ServiceError
-from agent.service_presence import ServicePresence
-from agent.service_settings import read_settings
+from agent.settings.node_settings import read_settings
 from tests.hosts.waiting import eventually
 
 T = TypeVar("T")
@@ -173,7 +173,7 @@ def all_told(machine: Machine, *kinds: Kind) -> list[Told[Any]]:
 def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_due(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_presence, "LOOK_ANEW_AFTER_S", 0.0)
+    monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 0.0)
 
     async def test() -> None:
         machine = Machine()
@@ -191,8 +191,8 @@ def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_due(
 def test_what_was_seen_a_moment_ago_is_told_without_another_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service_presence, "LOOK_ANEW_AFTER_S", 600.0)
-    monkeypatch.setattr(service_presence, "TEST_FOR_S", 600.0)
+    monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 600.0)
+    monkeypatch.setattr(watching, "TEST_FOR_S", 600.0)
 
     async def test() -> None:
         machine = Machine()

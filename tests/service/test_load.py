@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from agent import service_load
+from agent.presence import load
+from agent.presence.load import STEP_PERCENT, Load, watch_load
 from agent.protocol.events import PresenceChanged
-from agent.service_load import STEP_PERCENT, Load, watch_load
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 
@@ -55,7 +55,7 @@ class Live:
 
 def test_only_a_change_worth_saying_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter([99, 40, 40 + STEP_PERCENT - 1, 40 - STEP_PERCENT + 1, None, 20, 100])
-    monkeypatch.setattr(service_load, "LOOK_EVERY_S", 0.001)
+    monkeypatch.setattr(load, "LOOK_EVERY_S", 0.001)
     monkeypatch.setattr(Load, "look", lambda _: next(looks))
     live = Live(3)
     absences = iter([None])

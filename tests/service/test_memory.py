@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent import service_memory
-from agent.service_memory import Hoard, as_in_file, let_go_of_files
+from agent.host import memory
+from agent.host.memory import Hoard, as_in_file, let_go_of_files
 
 ANONYMOUS = b"""
 5000-6000 r-xp 00000000 00:00 0                          [vdso]
@@ -62,9 +62,9 @@ def test_what_has_just_come_stays_once(
     old, new = (0x1000, 0x2000), (0x2000, 0x4000)
     seen = iter([frozenset({old}), frozenset({old, new})])
     gone: list[tuple[int, int]] = []
-    monkeypatch.setattr(service_memory, "_pieces", lambda: next(seen))
-    monkeypatch.setattr(service_memory, "_held_bytes", lambda: (service_memory.WORTH_BYTES, 0))
-    monkeypatch.setattr(service_memory, "let_go_of_files", gone.extend)
+    monkeypatch.setattr(memory, "_pieces", lambda: next(seen))
+    monkeypatch.setattr(memory, "_held_bytes", lambda: (memory.WORTH_BYTES, 0))
+    monkeypatch.setattr(memory, "let_go_of_files", gone.extend)
 
     Hoard().give_back()
 
@@ -86,9 +86,9 @@ def test_where_little_has_happened_nothing_is_done(monkeypatch: pytest.MonkeyPat
     looks = iter(
         [(0, 0), (0, 3_000_000), (0, 3_000_000), (0, 3_500_000), (8_500_000, 0), (0, 0), (0, 0)]
     )
-    monkeypatch.setattr(service_memory, "_held_bytes", lambda: next(looks))
-    monkeypatch.setattr(service_memory, "_pieces", frozenset)
-    monkeypatch.setattr(service_memory, "_call", lambda *_: trimmed.append)
+    monkeypatch.setattr(memory, "_held_bytes", lambda: next(looks))
+    monkeypatch.setattr(memory, "_pieces", frozenset)
+    monkeypatch.setattr(memory, "_call", lambda *_: trimmed.append)
     hoard = Hoard()
 
     after_each = []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from agent.flock.peers import PeerBook
 from agent.net.addresses import Address
 from agent.net.link import Traffic
 from agent.net.links import LinkReport
 from agent.protocol.messages import Capabilities, Heartbeat, Status
-from agent.service_peers import PeerBook
 
 BEAT = Heartbeat(1, 0, 1_000, 0, 0, "", (0, 0))
 STATUS = Status(1, 1, "ant", "1", 1, True, False, "", 30, 10, Capabilities(), {})

@@ -29,8 +29,8 @@ CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.workflow")
 QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
 # The commands that are no clients: one runs what clients talk to, one runs a program by hand.
 NO_CLIENTS = {
-    "agent.commands.agent": "agent.headless",
-    "agent.commands.program.check": "agent.service_trial",
+    "agent.commands.agent": "agent.node.headless",
+    "agent.commands.program.check": "agent.node.trial",
 }
 
 Rule = Callable[[Source, Import], bool]
@@ -112,9 +112,9 @@ def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]
         (around_the_client, "gui/tray.py", "import agent"),
         (around_the_client, "agent/cli.py", "from agent.protocol.table import Table"),
         (around_the_client, "agent/commands/why.py", "from agent.control import naming"),
-        (around_the_client, "agent/commands/stop.py", "from agent import headless"),
-        (around_the_client, "agent/commands/agent.py", "from agent import service"),
-        (around_the_client, "agent/cli.py", "from agent.headless import run"),
+        (around_the_client, "agent/commands/stop.py", "from agent.node import headless"),
+        (around_the_client, "agent/commands/agent.py", "from agent.node import agent"),
+        (around_the_client, "agent/cli.py", "from agent.node.headless import run"),
         (wrong_side, "agent/presence/screen.py", "from PySide6.QtCore import QTimer"),
         (wrong_side, "tasks/count/main.py", "from agent.api import State"),
         (wrong_side, "tasks/count/main.py", "import gui"),
@@ -140,7 +140,7 @@ def test_a_trespass_is_seen(rule: Rule, path: str, statement: str) -> None:
         ("agent/__main__.py", "from agent.cli import main"),
         ("agent/cli.py", "from agent.commands import exits"),
         ("agent/commands/why.py", "from agent.api.methods import WHY"),
-        ("agent/commands/agent.py", "from agent import headless"),
+        ("agent/commands/agent.py", "from agent.node import headless"),
     ],
 )
 def test_what_is_allowed_passes(path: str, statement: str) -> None:

@@ -59,7 +59,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _try(options: argparse.Namespace) -> int:
-    from agent.service_trial import Trial, TrialError, try_program
+    from agent.node.trial import Trial, TrialError, try_program
 
     given = (tuple(options.p), tuple(options.i), options.x, options.checkpoint)
     trial = Trial(options.folder, options.results.absolute(), *given)

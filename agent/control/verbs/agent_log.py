@@ -6,8 +6,8 @@ from pathlib import Path
 from agent.api.logs import AgentLog, AgentLogReply, LogLine
 from agent.api.methods import AGENT_LOG
 from agent.control.call import Call, verb
-from agent.service_facts import ServiceError
-from agent.service_logs import Filter, Lines, read_lines
+from agent.history.log_reading import Filter, Lines, read_lines
+from agent.node.facts import ServiceError
 
 LOOK_EVERY_S = 0.25
 

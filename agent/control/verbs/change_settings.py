@@ -11,7 +11,7 @@ from agent.api.settings import ChangeSettings, SettingsView
 from agent.control.call import Call, verb
 from agent.control.refusal import RefusedError
 from agent.control.settings_view import settings_view
-from agent.service_keeping import keep_changes
+from agent.settings.editing import keep_changes
 
 
 async def serve(call: Call, params: ChangeSettings) -> SettingsView:

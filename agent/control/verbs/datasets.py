@@ -7,8 +7,8 @@ from agent.api.methods import DATASETS
 from agent.control.call import Call, verb
 from agent.control.naming import find_workflow
 from agent.control.surface import Surface
+from agent.data.datasets import DatasetFacts
 from agent.protocol.records import Dataset, TaskSpec
-from agent.service_datasets import DatasetFacts
 
 
 @dataclass(slots=True)

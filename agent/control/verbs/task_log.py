@@ -16,9 +16,9 @@ from agent.control.call import Call, verb
 from agent.control.naming import find_task
 from agent.control.refusal import RefusedError
 from agent.control.run_views import find_run
+from agent.history.log_reading import read_piece, task_log_file
 from agent.protocol.records import Run, TaskSpec
-from agent.service_history_words import run_id
-from agent.service_logs import read_piece, task_log_file
+from agent.wording.run_ends import run_id
 
 LOOK_EVERY_S = 0.2
 UTF8_BYTES_MAX = 4

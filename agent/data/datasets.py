@@ -1,0 +1,275 @@
+"""The datasets of a node from outside: brought in and out by clients, laid out for programs.
+
+======================================  =====================================================
+``agent.data.datasets``                    what clients and programs are offered
+``agent.data.transfers``          the way from and to peers, as the protocol wants it
+``agent.data.shared``             results that lie in a back end of all nodes
+``agent.data.retention``            what must stay, has too few copies, or was made by what
+======================================  =====================================================
+
+The store blocks, so everything that touches the disk is done in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.data.retention import Caretaker, lineage_of_task
+from agent.data.shared import SharedResults
+from agent.data.transfers import DatasetTransfers, Reach
+from agent.protocol.effects import TaskMoved
+from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
+from agent.protocol.node import Node
+from agent.protocol.records import Dataset, DatasetId, NodeId
+from agent.protocol.states import TaskState
+from agent.storage.datasets.backend import Sharing, open_backend
+from agent.storage.datasets.lineage import Lineage
+from agent.storage.datasets.manifest import Entry
+from agent.storage.datasets.room import Quota, Wanted
+from agent.storage.datasets.store import DatasetStore, Kept
+
+CHUNK_BYTES = 1024 * 1024
+WANTED_S_MAX = 30.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """A dataset that is here. ``nodes``: who holds it, as far as is seen, this node first."""
+
+    kept: Kept
+    nodes: tuple[NodeId, ...]
+    needed: bool
+    lineage: tuple[Lineage, ...]
+
+
+class DatasetOffice:
+    """From ``open`` to ``close``, in the loop."""
+
+    def __init__(
+        self, me: NodeId, store: DatasetStore, reach: Reach, shared: Sharing | None = None
+    ) -> None:
+        self._me = me
+        self.store, self.shared = store, shared
+        self.transfers = DatasetTransfers(me, store, reach, self._hand)
+        self.kept_besides: Callable[[], Iterable[DatasetId]] = tuple
+        """What must stay for reasons that the table does not know."""
+        self._loop = asyncio.get_running_loop()
+        self._tell: Callable[[Event], None]
+        self._node: Node
+        self._caretaker: Caretaker
+        self._caring: asyncio.Task[None] | None = None
+        self._results: SharedResults | None = None
+
+    @classmethod
+    async def open(
+        cls, me: NodeId, folder: Path, quota_bytes: int, reach: Reach, url: str = ""
+    ) -> DatasetOffice:
+        """Open the store in this folder; a quota of 0 is the usual one. Raises ``OSError``.
+
+        With a URL everything is kept there, too (``agent.storage.datasets.backend``).
+        """
+        backend = await asyncio.to_thread(open_backend, url)
+        store = await asyncio.to_thread(DatasetStore, folder, quota_bytes)
+        return cls(me, store, reach, None if backend is None else Sharing(store, backend))
+
+    def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
+        """The node runs: tell it of changes from now on, and look after what is here."""
+        self._node, self._tell = node, tell
+        self._caretaker = Caretaker(
+            self._me, node, self.store, self.transfers, copies, self._besides
+        )
+        if self.shared is not None:
+            self._results = SharedResults(self.shared, node, tell)
+            self._caretaker.look_elsewhere = self._look_shared
+            self.transfers.elsewhere = self._bring_shared
+        self.store.changed = self._changed
+        self.store.wanted = self._wanted
+        self._caring = asyncio.create_task(self._caretaker.run())
+
+    def commits(self, event: Event, then: Callable[[Event], None]) -> bool:
+        """Whether this has to be committed first; it is handed in after that."""
+        if self._results is None or not isinstance(event, ChildSucceeded):
+            return False
+        self._results.commit(event, then)
+        return True
+
+    async def close(self) -> None:
+        """End all transfers, and close the store."""
+        if self._results is not None:
+            await self._results.close()
+        if self._caring is not None:
+            self._caring.cancel()
+            await asyncio.gather(self._caring, return_exceptions=True)
+        await self.transfers.close()
+        if self.shared is not None:
+            await asyncio.to_thread(self.shared.backend.close)
+        await asyncio.to_thread(self.store.close)
+
+    def moved(self, moved: TaskMoved) -> None:
+        """A task is in another state."""
+        if moved.before is TaskState.TERMINATED and moved.after is not TaskState.TERMINATED:
+            log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
+        elif moved.after is TaskState.TERMINATED:
+            self._caretaker.look_if_elsewhere()
+            lineage = lineage_of_task(self._node.table, moved.task)
+            if lineage:
+                self._loop.run_in_executor(None, self._note, lineage)
+
+    def peer_seen(self, peer: NodeId, *, linked: bool) -> None:
+        """A peer tells of itself, or is gone; only coming and going counts here."""
+        if self._caring is not None:
+            self._caretaker.met(peer, linked=linked)
+
+    # -- for clients -----------------------------------------------------------------------
+
+    async def add(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
+        """A file or folder of this machine becomes a dataset, durable on return.
+
+        A second node gets a copy as soon as there is one, so that this machine may go away. With
+        ``move`` the file itself is taken, where it lies on the same disk. Raises ``DatasetError``.
+        """
+        dataset = await asyncio.to_thread(self._keep, path, name, move=move)
+        self._caretaker.added(dataset.dataset)
+        return dataset
+
+    async def bring(self, dataset: DatasetId) -> None:
+        """Have it here, from whoever has it. Raises ``OSError`` with a sentence."""
+        await self.transfers.bring(dataset, self._node.holders(dataset))
+
+    async def kept(self, dataset: DatasetId) -> Kept | None:
+        """One that is here; None where it is not."""
+        return await asyncio.to_thread(self.store.get, dataset)
+
+    async def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
+        """Its files; the path of a single one is empty. It has to be here."""
+        return await asyncio.to_thread(self.store.files, dataset)
+
+    async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
+        """A piece of one of its files. It has to be here."""
+        return await asyncio.to_thread(self.store.read, dataset, path, offset, limit)
+
+    async def open_read(self, dataset: DatasetId, path: str = "") -> AsyncIterator[bytes]:
+        """All of one of its files, in pieces; it is brought here first."""
+        await self.bring(dataset)
+        offset = 0
+        while piece := await self.read(dataset, path, offset, CHUNK_BYTES):
+            offset += len(piece)
+            yield piece
+
+    async def fetch_to(self, dataset: DatasetId, path: Path) -> None:
+        """A copy under this path, which must not exist yet. Raises ``OSError``."""
+        await self.bring(dataset)
+        await asyncio.to_thread(self._copy_out, dataset, path)
+
+    def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
+        """Peers that have it."""
+        return self._node.holders(dataset)
+
+    async def listing(self) -> list[DatasetFacts]:
+        """What is here, the newest first."""
+        needed = self._caretaker.wanted().needed
+        kept, lineage = await asyncio.to_thread(self._listed)
+        return [
+            DatasetFacts(
+                each,
+                (self._me, *self._node.holders(each.dataset)),
+                each.dataset in needed,
+                tuple(lineage[each.dataset]),
+            )
+            for each in kept
+        ]
+
+    async def quota(self) -> Quota:
+        """How full the store is."""
+        return await asyncio.to_thread(self.store.quota)
+
+    async def collect(self) -> list[DatasetId]:
+        """Remove what no workflow refers to and nobody used for long; what that was."""
+        return await asyncio.to_thread(self.store.collect)
+
+    # -- for programs ----------------------------------------------------------------------
+
+    async def lay(self, dataset: DatasetId, into: Path) -> Path:
+        """The dataset as a read-only file or folder in this folder. Raises ``OSError``."""
+        if self.shared is not None:
+            await self.bring(dataset)
+        return await asyncio.to_thread(self.store.lay, dataset, into)
+
+    async def keep(self, path: Path, name: str) -> Dataset:
+        """What a program has made becomes a dataset: it is moved. Raises ``OSError``."""
+        return await asyncio.to_thread(self._keep, path, name, move=True)
+
+    def free_bytes(self) -> int:
+        """What the store still takes."""
+        return self.store.quota().free_bytes
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _changed(self, added: tuple[DatasetId, ...], removed: tuple[DatasetId, ...]) -> None:
+        """From any thread."""
+        if self._results is not None:
+            there = self._results.still_there(removed)
+            removed = tuple(each for each in removed if each not in there)
+        with suppress(RuntimeError):  # the loop has ended, and the node with it
+            self._loop.call_soon_threadsafe(self._tell, DatasetsChanged(added, removed))
+            self._loop.call_soon_threadsafe(self._caretaker.look)
+
+    def _wanted(self) -> Wanted:
+        """From a thread: the table is the loop's."""
+
+        async def asked() -> Wanted:
+            return self._caretaker.wanted()
+
+        return asyncio.run_coroutine_threadsafe(asked(), self._loop).result(WANTED_S_MAX)
+
+    def _keep(self, path: Path, name: str, *, move: bool) -> Dataset:
+        dataset = self.store.keep(path, name, move=move)
+        if self.shared is not None:
+            self.shared.give(dataset.dataset)
+        return dataset
+
+    async def _bring_shared(self, dataset: DatasetId) -> bool:
+        """Whether it is here now without the help of peers."""
+        assert self.shared is not None
+        return await asyncio.to_thread(self.shared.bring, dataset)
+
+    async def _look_shared(self, needed: frozenset[DatasetId]) -> None:
+        if self._results is not None:
+            await self._results.look_for(needed)
+
+    def _hand(self, event: Event) -> None:
+        self._tell(event)
+
+    def _besides(self) -> Iterable[DatasetId]:
+        return self.kept_besides()
+
+    def _note(self, lineage: list[Lineage]) -> None:
+        here = [each for each in lineage if self.store.has(each.dataset)]
+        if here:
+            self.store.note_lineage(here)
+
+    def _listed(self) -> tuple[list[Kept], dict[DatasetId, list[Lineage]]]:
+        kept = self.store.listing()
+        return kept, {each.dataset: self.store.lineage_of(each.dataset) for each in kept}
+
+    def _copy_out(self, dataset: DatasetId, path: Path) -> None:
+        """Laid out beside the target first, so that the target is whole or not there."""
+        if path.exists():
+            raise FileExistsError(f"{path} exists: choose another name.")
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".wingbeat-") as folder:
+            laid = self.store.lay(dataset, Path(folder))
+            copied = laid.with_name("copy")
+            if laid.is_dir():
+                shutil.copytree(laid, copied)
+            else:
+                shutil.copyfile(laid, copied)
+            copied.rename(path)

@@ -1,0 +1,280 @@
+"""Programs that come with the work: published by a member, taken or not by the owner of a machine.
+
+A published program is a folder in the store of datasets, and its name ends with the beginning of the
+hash of that folder: ``count@1f0c…`` is the same program on every machine, for ever. It runs from a
+folder of its own, laid out read-only from the store, so a workflow brings its programs along as it
+brings its data.
+
+Somebody else's program on one's own machine is the owner's business: the setting ``published_programs``
+is ``always``, ``never``, or ``ask``, and then each waits here until it is accepted or refused. What was
+published on this very node is always taken here. Decisions are kept over restarts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from agent.data.datasets import DatasetOffice
+from agent.execution.programs import ProgramError, Programs, Reader
+from agent.node.facts import ProgramOffered, ServiceError
+from agent.protocol.effects import TaskMoved
+from agent.protocol.records import Dataset, DatasetId, TaskSpec, WorkflowId
+from agent.protocol.table import Table
+from agent.settings.node_settings import TAKES
+
+ALWAYS, ASK, NEVER = TAKES
+DIGEST_LENGTH = 12
+LOOK_S = 0.2
+DECISIONS_MAX = 10_000
+FILE_BYTES_MAX = 16 * 1024 * 1024
+
+log = logging.getLogger(__name__)
+
+
+class NotAcceptedError(Exception):
+    """The owner of this machine has not accepted a program, or not any more."""
+
+
+class Decisions(msgspec.Struct):
+    """What was decided here, by the program's name; ``own`` were published here."""
+
+    own: dict[str, DatasetId] = {}
+    accepted: dict[str, DatasetId] = {}
+    refused: dict[str, DatasetId] = {}
+
+
+class WaitingProgram(msgspec.Struct, frozen=True):
+    """A published program that nobody has decided about here, and the first work that brought it."""
+
+    name: str
+    dataset: Dataset
+    workflow: WorkflowId
+    submitter: str
+    host: str
+
+
+class PublishedPrograms:
+    """From ``load`` on, in the loop."""
+
+    def __init__(
+        self,
+        data: Path,
+        mode: str,
+        datasets: DatasetOffice,
+        programs: Programs,
+        read: Reader,
+        changed: Callable[[], None],
+    ) -> None:
+        self._folder, self._file = data / "published", data / "published.json"
+        self.mode, self._datasets, self._programs = mode, datasets, programs
+        self._read, self._changed = read, changed
+        self._decisions = Decisions()
+        self._table: Table
+        self._announced: dict[str, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self.offered: Callable[[ProgramOffered], object] = id  # nobody wants to know
+        datasets.kept_besides = self._kept
+
+    def load(self) -> None:
+        """Read what was decided, and have those programs ready. Blocks."""
+        try:
+            content = self._file.read_bytes()[:FILE_BYTES_MAX]
+            self._decisions = msgspec.json.decode(content, type=Decisions)
+        except FileNotFoundError:
+            log.debug("nothing was decided about published programs yet")
+        except (msgspec.MsgspecError, OSError) as error:
+            log.warning("%s cannot be read (%s): programs are asked about again", self._file, error)
+        for name, dataset in (self._decisions.own | self._decisions.accepted).items():
+            try:
+                self._prepare(name, dataset)
+            except (OSError, ProgramError) as error:
+                log.info("the published program %s is not ready: %s", name, error)
+
+    def begin(self, table: Table) -> None:
+        """The node runs."""
+        self._table = table
+        self._look_soon()
+
+    def moved(self, moved: TaskMoved) -> None:
+        """Work has come, and maybe a program with it."""
+        if moved.before is None and self.mode == ASK and self._timer is None:
+            self._look_soon()
+
+    # -- what is asked ---------------------------------------------------------------------
+
+    @property
+    def takes(self) -> bool:
+        """Whether this node takes any program that comes."""
+        return self.mode == ALWAYS
+
+    async def publish(self, folder: Path) -> tuple[str, Dataset]:
+        """Make a program of this machine one of the flock. Raises ``ServiceError``."""
+        try:
+            program = await asyncio.to_thread(self._read, folder)
+            dataset = await self._datasets.add(folder, program.name)
+            name = published_name(program.name, dataset.dataset)
+            await asyncio.to_thread(self._prepare, name, dataset.dataset)
+        except (ProgramError, OSError) as error:
+            raise ServiceError(f"{folder} cannot be published: {error}") from error
+        self._decisions.own[name] = dataset.dataset
+        await self._decided()
+        return name, dataset
+
+    def waiting(self) -> list[WaitingProgram]:
+        """Those that wait for a decision here, each with the work that brought it first."""
+        if self.mode != ASK:
+            return []
+        found: dict[str, WaitingProgram] = {}
+        for each in self._brought():
+            if self.decision(each.name) == "waiting":
+                found.setdefault(each.name, each)
+        return list(found.values())
+
+    def decision(self, name: str) -> str:
+        """``accepted``, ``refused`` or ``waiting``."""
+        if name in self._decisions.own or name in self._decisions.accepted:
+            return "accepted"
+        if name in self._decisions.refused or self.mode == NEVER:
+            return "refused"
+        return "accepted" if self.takes else "waiting"
+
+    async def accept(self, name: str) -> None:
+        """Run it here from now on. Raises ``ServiceError``."""
+        dataset = self._dataset_of(name)
+        try:
+            await self._datasets.bring(dataset)
+            await asyncio.to_thread(self._prepare, name, dataset)
+        except (OSError, ProgramError) as error:
+            raise ServiceError(f"{name} cannot be taken: {error}") from error
+        self._decisions.refused.pop(name, None)
+        self._decisions.accepted[name] = dataset
+        await self._decided()
+
+    async def refuse(self, name: str) -> None:
+        """Never run it here. Raises ``ServiceError``."""
+        dataset = self._dataset_of(name)
+        self._decisions.accepted.pop(name, None)
+        self._decisions.own.pop(name, None)
+        self._decisions.refused[name] = dataset
+        self._programs.drop(name)
+        await self._decided()
+        await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
+
+    # -- for the node ----------------------------------------------------------------------
+
+    async def ready(self, spec: TaskSpec) -> None:
+        """Have the program of a task ready, if it came with it.
+
+        Raises ``ProgramError`` where no other attempt would do better, ``NotAcceptedError``, and
+        ``OSError``.
+        """
+        if spec.published is None:
+            return
+        own, accepted = self._decisions.own, self._decisions.accepted
+        decided = own.get(spec.program) or accepted.get(spec.program)
+        if decided not in (None, spec.published.dataset):  # two can be made that begin alike
+            raise ProgramError(f"{spec.program} is not what was accepted here under that name")
+        if self._programs.get(spec.program) is not None:
+            return
+        if self.decision(spec.program) != "accepted":
+            raise NotAcceptedError("the owner of this machine has not accepted it")
+        await asyncio.to_thread(self._prepare, spec.program, spec.published.dataset)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _look_soon(self) -> None:
+        """Not for each task of a workflow."""
+        self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._announce)
+
+    def _announce(self) -> None:
+        self._timer = None
+        for each in self.waiting():
+            if each.name not in self._announced:
+                self._announced[each.name] = None
+                log.info("%s asks to be run here: accept or refuse it", each.name)
+                self.offered(ProgramOffered(each.name, each.submitter))
+
+    def _brought(self) -> Iterator[WaitingProgram]:
+        """Every published program that unfinished work names, under its true name."""
+        for workflow_id in self._table.unfinished:
+            spec = self._table.workflows[workflow_id].spec
+            for task in spec.tasks:
+                published = task.published
+                if published is not None and _is_name_of(task.program, published.dataset):
+                    yield WaitingProgram(
+                        task.program, published, workflow_id, spec.submitter, spec.host
+                    )
+
+    def _dataset_of(self, name: str) -> DatasetId:
+        known = self._decisions.own | self._decisions.accepted | self._decisions.refused
+        if name in known:
+            return known[name]
+        for each in self._brought():
+            if each.name == name:
+                return each.dataset.dataset
+        raise ServiceError(f"No published program is called {name}: see which there are.")
+
+    def _prepare(self, name: str, dataset: DatasetId) -> None:
+        """Lay it out, once, and let it be run. Blocks."""
+        if not _is_name_of(name, dataset):
+            raise ProgramError(f"{name} is not the name of {dataset}")
+        place = self._place(dataset)
+        if not place.is_dir():
+            self._lay_out(dataset, place)
+        try:
+            self._programs.add(name, place)
+        except ProgramError as error:  # where it lies here tells nobody anything
+            raise ProgramError(str(error).replace(f"{place}{os.sep}", "")) from error
+
+    def _lay_out(self, dataset: DatasetId, place: Path) -> None:
+        """Whole or not at all: beside its place first."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside = self._folder / f".{uuid.uuid4().hex}"
+        beside.mkdir(mode=0o700)
+        try:
+            laid = self._datasets.store.lay(dataset, beside, links=False)
+            with suppress(FileExistsError):
+                laid.rename(place)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+    def _place(self, dataset: DatasetId) -> Path:
+        return self._folder / dataset.partition(":")[2]
+
+    def _kept(self) -> tuple[DatasetId, ...]:
+        return (*self._decisions.own.values(), *self._decisions.accepted.values())
+
+    async def _decided(self) -> None:
+        await asyncio.to_thread(self._save, msgspec.to_builtins(self._decisions))
+        self._changed()
+
+    def _save(self, decisions: dict[str, dict[str, str]]) -> None:
+        """Whole or not at all."""
+        beside = self._file.with_suffix(".new")
+        with beside.open("w", encoding="utf-8") as file:
+            json.dump(decisions, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self._file)
+
+
+def published_name(program: str, dataset: DatasetId) -> str:
+    """What tasks call it."""
+    return f"{program}@{dataset.partition(':')[2][:DIGEST_LENGTH]}"
+
+
+def _is_name_of(name: str, dataset: DatasetId) -> bool:
+    """Nobody can give something else under an accepted name."""
+    kind, _, digest = dataset.partition(":")
+    _, at, told = name.rpartition("@")
+    return bool(at) and kind == "tree" and told == digest[:DIGEST_LENGTH]

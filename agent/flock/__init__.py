@@ -1,0 +1,15 @@
+"""What people do with a flock, and its network while this machine belongs to one.
+
+It may import ``net`` and the protocol's values, and the settings; of the node it sees what it is
+given. Start reading at ``operations`` for acts, at ``network`` for what goes on by itself.
+
+====================  ======================================================================
+``operations``        create, invite, join, expel, leave, each effective while the node runs
+``network``           links, discovery and roster of one membership, from joining to leaving
+``peers``             what peers say of themselves; ``peer_notices`` how often that is told
+``addresses``         where members can be reached, kept on disk; ``gossip`` tells others
+``admission``         strangers who ask to be let in, and what a member does about it
+``own_join_request``  this machine asks a flock to let it in; ``nearby`` finds flocks to ask
+``member_clients``    clients that sit at another machine of the flock
+====================  ======================================================================
+"""

@@ -1,0 +1,117 @@
+"""Clients from other machines: a member may ask this node what its own clients ask, over TLS.
+
+The flock's port takes them in under a protocol of their own. Both sides are verified against the
+flock's authority before a word is said, so no token is needed and none travels; the same goes for
+this node when it asks another member. Who does not belong any more is cut off at once. What a
+member may ask is decided where requests are served, not here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import msgspec
+
+from agent.api.rpc import ErrorCode, Failure, Problem
+from agent.net.certificates import Member
+from agent.net.dial_connect import connect
+from agent.net.link_streams import Streams
+from agent.net.membership import Membership
+from agent.net.refusals import Refusal
+from agent.net.tls import CLIENT, NO_SERVER_NAME, arrival_of, explain, peer_of
+from agent.node.facts import MembersMoved, Notice, ServiceError
+from agent.protocol.records import NodeId
+
+if TYPE_CHECKING:
+    from agent.node.agent import Service
+
+DIAL_S_MAX = 5.0
+_encode = msgspec.json.Encoder().encode
+
+MemberAcceptor = Callable[
+    [str, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
+]
+"""Serves one client, whose machine has this name; the streams are closed when it returns."""
+
+log = logging.getLogger(__name__)
+
+
+class MemberClients:
+    """Both directions: members that ask here, and asking members."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._accept: MemberAcceptor | None = None
+        self._open: WeakSet[asyncio.StreamWriter] = WeakSet()
+        """In both directions; nobody has to say when one has ended."""
+        service.subscribe(self._noticed)
+
+    def serve(self, accept: MemberAcceptor | None) -> None:
+        """Who serves members from now on; without anybody they are sent away."""
+        self._accept = accept
+
+    async def arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A connection came for the client protocol."""
+        membership = self._membership()
+        arrival = arrival_of(writer.get_extra_info("ssl_object"), membership.roster)
+        if isinstance(arrival, Refusal) or arrival.member is None or arrival.protocol != CLIENT:
+            reason = arrival.reason if isinstance(arrival, Refusal) else "it is no member"
+            log.warning("a client from another machine is not let in: %s", reason)
+            refused = Problem(ErrorCode.UNAUTHORISED, f"that machine is not let in, {reason}")
+            writer.write(_encode(Failure(None, refused)) + b"\n")
+            return
+        if self._accept is None:
+            return
+        self._open.add(writer)
+        await self._accept(arrival.member.host_name, reader, writer)
+
+    async def open(self, node: NodeId) -> Streams:
+        """A connection to the client protocol of a member; raises ``ServiceError``."""
+        membership, name = self._membership(), self._service.name_of(node)
+        try:
+            async with asyncio.timeout(DIAL_S_MAX):
+                return await self._dialled(membership, node)
+        except (OSError, EOFError) as error:
+            raise ServiceError(f"{name} cannot be asked: {explain(error)}") from error
+
+    async def _dialled(self, membership: Membership, node: NodeId) -> Streams:
+        network, name = self._service.network, self._service.name_of(node)
+        addresses = [] if network is None else network.addresses_of(node)
+        if not addresses:
+            raise ServiceError(f"{name} cannot be asked: nobody knows where it is reached")
+        called, _ = await connect(addresses)
+        context = membership.tls.client(CLIENT)
+        try:
+            reader, writer = await asyncio.open_connection(
+                sock=called, ssl=context, server_hostname=NO_SERVER_NAME
+            )
+        except BaseException:
+            called.close()
+            raise
+        peer = peer_of(writer.get_extra_info("ssl_object"), membership.roster)
+        if isinstance(peer, Member) and peer.node_id == node:
+            self._open.add(writer)
+            return reader, writer
+        writer.transport.abort()
+        reason = peer.reason if isinstance(peer, Refusal) else f"{peer.host_name} answers there now"
+        raise ServiceError(f"{name} cannot be asked: {reason}")
+
+    def _membership(self) -> Membership:
+        network = self._service.network
+        if network is None:
+            raise ServiceError("this machine belongs to no flock, so there is no other to ask")
+        return network.membership
+
+    def _noticed(self, notice: Notice) -> None:
+        """Somebody was sent away, or this node left."""
+        if not isinstance(notice, MembersMoved):
+            return
+        network = self._service.network
+        for writer in list(self._open):
+            tls = writer.get_extra_info("ssl_object")
+            if network is None or isinstance(peer_of(tls, network.membership.roster), Refusal):
+                writer.transport.abort()

@@ -1,0 +1,298 @@
+"""What a person does with a flock, each effective while the node runs.
+
+Creating and joining keep the node: its name is its key, and what is in its table goes with it, like
+one side of a healed partition. Leaving ends it: the others count on its never coming back under
+that key, and the flock's work is not this machine's any more. Then the table is set aside, not
+deleted, because nobody asked for that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from agent.flock.addresses import AddressBook
+from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
+from agent.net import joining
+from agent.net.asking import Request
+from agent.net.dial_connect import ANY_HOST, listening_sockets
+from agent.net.invitation import parse_invitation
+from agent.net.membership import Membership, create_flock
+from agent.node.facts import (
+    FlockFacts,
+    InvitationFacts,
+    MemberFacts,
+    MembersMoved,
+    ServiceError,
+)
+from agent.protocol.events import Event, MembersChanged, PresenceChanged
+
+if TYPE_CHECKING:
+    from agent.node.agent import Service
+
+INVITATION_VALID_S = 86_400.0
+ADDRESS_BOOK = "addresses.json"
+
+log = logging.getLogger(__name__)
+
+
+class FlockOffice:
+    """Carries out what the service is asked about its flock."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    # -- what is asked ---------------------------------------------------------------------
+
+    def flock(self) -> FlockFacts | None:
+        network = self._service.network
+        if network is None:
+            return None
+        membership = network.membership
+        return FlockFacts(
+            flock_id=membership.flock.flock_id,
+            name=membership.flock.name,
+            keeper=membership.keeper,
+            member_valid_until_s=membership.member.valid_until_s,
+            renewal_due_s=membership.member.renewal_due_s,
+            expelled=network.expelled,
+            member_valid_from_s=membership.member.valid_from_s,
+        )
+
+    def members(self) -> list[MemberFacts]:
+        service, network = self._service, self._service.network
+        if network is None:
+            return []
+        roster = network.membership.roster
+        keepers, linked = roster.keepers(), network.links.linked
+        return [
+            MemberFacts(
+                node=member.node_id,
+                name=service.name_of(member.node_id),
+                keeper=member.node_id in keepers,
+                linked=member.node_id in linked,
+                is_this_node=member.node_id == service.node_id,
+                valid_until_s=member.valid_until_s,
+            )
+            for member in roster.members()
+        ]
+
+    async def create(self, name: str) -> FlockFacts:
+        service = self._service
+        with self._port_had() as had:
+            membership = await asyncio.to_thread(
+                create_flock, service.home.identity, name, service.name
+            )
+            log.info("made the flock %s", membership.flock.name)
+            await self._belong_to(membership, had)
+        return self._required_facts()
+
+    async def join(self, text: str) -> FlockFacts:
+        service = self._service
+        invitation = parse_invitation(text)
+        with self._port_had() as had:
+            membership = await joining.join_flock(service.home.identity, invitation, service.name)
+            log.info("joined the flock %s", membership.flock.name)
+            network = await self._belong_to(membership, had)
+        network.links.dialler.found(None, invitation.addresses)
+        return self._required_facts()
+
+    async def join_asked(self, request: Request) -> FlockFacts:
+        """Join the flock that was asked, and has let this machine in."""
+        with self._port_had() as had:
+            membership = await request.collect()
+            log.info("joined the flock %s, which was asked", membership.flock.name)
+            network = await self._belong_to(membership, had)
+        network.links.dialler.found(None, [request.door.address])
+        return self._required_facts()
+
+    def check_port(self) -> None:
+        """Raises ``ServiceError`` when others could not reach this machine."""
+        with self._port_had() as had:
+            _close(had)
+
+    async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
+        network = self._network("invite")
+        hosts = self._service.settings.listen or await asyncio.to_thread(_own_addresses)
+        reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
+        invitation = await network.membership.invite(reached, network.links.port, uses, valid_for_s)
+        await network.share_book()
+        return InvitationFacts(
+            text=invitation.text,
+            file=invitation.file,
+            expires_s=invitation.expires_s,
+            uses=uses,
+            addresses=tuple(str(address) for address in invitation.addresses),
+        )
+
+    async def expel(self, name_or_id: str) -> str:
+        network = self._network("expel")
+        node = self._member_called(name_or_id)
+        warning = await joining.expel(network.membership, node, network.addresses_of)
+        return warning or ""
+
+    async def leave(self, *, even_as_last_keeper: bool) -> str:
+        service, network = self._service, self._network("leave")
+        membership = network.membership
+        if membership.last_keeper and not even_as_last_keeper:
+            await joining.leave(membership, network.addresses_of)  # says why not
+        network.leaving = True
+        await service.hand_back("leaving the flock")
+        try:
+            untold = await self._say_farewell(network, even_as_last_keeper=even_as_last_keeper)
+        finally:
+            await service.end_network()
+            await service.live.close()
+            if Membership.open(service.home.identity) is None:
+                await asyncio.to_thread(self._set_table_aside)
+            await service.begin_node()
+            service.notify(MembersMoved())
+        return untold
+
+    async def _say_farewell(self, network: FlockNetwork, *, even_as_last_keeper: bool) -> str:
+        if network.expelled:
+            await network.membership.forget()
+            return ""
+        untold = await joining.leave(
+            network.membership, network.addresses_of, even_as_last_keeper=even_as_last_keeper
+        )
+        return untold or ""
+
+    # -- wiring ----------------------------------------------------------------------------
+
+    def network_of(self, membership: Membership) -> FlockNetwork:
+        """The network of a membership, not started yet."""
+        service = self._service
+        book = AddressBook(service.home.data / ADDRESS_BOOK)
+        return FlockNetwork(
+            membership,
+            service.settings,
+            book,
+            self._tell,
+            self._notify,
+            service.live.datasets.transfers.serve,
+            serve_clients=service.member_clients.arrived,
+        )
+
+    @contextmanager
+    def _port_had(self) -> Iterator[list[socket.socket]]:
+        """Where this node will listen, had before anything is made or asked: whoever cannot be
+        reached must not be counted as a member."""
+        settings = self._service.settings
+        try:
+            had = listening_sockets(settings.listen or ANY_HOST, settings.port)
+        except OSError as error:
+            raise cannot_listen(error) from error
+        try:
+            yield had
+        except BaseException:
+            _close(had)
+            raise
+
+    async def connect(self, network: FlockNetwork, had: Sequence[socket.socket] = ()) -> None:
+        """Start it; from now on the node reaches its peers through it."""
+        service = self._service
+        service.network = network
+        try:
+            await network.start(discover=service.options.discovery, had=had)
+        except BaseException:
+            service.network = None
+            await network.stop()
+            raise
+        self._mind_expulsion()
+
+    async def _belong_to(
+        self, membership: Membership, had: Sequence[socket.socket]
+    ) -> FlockNetwork:
+        network = self.network_of(membership)
+        self._tell(MembersChanged(network.member_ids))
+        await self.connect(network, had)
+        self._service.notify(MembersMoved())
+        return network
+
+    def _tell(self, event: Event) -> None:
+        self._service.live.hand(event)
+
+    def _notify(self, notice: FlockNotice) -> None:
+        if isinstance(notice, MembersMoved):
+            self._mind_expulsion()
+        self._service.notify(notice)
+
+    def _mind_expulsion(self) -> None:
+        """Cut off, this node would run the flock's work a second time: it makes way."""
+        service, network = self._service, self._service.network
+        if network is None or network.leaving or not network.expelled:
+            return
+        reason = f"does not belong to {network.membership.flock.name} any more"
+        if service.live.presence.reason != reason:
+            log.error("this node %s", reason)
+            service.set_presence(PresenceChanged(False, True, reason))
+
+    def _set_table_aside(self) -> None:
+        home = self._service.home
+        moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        aside = home.data / f"journal-left-{moment}"
+        if home.journal.exists() and not aside.exists():
+            shutil.move(home.journal, aside)
+            log.info("the table of the flock is set aside in %s", aside)
+        AddressBook(home.data / ADDRESS_BOOK).forget()
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _network(self, what: str) -> FlockNetwork:
+        network = self._service.network
+        if network is None:
+            raise ServiceError(
+                f"This machine cannot {what}, it belongs to no flock: create one, or join one "
+                f"with an invitation."
+            )
+        return network
+
+    def _required_facts(self) -> FlockFacts:
+        facts = self.flock()
+        assert facts is not None
+        return facts
+
+    def _member_called(self, name_or_id: str) -> str:
+        wanted = name_or_id.strip()
+        members = self.members()
+        found = [each for each in members if each.node == wanted] or [
+            each for each in members if each.name.casefold() == wanted.casefold()
+        ]
+        if not found:
+            names = ", ".join(sorted(each.name for each in members))
+            raise ServiceError(f"Nobody in this flock is called {wanted}; members are {names}.")
+        if len(found) > 1:
+            ids = ", ".join(each.node for each in found)
+            raise ServiceError(f"Several members are called {wanted}; give one of the ids {ids}.")
+        if found[0].is_this_node:
+            raise ServiceError("This machine does not expel itself: leave the flock instead.")
+        return found[0].node
+
+
+def _close(sockets: Sequence[socket.socket]) -> None:
+    for each in sockets:
+        each.close()
+
+
+def _other_keepers(network: FlockNetwork) -> list[str]:
+    """A host of each, if it listens where this one does: an invitation names one port."""
+    membership = network.membership
+    found = []
+    for keeper in membership.roster.keepers():
+        places = network.addresses_of(keeper) if keeper != membership.node_id else []
+        hosts = [each.host for each in places if each.port == network.links.port]
+        found += hosts[:1]
+    return found
+
+
+def _own_addresses() -> tuple[str, ...]:
+    from agent.net.discovery_network import own_addresses
+
+    return own_addresses()

@@ -1,0 +1,307 @@
+"""Sees what becomes of tasks, and keeps it: for timelines, for statistics, for the log.
+
+Records tell what a run was at last; when it was suspended and went on is only to be seen while it
+happens. So this watches the notices, remembers the open tasks' times in memory, and writes a row
+when a task has ended. Rows are written together, once in a while, in a thread. What is lost by a
+sudden end is a moment of statistics, never work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from agent.host.logs import NORMAL
+from agent.node.facts import Notice, ServiceError
+from agent.protocol.effects import OutcomeChanged, TaskMoved
+from agent.protocol.reading import Reading, effective_generation
+from agent.protocol.records import NodeId, Run, TaskId, WorkflowId
+from agent.protocol.states import ENDED, TaskState
+from agent.protocol.table import Table
+from agent.storage.history import FILE, History, Sums, TaskRow, Wanted
+from agent.wording.run_ends import run_id, why_ended, with_names
+
+WRITE_EVERY_S = 1.0
+WAITING_MAX = 50_000
+"""Rows that wait for a disk that is not usable; beyond these they are dropped."""
+TRIM_EVERY_ROWS = 20_000
+HOUR_MS = 3_600_000
+AT_IT = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
+
+Span = tuple[str, str, int]
+"""A run, the phase that it came into, and when."""
+
+_json = msgspec.json.Encoder().encode
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A task that has not ended: since when it could run, and what its runs went through."""
+
+    ready_ms: int = 0
+    spans: list[Span] = field(default_factory=list)
+
+
+class TaskHistory:
+    """Of all tasks that this node knows of, from ``start`` to ``stop``."""
+
+    def __init__(
+        self,
+        data: Path,
+        table: Callable[[], Table],
+        node_id: Callable[[], NodeId],
+        name_of: Callable[[NodeId], str],
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._path = data / FILE
+        self._table, self._node_id, self._name_of, self._wall = table, node_id, name_of, wall
+        self._history: History | None = None
+        self._open: dict[TaskId, _Open] = {}
+        self._running_here: dict[TaskId, int] = {}
+        self._told_ended: dict[WorkflowId, None] = {}
+        self._rows: list[TaskRow] = []
+        self._given_ms: dict[int, int] = {}
+        self._written = 0
+        self._writing: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Open the database; without one, nothing is kept and that is said."""
+        try:
+            self._history = await asyncio.to_thread(History.open, self._path)
+        except (OSError, sqlite3.Error) as error:
+            log.warning("no history is kept: %s cannot be opened (%s)", self._path, error)
+
+    async def stop(self) -> None:
+        """Write what is still to be written, and close."""
+        for task in list(self._running_here):
+            self._no_longer_runs(task)
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+        history, self._history = self._history, None
+        if history is not None:
+            await asyncio.to_thread(self._write, history, *self._taken())
+            await asyncio.to_thread(history.close)
+
+    # -- what happens ----------------------------------------------------------------------
+
+    def noticed(self, notice: Notice) -> None:
+        """In the loop, for every notice."""
+        match notice:
+            case TaskMoved():
+                self._moved(notice.task, notice.before, notice.after)
+            case OutcomeChanged(task):
+                self._ended(task)
+            case _:
+                pass
+
+    def _moved(self, task: TaskId, before: TaskState | None, after: TaskState) -> None:
+        reading = self._table().reading(task)
+        if reading is None:
+            self._open.pop(task, None)
+            self._no_longer_runs(task)
+            return
+        now_ms = self._now_ms()
+        if after is TaskState.READY:
+            seen = self._open.get(task) or self._open.setdefault(task, _Open())
+            seen.ready_ms = seen.ready_ms or now_ms
+        elif after in AT_IT and reading.owner is not None:
+            seen = self._open.get(task) or self._open.setdefault(task, _Open())
+            seen.spans.append((run_id(reading.owner), after.value, now_ms))
+        self._mind_own(task, after, reading, now_ms)
+        if before in AT_IT and after not in AT_IT and after is not TaskState.TERMINATED:
+            self._tell_why(task)
+        if after in ENDED and before is not None:
+            self._ended(task)
+
+    def _mind_own(self, task: TaskId, after: TaskState, reading: Reading, now_ms: int) -> None:
+        here = reading.owner is not None and reading.owner.host == self._node_id()
+        if here and after is TaskState.RUNNING:
+            self._running_here.setdefault(task, now_ms)
+        else:
+            self._no_longer_runs(task)
+
+    def _no_longer_runs(self, task: TaskId) -> None:
+        begun_ms = self._running_here.pop(task, None)
+        if begun_ms is None:
+            return
+        now_ms = self._now_ms()
+        while begun_ms < now_ms:
+            until_ms = min(now_ms, (begun_ms // HOUR_MS + 1) * HOUR_MS)
+            hour = begun_ms // HOUR_MS
+            self._given_ms[hour] = self._given_ms.get(hour, 0) + until_ms - begun_ms
+            begun_ms = until_ms
+        self._write_soon()
+
+    def _tell_why(self, task: TaskId) -> None:
+        """The log says why a task left a machine."""
+        table = self._table()
+        runs = [run for run in table.life(task).runs if not run.live]
+        last = max(runs, key=lambda run: run.stamp, default=None)
+        if last is not None and (reason := why_ended(last, self._name_of)):
+            log.info("%s/%s moves: %s", table.workflow_of[task], table.specs[task].name, reason)
+
+    def _ended(self, task: TaskId) -> None:
+        table = self._table()
+        if task not in table.specs or len(self._rows) >= WAITING_MAX:
+            return
+        self._rows.append(self._row(task, table))
+        self._write_soon()
+        workflow = table.workflow_of[task]
+        if table.unfinished.get(workflow):
+            self._told_ended.pop(workflow, None)
+        elif workflow not in self._told_ended:
+            self._told_ended[workflow] = None
+            counts = Counter(
+                self._state(each.task) for each in table.workflows[workflow].spec.tasks
+            )
+            told = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+            log.log(NORMAL, "workflow %s has ended: %s", workflow, told)
+
+    def _state(self, task: TaskId) -> str:
+        reading = self._table().reading(task)
+        return "unknown" if reading is None else reading.state.value
+
+    def _row(self, task: TaskId, table: Table) -> TaskRow:
+        spec, life, reading = table.specs[task], table.life(task), table.reading(task)
+        assert reading is not None
+        seen = self._open.pop(task, None) or _Open()
+        outcome, workflow = reading.outcome, table.workflow_of[task]
+        submitted_ms = table.workflows[workflow].spec.submitted[0]
+        times = _times(outcome, seen.spans)
+        begun = [run.claim.stamp[0] for run in life.runs]
+        ready_ms = seen.ready_ms or min([*begun, times.started_ms or self._now_ms()])
+        ended_ms = outcome.stamp[0] if outcome else self._now_ms()
+        moved = [why_ended(run, self._name_of) for run in life.runs if run is not outcome]
+        moved = [each for each in moved if each]
+        return TaskRow(
+            task=task,
+            generation=effective_generation(life),
+            name=spec.name,
+            workflow=workflow,
+            program=spec.program,
+            state=reading.state.value,
+            host=self._name_of(outcome.host) if outcome else "",
+            host_node=outcome.host if outcome else "",
+            submitted_ms=submitted_ms,
+            ready_ms=max(ready_ms, submitted_ms),
+            started_ms=times.started_ms,
+            ended_ms=ended_ms,
+            waited_ms=max(0, min(begun, default=ended_ms) - max(ready_ms, submitted_ms)),
+            ran_ms=times.ran_ms,
+            suspended_ms=times.suspended_ms,
+            attempts=len(life.runs),
+            moved=_json(moved).decode() if moved else "[]",
+            reason=with_names(reading.reason, table) if reading.reason else "",
+            spans=_json(seen.spans).decode() if seen.spans else "[]",
+        )
+
+    # -- the database ----------------------------------------------------------------------
+
+    def _write_soon(self) -> None:
+        if self._history is not None and self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write_later())
+
+    async def _write_later(self) -> None:
+        await asyncio.sleep(WRITE_EVERY_S)
+        history = self._history
+        self._writing = None
+        if history is not None:
+            await asyncio.to_thread(self._write, history, *self._taken())
+
+    def _taken(self) -> tuple[list[TaskRow], dict[int, int]]:
+        rows, self._rows = self._rows, []
+        given_ms, self._given_ms = self._given_ms, {}
+        return rows, given_ms
+
+    def _write(self, history: History, rows: list[TaskRow], given_ms: dict[int, int]) -> None:
+        """In a thread. History is a comfort: what cannot be kept is told and left."""
+        try:
+            history.write(rows, given_ms)
+            self._written += len(rows)
+            if self._written >= TRIM_EVERY_ROWS:
+                self._written = 0
+                history.trim()
+        except sqlite3.Error as error:
+            log.warning("the history of %d tasks is not kept: %s", len(rows), error)
+
+    # -- what is asked ---------------------------------------------------------------------
+
+    async def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
+        """A page, the latest first, and how many there are. Raises ``ServiceError``."""
+        history = await self._settled()
+        return await asyncio.to_thread(history.tasks, wanted, first, limit)
+
+    async def sums(self, spans: list[tuple[int, int]]) -> tuple[list[Sums], int]:
+        """Of these spans of time, and since when anything is remembered."""
+        history, here = await self._settled(), self._node_id()
+
+        def ask() -> tuple[list[Sums], int]:
+            return [history.sums(*span, here) for span in spans], history.since_ms()
+
+        return await asyncio.to_thread(ask)
+
+    async def spans_of(self, tasks: list[TaskId]) -> dict[TaskId, list[Span]]:
+        """The phases that were seen of the runs of these tasks."""
+        found = {task: list(self._open[task].spans) for task in tasks if task in self._open}
+        rest = [task for task in tasks if task not in found]
+        if rest and self._history is not None:
+            history = await self._settled()
+            kept = await asyncio.to_thread(history.spans_of, rest)
+            for task, text in kept.items():
+                found[task] = [(run, phase, at_ms) for run, phase, at_ms in json.loads(text)]
+        return found
+
+    def ready_ms(self, task: TaskId) -> int:
+        """Since when an open task could run; 0 when that was not seen."""
+        seen = self._open.get(task)
+        return seen.ready_ms if seen else 0
+
+    async def _settled(self) -> History:
+        """The database with everything in it that has happened."""
+        if self._history is None:
+            raise ServiceError("no history is kept here: the log says why")
+        if self._rows or self._given_ms:
+            await asyncio.to_thread(self._write, self._history, *self._taken())
+        return self._history
+
+    def _now_ms(self) -> int:
+        return int(self._wall() * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    started_ms: int
+    ran_ms: int
+    suspended_ms: int
+
+
+def _times(outcome: Run | None, spans: list[Span]) -> _Times:
+    """Of the run that counts; as far as nobody saw it, from what its record says."""
+    if outcome is None:
+        started = [at_ms for _, phase, at_ms in spans if phase == TaskState.RUNNING.value]
+        return _Times(min(started, default=0), 0, 0)
+    name, ended_ms = run_id(outcome), outcome.stamp[0]
+    own = [(phase, at_ms) for run, phase, at_ms in spans if run == name]
+    running, suspended = TaskState.RUNNING.value, TaskState.SUSPENDED.value
+    started_ms = next((at_ms for phase, at_ms in own if phase == running), 0)
+    if not started_ms:
+        begun_ms = outcome.claim.stamp[0]
+        return _Times(begun_ms, max(0, ended_ms - begun_ms), 0)
+    ends = [*(at_ms for _, at_ms in own[1:]), ended_ms]
+    spent: dict[str, int] = {}
+    for (phase, at_ms), end_ms in zip(own, ends, strict=False):
+        spent[phase] = spent.get(phase, 0) + max(0, end_ms - at_ms)
+    return _Times(started_ms, spent.get(running, 0), spent.get(suspended, 0))

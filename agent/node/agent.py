@@ -1,0 +1,499 @@
+"""A live node from outside: started, asked, told of changes, stopped.
+
+This is the composition root: the only place that knows the protocol, the network, the disk and
+the programs at once. It decides nothing about tasks (``agent.protocol`` does) and words nothing
+for people (whoever shows it does); it wires, and keeps the wiring right when this node joins or
+leaves a flock while it runs.
+
+==========================  ====================================================================
+``agent.node.running``            the node with its disk, programs and driver
+``agent.flock.network``         links, discovery and roster of one membership
+``agent.flock.operations``           what a person does with a flock
+``agent.node.facts``           what can be told of all this, as values
+``agent.settings.node_settings``        what a person sets in a file
+``agent.data.datasets``        what the node keeps for tasks, and its way to and from others
+``agent.presence.watching``        whether this machine helps now, and why
+``agent.node.thread``          the same in a background thread
+``agent.node.serving``        the same as a process of its own
+==========================  ====================================================================
+
+All methods are for the loop in which the service was started; ``agent.node.thread`` bridges from
+other threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from agent import __version__
+from agent.data.publishing_surface import DataSurface
+from agent.driver.ports import Told
+from agent.flock.admission import AdmissionOffice
+from agent.flock.member_clients import MemberClients
+from agent.flock.network import FlockNetwork
+from agent.flock.operations import INVITATION_VALID_S, FlockOffice
+from agent.flock.own_join_request import AskOffice
+from agent.history.task_history import TaskHistory
+from agent.host import logs
+from agent.host.memory import Hoard, search_rarely
+from agent.host.stop_signals import program_grace_s
+from agent.net import certificates, identity
+from agent.net.asking import Request as AskedFlock
+from agent.net.membership import Membership
+from agent.net.private_files import PrivateFolder
+from agent.net.refusals import MembershipError
+from agent.net.transfer_pipe import Pipe
+from agent.node.facts import (
+    Facts,
+    FlockFacts,
+    InvitationFacts,
+    MemberFacts,
+    Notice,
+    PeerFacts,
+    PeersChanged,
+    ServiceError,
+    VolunteeringMoved,
+)
+from agent.node.pending_requests import Request, RequestDesk
+from agent.node.report import facts_of
+from agent.node.running import LiveNode, open_datasets, open_journal
+from agent.paths import Home
+from agent.presence.load import watch_load
+from agent.presence.watching import ServicePresence
+from agent.protocol.effects import Answer, TaskMoved
+from agent.protocol.events import PresenceChanged
+from agent.protocol.messages import Message
+from agent.protocol.records import NodeId, TaskId
+from agent.protocol.settings import Settings
+from agent.protocol.table import Table
+from agent.settings.node_settings import NodeSettings, read_settings
+
+PROGRAMS_EVERY_S = 30.0
+_Result = TypeVar("_Result")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What whoever starts a node decides; what a person decides is in ``settings.toml``."""
+
+    discovery: bool = True
+    """Look for peers by multicast."""
+    protocol: Settings = field(default_factory=Settings)
+    stop_within_s: float = 10.0
+    """How long handing back may take before the node ends all the same."""
+    grace_s: float = field(default_factory=program_grace_s)
+    """How long a program that is asked to stop may take."""
+    log_to_files: bool = True
+    log_to_terminal: bool = False
+
+
+class Service(DataSurface):
+    """One live node, from ``start`` to ``stop``."""
+
+    def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
+        self._home, self._options, self.settings = home, options, settings
+        self._watchers: list[Callable[[Notice], None]] = []
+        self._requests = RequestDesk(settings.name)
+        self._handed_back = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._reason = ""
+        self.changing_settings = asyncio.Lock()
+        self._operation: asyncio.Task[Any] | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        self._end_logs: Callable[[], None] = lambda: None
+        self.network: FlockNetwork | None = None
+        self._office = FlockOffice(self)
+        self.asking, self.admission = AskOffice(self), AdmissionOffice(self)
+        self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
+        self.member_clients = MemberClients(self)
+        self.history = TaskHistory(
+            home.data, lambda: self.table, lambda: self.node_id, self.name_of
+        )
+        self.subscribe(self.history.noticed)
+        self.started_s = time.time()
+
+    @classmethod
+    async def start(cls, home: Home, options: Options | None = None) -> Service:
+        """Start the node of this home.
+
+        Raises ``AlreadyRunningError`` when an agent runs on it, ``ServiceError`` with one
+        sentence for anything else that a person can mend.
+        """
+        options = options or Options()
+        try:
+            await asyncio.to_thread(home.prepare)
+        except OSError as error:
+            raise ServiceError(
+                f"{error.filename} cannot be made ({error.strerror}): give this account the right "
+                f"to, or set WINGBEAT_HOME to another folder."
+            ) from error
+        service = cls(home, options, read_settings(home.settings_file))
+        try:
+            await service._begin()
+        except MembershipError as error:
+            raise ServiceError(str(error)) from error
+        return service
+
+    async def stop(self, reason: str = "stopped") -> None:
+        """Hand everything back, say goodbye, close. Can be called again."""
+        if self._reason:
+            await self._stopped.wait()
+            return
+        self._reason = reason
+        log.info("stopping: %s", reason)
+        if self._operation is not None:
+            self._operation.cancel()
+            await asyncio.gather(self._operation, return_exceptions=True)
+        await self.asking.close()
+        await self.presence.stop()
+        try:
+            await self.end_node(reason)
+        finally:
+            self._requests.give_up()
+            await self.history.stop()
+            log.log(logs.NORMAL, "stopped")
+            self._end_logs()
+            self._stopped.set()
+
+    async def wait_stopped(self) -> str:
+        """Until the node has stopped, for whatever reason; the reason."""
+        await self._stopped.wait()
+        return self._reason
+
+    # -- work ------------------------------------------------------------------------------
+
+    async def request(self, event: Request) -> Answer:
+        """Hand in what a client wants; its ``request`` id is replaced by a new one.
+
+        An accepted submission is on this disk, and with peers present on one more. Raises
+        ``ServiceError`` when the node stops before it could answer.
+        """
+        if self._reason:
+            raise ServiceError(f"{self.name} is stopping: ask another machine.")
+        return await self._requests.ask(event, self._live.hand)
+
+    def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
+        """Be told of changes, in the loop and in order; returns what ends that.
+
+        The callback must not block. If it raises, that is logged, and it is told further on.
+        """
+        self._watchers.append(callback)
+
+        def unsubscribe() -> None:
+            if callback in self._watchers:
+                self._watchers.remove(callback)
+
+        return unsubscribe
+
+    @property
+    def table(self) -> Table:
+        """The table, to be read only, and only in the loop.
+
+        It is ahead of the notices: a change is told when it is on disk.
+        """
+        return self._live.node.table
+
+    def story(self, task: TaskId) -> list[str]:
+        """Why the task moved, as far as this node saw it."""
+        return self._live.node.story(task)
+
+    # -- this node and its peers -----------------------------------------------------------
+
+    @property
+    def home(self) -> Home:
+        """Where this node keeps its files."""
+        return self._home
+
+    @property
+    def live(self) -> LiveNode:
+        """The node that runs now, for the parts of the composition root."""
+        return self._live
+
+    @property
+    def node_id(self) -> NodeId:
+        """This node; a new one after it has left a flock."""
+        return self._live.node_id
+
+    @property
+    def name(self) -> str:
+        """What people call this node."""
+        return self.settings.name
+
+    @property
+    def port(self) -> int:
+        """Where members reach this node; 0 without a flock."""
+        return 0 if self.network is None else self.network.links.port
+
+    def peers(self) -> list[PeerFacts]:
+        """The linked peers, those that have been linked longest first."""
+        network = self.network
+        if network is None:
+            return []
+        return network.peers.facts(network.links.report(), time.time())
+
+    def name_of(self, node: NodeId) -> str:
+        """What people call a node: by its own word, else by the roster, else its id."""
+        if node == self.node_id:
+            return self.name
+        return node if self.network is None else self.network.name_of(node)
+
+    def facts(self) -> Facts:
+        """Everything that ``doctor`` needs to explain what is seen and what is not."""
+        return facts_of(self)
+
+    def set_volunteering(self, mode: str) -> None:
+        """A mode or ``paused``, until the next start; raises ``ServiceError`` otherwise."""
+        self.presence.set_mode(mode)
+
+    def look_for_programs(self) -> tuple[str, ...]:
+        """Programs were installed or removed; the ones that are there now."""
+        return self._live.look_for_programs()
+
+    # -- the flock -------------------------------------------------------------------------
+
+    @property
+    def flock(self) -> FlockFacts | None:
+        """The flock that this node belongs to; None when it runs alone."""
+        return self._office.flock()
+
+    async def create_flock(self, name: str) -> FlockFacts:
+        """Make a flock with this node as its first member. Raises ``ServiceError``."""
+        return await self._alone(self._office.create(name))
+
+    async def invite(
+        self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S
+    ) -> InvitationFacts:
+        """An invitation to this node's flock. Raises ``ServiceError``."""
+        return await self._alone(self._office.invite(uses, valid_for_s))
+
+    async def join(self, text: str) -> FlockFacts:
+        """Join the flock of an invitation; its text, or that of its file.
+
+        What this node has in its table goes with it. Raises ``ServiceError``.
+        """
+        return await self._alone(self._office.join(text))
+
+    async def join_asked(self, request: AskedFlock) -> FlockFacts:
+        """Join the flock that was asked, once it has let this machine in."""
+        return await self._alone(self._office.join_asked(request))
+
+    def check_port(self) -> None:
+        """Raises ``ServiceError`` when members could not reach this machine."""
+        self._office.check_port()
+
+    def members(self) -> list[MemberFacts]:
+        """Who belongs; nobody without a flock."""
+        return self._office.members()
+
+    async def expel(self, name_or_id: str) -> str:
+        """Expel a member for ever; a warning or nothing. Raises ``ServiceError``."""
+        return await self._alone(self._office.expel(name_or_id))
+
+    async def leave(self, *, even_as_last_keeper: bool = False) -> str:
+        """Leave the flock: what runs here is handed back, and the flock's table stays there.
+
+        The table that this node had is set aside in its data folder; it goes on alone, as a new
+        node with an empty one. Returns what could not be done, or nothing. Raises
+        ``ServiceError``.
+        """
+        return await self._alone(self._office.leave(even_as_last_keeper=even_as_last_keeper))
+
+    # -- for the driver: its audience and its network --------------------------------------
+
+    def answered(self, answer: Answer) -> None:
+        """A request is answered."""
+        self._requests.answered(answer)
+
+    def told(self, notice: Told) -> None:
+        """The node tells of a task or workflow."""
+        if isinstance(notice, TaskMoved):
+            self._live.datasets.moved(notice)
+            self._live.published.moved(notice)
+        self.notify(notice)
+
+    def stopped(self) -> None:
+        """Everything is handed back."""
+        self._handed_back.set()
+
+    def failed(self, error: BaseException) -> None:
+        """The node is at fault: it is stopped as well as it still can be."""
+        log.error("this node stops because of a fault of its own: %r", error)
+        if self._reason:
+            self._handed_back.set()
+            return
+        self._in_background(self.stop("a fault of this program, see its log"))
+
+    def send(self, peers: Sequence[NodeId], message: Message) -> None:
+        """To peers, where there are any."""
+        if self.network is not None:
+            self.network.send(peers, message)
+
+    def unlink(self, peer: NodeId, reason: str) -> None:
+        """Of a peer, where there are any."""
+        if self.network is not None:
+            self.network.unlink(peer, reason)
+
+    async def open_bulk(self, peer: NodeId) -> Pipe:
+        """A transfer of data with a peer. Raises ``OSError``."""
+        if self.network is None:
+            raise ConnectionError("this node belongs to no flock")
+        return await self.network.links.open_bulk(peer)
+
+    # -- for the parts of the composition root ---------------------------------------------
+
+    @property
+    def options(self) -> Options:
+        """With what this was started."""
+        return self._options
+
+    def notify(self, notice: Notice) -> None:
+        """Tell everybody who subscribed."""
+        if isinstance(notice, PeersChanged):
+            self._live.datasets.peer_seen(notice.peer, linked=notice.linked)
+        for watcher in list(self._watchers):
+            try:
+                watcher(notice)
+            except Exception:
+                log.exception("somebody who subscribed failed at %s", notice)
+
+    async def begin_node(self) -> None:
+        """Start the node that this home holds now, and its network if it belongs to a flock."""
+        async with AsyncExitStack() as undone:
+            journal = await open_journal(self._home)
+            self._begin_logs()
+            undone.push_async_callback(asyncio.to_thread, journal.close)
+            membership = await asyncio.to_thread(Membership.open, self._home.identity)
+            me = await asyncio.to_thread(_node_id, self._home, membership)
+            datasets = await open_datasets(me, self._home, self.settings, self.open_bulk)
+            undone.push_async_callback(datasets.close)
+            self._live = LiveNode(me, self._home, self.settings, self._options, journal, datasets)
+            self._live.work_began = self.presence.work_began
+            self._live.published.offered = self.notify
+            network = None if membership is None else self._office.network_of(membership)
+            members = () if network is None else network.member_ids
+            await self._live.start(members, self, self, self.presence.current())
+            undone.pop_all()
+            undone.push_async_callback(self._live.close)
+            if network is not None:
+                await self._office.connect(network)
+            undone.pop_all()
+
+    async def end_node(self, reason: str) -> None:
+        """Hand back, say goodbye, and close what ``begin_node`` has opened."""
+        await self.hand_back(reason)
+        await self.end_network()
+        await self._live.close()
+
+    async def hand_back(self, reason: str) -> None:
+        """Until the node has handed everything back, or the time for it is over."""
+        self._handed_back.clear()
+        self._live.shut_down(reason)
+        try:
+            async with asyncio.timeout(self._options.stop_within_s):
+                await self._handed_back.wait()
+        except TimeoutError:
+            log.warning("not everything was handed back in time")
+
+    async def end_network(self) -> None:
+        """Close the links, if there are any."""
+        network, self.network = self.network, None
+        if network is not None:
+            await network.stop()
+
+    def set_presence(self, presence: PresenceChanged) -> None:
+        """Whether this machine works for others now."""
+        self._live.set_presence(presence)
+
+    def _running(self) -> int:
+        return self._live.children.running()
+
+    def _presence_changed(self, presence: PresenceChanged, reason: str, paused: bool) -> None:
+        if self.network is None or not self.network.expelled:
+            self._live.set_presence(presence)
+        helps = presence.volunteering, presence.owner_present
+        self.notify(VolunteeringMoved(*helps, reason, paused))
+
+    # -- inside ----------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        try:
+            await self.begin_node()
+        except BaseException:
+            self._end_logs()
+            raise
+        await self.history.start()
+        log.log(
+            logs.NORMAL,
+            "Wingbeat %s runs as %s (%s), process %d",
+            __version__,
+            self.name,
+            self.node_id,
+            os.getpid(),
+        )
+        self.presence.start()
+        search_rarely()
+        self._in_background(self._look_now_and_then())
+        steady = lambda: None if self._reason or self._operation else self._live  # noqa: E731
+        self._in_background(watch_load(steady, self._stopped))
+
+    def _begin_logs(self) -> None:
+        """Not before this home is ours: the log is part of it."""
+        options = self._options
+        self._end_logs()
+        try:
+            terminal = sys.stderr if options.log_to_terminal else None
+            self._end_logs = logs.begin(self._home.log if options.log_to_files else None, terminal)
+        except OSError as error:
+            self._end_logs = logs.begin(None, sys.stderr)
+            log.warning("the log in %s cannot be written: %s", self._home.log, error.strerror)
+
+    async def _look_now_and_then(self) -> None:
+        """Programs are installed while the node runs, and what it does not use adds up."""
+        hoard = Hoard()
+        while not self._stopped.is_set():
+            try:
+                async with asyncio.timeout(PROGRAMS_EVERY_S):
+                    await self._stopped.wait()
+            except TimeoutError:
+                if not self._reason and self._operation is None:
+                    self.look_for_programs()
+                hoard.give_back()
+
+    async def _alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """One operation on the flock at a time; a stop ends it."""
+        if self._reason or self._operation is not None:
+            work.close()
+            busy = "is stopping" if self._reason else "is busy with its flock"
+            raise ServiceError(f"{self.name} {busy}: try again later.")
+        task = asyncio.create_task(work)
+        self._operation = task
+        try:
+            return await task
+        except MembershipError as error:
+            raise ServiceError(str(error)) from error
+        finally:
+            self._operation = None
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def _node_id(home: Home, membership: Membership | None) -> NodeId:
+    """The name of this node is its key, which it has before it joins and takes with it."""
+    if membership is not None:
+        return membership.node_id
+    folder = PrivateFolder(home.identity)
+    folder.prepare()
+    return certificates.node_id_of(identity.own_key(folder).public_key())

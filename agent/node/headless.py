@@ -1,0 +1,116 @@
+"""An agent as a process: a live node, and the way in to it for clients.
+
+Kept apart from the command that starts it, because this is the one place that puts a node and its
+clients' server together, and the command line may know neither. Whoever hosts a node in another
+way (a window) does the same three things: the node, the server beside it, the order of their ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from agent.control.server import ControlServer
+from agent.driver.resting import new_loop
+from agent.host.stop_signals import Ending, InputEnding, native_ending
+from agent.net.refusals import MembershipError
+from agent.node.agent import Options, Service
+from agent.node.facts import ServiceError
+from agent.node.running import refuse_second_start
+from agent.node.serving import live
+from agent.paths import Home
+from agent.settings.editing import keep_changes
+from agent.settings.node_settings import read_settings
+
+
+class NotStartedError(Exception):
+    """One sentence: why there is no agent now."""
+
+
+class Running(Struct, frozen=True):
+    """What is told of an agent when it runs."""
+
+    node: str
+    name: str
+    flock: str
+    process: int
+    control_port: int
+    port: int
+    data_folder: str
+    log_folder: str
+
+
+def run(
+    name: str | None,
+    port: int | None,
+    started: Callable[[Running], None],
+    *,
+    until_input_ends: bool = False,
+) -> str:
+    """Run the agent of this user's home until it is asked to end; the reason."""
+    home = Home.of()
+    ending = InputEnding(native_ending()) if until_input_ends else native_ending()
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    try:
+        keep_settings(home, {"name": name, "port": port})
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            options = Options(log_to_terminal=terminal)
+            return runner.run(live_with_clients(home, options, ending, started))
+    except (ServiceError, MembershipError) as error:
+        raise NotStartedError(str(error)) from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise NotStartedError(f"the agent cannot start: {where}{error.strerror}") from error
+
+
+async def live_with_clients(
+    home: Home, options: Options, ending: Ending, started: Callable[[Running], None]
+) -> str:
+    """Until it is asked to end. Clients are told last, when everything is handed back."""
+    servers: list[ControlServer] = []
+    ends: list[asyncio.Task[None]] = []
+
+    async def serve(service: Service) -> None:
+        def stop(reason: str) -> None:
+            ends.append(asyncio.create_task(service.stop(reason)))
+
+        server = ControlServer(service, home.data, stop)
+        await server.start()
+        servers.append(server)
+        started(_running(service, server))
+
+    try:
+        return await live(home, options, ending, serve)
+    finally:
+        for server in servers:
+            await server.stop()
+
+
+def _running(service: Service, server: ControlServer) -> Running:
+    facts = service.facts()
+    return Running(
+        facts.node,
+        facts.name,
+        service.flock.name if service.flock else "",
+        facts.process_id,
+        server.port,
+        facts.port,
+        facts.data_folder,
+        facts.log_folder,
+    )
+
+
+def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
+    """Put what was told into the settings file, in the place of what it says so far.
+
+    Not while an agent runs: a second start is refused, and changes nothing. Raises ``ServiceError``.
+    """
+    given = {key: value for key, value in told.items() if value is not None}
+    if given:
+        refuse_second_start(home)
+        read_settings(home.settings_file)
+        home.prepare()
+        keep_changes(home.settings_file, given)

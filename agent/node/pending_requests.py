@@ -1,0 +1,55 @@
+"""What clients want of the node, from the asking to the answer.
+
+Each request gets a name of its own, by which the node's answer finds its way back; whoever waits
+when the node stops is told so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent.node.facts import ServiceError
+from agent.protocol.effects import Answer
+from agent.protocol.events import Cancel, Event, MarkGate, Prioritise, Retry, Submit
+
+REQUESTS_MAX = 10_000
+
+Request = Submit | Cancel | Retry | Prioritise | MarkGate
+
+
+class RequestDesk:
+    """All requests that wait, in the loop."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._waiting: dict[str, asyncio.Future[Answer]] = {}
+
+    async def ask(self, event: Request, hand: Callable[[Event], None]) -> Answer:
+        """Hand it in under a new name, and wait. Raises ``ServiceError``."""
+        if len(self._waiting) >= REQUESTS_MAX:
+            raise ServiceError(f"{REQUESTS_MAX} requests wait on {self._name}: ask again later.")
+        name = uuid.uuid4().hex
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[name] = answer
+        try:
+            hand(replace(event, request=name))
+            return await answer
+        finally:
+            self._waiting.pop(name, None)
+
+    def answered(self, answer: Answer) -> None:
+        """A request is answered."""
+        waiting = self._waiting.get(answer.request)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
+
+    def give_up(self) -> None:
+        """The node answers no more."""
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(
+                    ServiceError(f"{self._name} stopped before it could answer: ask another one.")
+                )

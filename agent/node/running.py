@@ -1,0 +1,245 @@
+"""One node with its disk, its programs and its driver: what belongs together from start to stop.
+
+A node that leaves its flock becomes another one: its name is its key, and the table of the flock
+stays with the flock. So all of this is built and ended as one, while the process goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from agent import __version__
+from agent.data.datasets import DatasetOffice
+from agent.data.publishing import PublishedPrograms
+from agent.data.transfers import Reach
+from agent.driver.driver import Driver
+from agent.driver.ports import Audience, Network
+from agent.execution.children import Children
+from agent.execution.limits import node_limits
+from agent.execution.machine import capabilities
+from agent.execution.programs import Programs
+from agent.node.facts import AlreadyRunningError, ServiceError
+from agent.node.programs import ProgramReader
+from agent.node.work_port import WorkPort
+from agent.paths import Home
+from agent.protocol.events import (
+    CapabilitiesChanged,
+    ChildStarted,
+    Event,
+    PresenceChanged,
+    Shutdown,
+    Started,
+)
+from agent.protocol.messages import Capabilities
+from agent.protocol.node import Node, NodeSetup
+from agent.protocol.records import DatasetId, NodeId
+from agent.settings.node_settings import SPARE, NodeSettings
+from agent.storage.datasets.room import GIGABYTE
+from agent.storage.errors import JournalError, JournalInUse
+from agent.storage.journal import Journal
+from agent.storage.lock import FolderLock
+from agent.storage.places import Places
+from agent.storage.reading import Remembered
+
+if TYPE_CHECKING:
+    from agent.node.agent import Options
+
+log = logging.getLogger(__name__)
+
+
+def refuse_second_start(home: Home) -> None:
+    """Raises ``AlreadyRunningError`` when an agent runs on this home."""
+    if not home.journal.exists():
+        return
+    try:
+        FolderLock.take(Places(home.journal).lock).release()
+    except JournalInUse as error:
+        raise _runs_already(home, error) from error
+
+
+async def open_journal(home: Home) -> Journal:
+    """The journal of this home, which is also the lock on it."""
+    try:
+        return await asyncio.to_thread(Journal.open, home.journal)
+    except JournalInUse as error:
+        raise _runs_already(home, error) from error
+    except JournalError as error:
+        raise ServiceError(str(error)) from error
+
+
+def _runs_already(home: Home, error: JournalInUse) -> AlreadyRunningError:
+    who = "" if error.process_id is None else f" as process {error.process_id}"
+    return AlreadyRunningError(
+        f"Wingbeat runs already on {home.data}{who}; use that one, or stop it first.",
+        error.process_id,
+    )
+
+
+async def open_datasets(
+    me: NodeId, home: Home, settings: NodeSettings, reach: Reach
+) -> DatasetOffice:
+    """The datasets of this home."""
+    folder = home.data / "datasets"
+    try:
+        quota_bytes = int(settings.datasets_gb * GIGABYTE)
+        return await DatasetOffice.open(me, folder, quota_bytes, reach, settings.datasets)
+    except OSError as error:
+        raise ServiceError(
+            f"The datasets in {folder} cannot be opened ({error.strerror or error}): check the disk"
+            " and whom the folder belongs to."
+        ) from error
+
+
+class LiveNode:
+    """Built around an open journal and an open store, which it closes in the end."""
+
+    def __init__(
+        self,
+        me: NodeId,
+        home: Home,
+        settings: NodeSettings,
+        options: Options,
+        journal: Journal,
+        datasets: DatasetOffice,
+    ) -> None:
+        self.node_id, self._home, self._settings = me, home, settings
+        self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
+        machine = capabilities((), home.scratch, settings.tags)
+        reader = ProgramReader(machine)
+        self.programs = Programs(home.programs, reader)
+        self.published = PublishedPrograms(
+            home.data,
+            settings.published_programs,
+            datasets,
+            self.programs,
+            reader,
+            self._programs_changed,
+        )
+        self.children = Children(
+            self.programs,
+            home.scratch,
+            home.log / "tasks",
+            self.hand,
+            grace_s=options.grace_s,
+            store=datasets,
+            limits=node_limits(machine.memory_mb, settings.slots, settings.memory_gb),
+            spare=settings.processor == SPARE,
+        )
+        self.notices: tuple[str, ...] = ()
+        self.presence: PresenceChanged
+        self._load_percent = 0
+        self.work_began: Callable[[], object] = int  # nobody wants to know
+        self.node: Node
+        self.driver: Driver
+
+    async def start(
+        self,
+        members: tuple[NodeId, ...],
+        network: Network,
+        audience: Audience,
+        presence: PresenceChanged,
+    ) -> None:
+        """Read what the disk has and begin. Nothing is linked yet."""
+        try:
+            remembered = await asyncio.to_thread(self._journal.read)
+        except JournalError as error:
+            raise ServiceError(str(error)) from error
+        await asyncio.to_thread(self._look_around)
+        holdings = await asyncio.to_thread(self.datasets.store.holdings)
+        self.notices = remembered.notices
+        for notice in remembered.notices:
+            log.warning("%s", notice)
+        self.node = Node(self._setup(remembered, members, holdings))
+        self.published.begin(self.node.table)
+        work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
+        self.driver = Driver(self.node, network, self._journal, work, audience)
+        self.datasets.begin(self.node, self._protocol.copies, self.hand)
+        self.hand(Started())
+        self.set_presence(presence)
+
+    def hand(self, event: Event) -> None:
+        """Whatever happens to the node."""
+        if isinstance(event, ChildStarted):
+            self.work_began()
+        if not self.datasets.commits(event, self.driver.hand):
+            self.driver.hand(event)
+
+    def set_presence(self, presence: PresenceChanged) -> None:
+        """Whether this machine works for others now."""
+        self.presence = replace(presence, load_percent=self._load_percent)
+        if presence.volunteering:
+            self.children.prepare()
+        self.hand(self.presence)
+
+    def set_load(self, percent: int) -> None:
+        """How busy this machine is; nothing else has changed."""
+        self._load_percent = percent
+        self.presence = replace(self.presence, load_percent=percent)
+        self.hand(self.presence)
+
+    def look_for_programs(self) -> tuple[str, ...]:
+        """What is installed now; the flock is told when it changed."""
+        before = self.children.names()
+        self.programs.look()
+        names = self.children.names()
+        if names != before:
+            self._programs_changed()
+        return names
+
+    def _programs_changed(self) -> None:
+        log.info("programs here: %s", ", ".join(self.children.names()) or "none")
+        self.hand(CapabilitiesChanged(self._capabilities()))
+
+    def shut_down(self, reason: str) -> None:
+        """Ask the node to hand everything back; the audience hears when it has."""
+        self.hand(Shutdown(reason))
+
+    async def close(self) -> None:
+        """Let go of everything, whether or not it was handed back."""
+        self.driver.close()
+        await self.children.close()
+        await self.datasets.close()
+        await asyncio.to_thread(self._journal.close)
+
+    def _look_around(self) -> None:
+        self.programs.look()
+        self.published.load()
+        with suppress(OSError):
+            self.children.clear_scratch()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this machine has, as the flock is told."""
+        return self._capabilities()
+
+    def _capabilities(self) -> Capabilities:
+        found = capabilities(self.children.names(), self._home.scratch, self._settings.tags)
+        return structs.replace(found, takes_published=self.published.takes)
+
+    def _setup(
+        self,
+        remembered: Remembered,
+        members: tuple[NodeId, ...],
+        holdings: tuple[DatasetId, ...],
+    ) -> NodeSetup:
+        return NodeSetup(
+            node=self.node_id,
+            name=self._settings.name,
+            slots=self._settings.slots,
+            capabilities=self._capabilities(),
+            settings=self._protocol,
+            members=members,
+            identity=remembered.identity,
+            workflows=remembered.workflows,
+            lives=remembered.lives,
+            prunings=remembered.prunings,
+            holdings=holdings,
+            version=__version__,
+        )

@@ -1,0 +1,81 @@
+"""Programs and their data as the driver's one port: each request goes to whoever does it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from agent.data.publishing import NotAcceptedError, PublishedPrograms
+from agent.data.transfers import DatasetTransfers
+from agent.execution.children import Children
+from agent.execution.programs import ProgramError
+from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch, StartChild
+from agent.protocol.events import ChildFailed, ChildNotStarted, Event
+from agent.protocol.records import RunName, TaskId, short_text
+
+
+class WorkPort:
+    """What ``agent.driver.ports.Programs`` asks for."""
+
+    def __init__(
+        self,
+        children: Children,
+        transfers: DatasetTransfers,
+        published: PublishedPrograms,
+        tell: Callable[[Event], None],
+    ) -> None:
+        self._children, self._transfers = children, transfers
+        self._published, self._tell = published, tell
+        self._preparing: dict[tuple[TaskId, RunName], asyncio.Task[None]] = {}
+
+    def fetch(self, effect: Fetch) -> None:
+        """Bring the inputs of a run here."""
+        self._transfers.fetch(effect)
+
+    def copy(self, effect: CopyOutputs) -> None:
+        """Have its outputs on more disks."""
+        self._transfers.copy(effect)
+
+    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
+        """Have what it saved on one more disk."""
+        self._transfers.copy_checkpoint(effect)
+
+    def start(self, effect: StartChild) -> None:
+        """Start the program of a run, once it is laid out if it came with the work."""
+        if effect.spec.published is None:
+            self._children.start(effect)
+            return
+        key = (effect.task, effect.run)
+        task = self._preparing[key] = asyncio.create_task(self._prepare_and_start(effect))
+        task.add_done_callback(lambda _: self._preparing.pop(key, None))
+
+    def suspend(self, task: TaskId, run: RunName) -> None:
+        """Stop its processes where they are."""
+        self._children.suspend(task, run)
+
+    def resume(self, task: TaskId, run: RunName) -> None:
+        """Let them go on."""
+        self._children.resume(task, run)
+
+    def stop(self, task: TaskId, run: RunName, reason: str) -> None:
+        """End fetching, program and processes; it is told when nothing is left."""
+        self._transfers.stop(task, run)
+        preparing = self._preparing.pop((task, run), None)
+        if preparing is not None:
+            preparing.cancel()
+        self._children.stop(task, run, reason)
+
+    async def _prepare_and_start(self, effect: StartChild) -> None:
+        key = (effect.task, effect.run)
+        try:
+            await self._published.ready(effect.spec)
+        except (OSError, NotAcceptedError) as error:
+            reason = short_text(f"{effect.spec.program} is not ready here: {error}")
+            self._tell(ChildNotStarted(*key, reason))
+            return
+        except ProgramError as error:  # its folder is the same everywhere: it will not get better
+            reason = short_text(f"{effect.spec.program} cannot be run: {error}")
+            self._tell(ChildFailed(*key, reason))
+            return
+        self._preparing.pop((effect.task, effect.run), None)
+        self._children.start(effect)

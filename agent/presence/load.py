@@ -1,0 +1,63 @@
+"""How busy this machine is, for whoever looks at the flock: all programs together, its own included.
+
+Looked at rarely, and told only where it has moved far enough that a person would say so: every word
+of it goes to all machines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import psutil
+
+from agent.presence.sources.processor import machine_busy_s
+
+if TYPE_CHECKING:
+    from agent.node.running import LiveNode
+
+LOOK_EVERY_S = 15.0
+STEP_PERCENT = 10
+"""A change by less is not told."""
+
+
+class Load:
+    """The average between two looks."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        busy_s: Callable[[], float] = machine_busy_s,
+        cores: int = 0,
+    ) -> None:
+        self._clock, self._busy_s = clock, busy_s
+        self._cores = cores or psutil.cpu_count() or 1
+        self._before = clock(), busy_s()
+
+    def look(self) -> int | None:
+        """In percent since the last look; None where no time has passed."""
+        (then_s, used_s), self._before = self._before, (self._clock(), self._busy_s())
+        passed_s = self._before[0] - then_s
+        if passed_s <= 0:
+            return None
+        share = (self._before[1] - used_s) / (passed_s * self._cores)
+        return round(100 * min(1.0, max(0.0, share)))
+
+
+async def watch_load(node: Callable[[], LiveNode | None], stopped: asyncio.Event) -> None:
+    """Until the service has stopped. There is no node while it joins or leaves a flock."""
+    load = Load()
+    while not stopped.is_set():
+        try:
+            async with asyncio.timeout(LOOK_EVERY_S):
+                await stopped.wait()
+        except TimeoutError:
+            percent, live = load.look(), node()
+            if percent is not None and live is not None and _moved(live, percent):
+                live.set_load(percent)
+
+
+def _moved(live: LiveNode, percent: int) -> bool:
+    return abs(percent - live.presence.load_percent) >= STEP_PERCENT

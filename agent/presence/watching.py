@@ -1,0 +1,400 @@
+"""Whether this machine helps now: watched in a thread, decided by ``agent.presence``, told to the node.
+
+Looking may take a moment (a screen server that hangs, a bus), so it has a thread of its own. What
+it decides is told in the loop: not the verdict that the thread had when it asked to, but the newest,
+so that a pause cannot be overtaken by what was seen before it.
+
+The node is told when something changes, not when the sentence does: how many seconds ago somebody
+moved the mouse is told to whoever asks, by ``state``.
+
+All methods are for the loop in which ``start`` was called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent.node.facts import ServiceError
+from agent.paths import Home
+from agent.presence.conditions import required
+from agent.presence.descriptions import describe, reading_of
+from agent.presence.hours import tomorrow_s
+from agent.presence.judgement import Cause, Memory, Now, Verdict
+from agent.presence.looking import Looker, Sources
+from agent.presence.pause import keep_wish, read_wish
+from agent.presence.readings import Kind, Readings, Unseen
+from agent.presence.rules import Mode, Rules, faults
+from agent.presence.sources.native import native_sources
+from agent.presence.verdict import LOOK_WHILE_RUNNING_S, effective, needed, verdict
+from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
+from agent.protocol.events import PresenceChanged
+from agent.protocol.records import short_text
+from agent.settings.node_settings import PAUSED, NodeSettings
+from agent.settings.presence_rules import write_settings
+
+TOMORROW_HOUR = 8
+"""A pause until tomorrow ends then, by the local clock."""
+TEST_FOR_S = 3.0
+"""So long all sources are watched after somebody asked what they see."""
+LOOK_ANEW_AFTER_S = 1.0
+"""Whoever asks sooner is told what was seen then."""
+ANSWER_WITHIN_S = 5.0
+JOIN_S = 2.0
+
+Hand = Callable[[PresenceChanged, str, bool], None]
+"""Told of every change: the event, the reason for whoever sits here, whether it is paused."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What one kind of source saw last."""
+
+    kind: Kind
+    sees: bool
+    needed: bool
+    """A rule asks for it now; where it cannot see then, the machine counts as used."""
+    text: str
+    read_s: float
+    """When, in seconds since 1970; 0 before the first look."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceState:
+    """Everything that explains whether this machine helps."""
+
+    volunteering: bool
+    owner_present: bool
+    cause: Cause
+    reason: str
+    rules: Rules
+    paused: bool
+    paused_until_s: float | None
+    """Seconds since 1970; None where it is not paused, or until somebody resumes."""
+    finishing: bool
+    sources: tuple[SourceState, ...]
+
+
+class ServicePresence:
+    """Watches, decides, and tells ``hand`` in the loop whenever the node has to know."""
+
+    def __init__(
+        self,
+        data: Path,
+        settings_file: Path,
+        rules: Rules,
+        *,
+        starts_paused: bool,
+        running: Callable[[], int],
+        hand: Hand,
+        make_sources: Callable[[], Sources],
+    ) -> None:
+        self._data, self._settings_file = data, settings_file
+        self._running, self._hand, self._make_sources = running, hand, make_sources
+        self._changed = threading.Condition()
+        self._rules = rules
+        self._wish: Wish = Paused() if starts_paused else read_wish(data)
+        self._readings = Readings()
+        self._read_s: dict[Kind, float | None] = {}
+        self._memory = Memory()
+        now = _now()
+        self._verdict = verdict(rules, self._wish, self._readings, self._memory, now)
+        self._memory = self._verdict.memory
+        self._told: PresenceChanged | None = None
+        self._test_until_s = self._tested_s = float("-inf")
+        self._woken = self._stopping = self._all_now = False
+        self._asking: list[asyncio.Future[None]] = []
+        """Who waits for the next round that begins."""
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop
+
+    @classmethod
+    def of(
+        cls, home: Home, settings: NodeSettings, running: Callable[[], int], hand: Hand
+    ) -> ServicePresence:
+        """For the settings of a home, with the sources of this system."""
+        return cls(
+            home.data,
+            home.settings_file,
+            settings.rules,
+            starts_paused=settings.volunteer == PAUSED,
+            running=running,
+            hand=hand,
+            make_sources=lambda: native_sources(time.monotonic),
+        )
+
+    def start(self) -> None:
+        """Begin to watch; what is found is handed from now on."""
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._watch, name="presence", daemon=True)
+        self._thread.start()
+
+    async def stop(self) -> None:
+        """Watch no more."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        await asyncio.to_thread(thread.join, JOIN_S)
+        _answer(self._asking)
+
+    # -- what a person wants -----------------------------------------------------------------------
+
+    def pause(self, until_s: float | None = None) -> None:
+        """Give the machine back now, until then (seconds since 1970) or until somebody resumes."""
+        self._want(Paused(until_s))
+
+    def finish_then_pause(self, until_s: float | None = None) -> None:
+        """Take nothing new; when what runs has ended, pause."""
+        self._want(Finishing(Paused(until_s)))
+
+    def resume(self) -> None:
+        """The rules decide again, by what is seen now."""
+        self._want(Unpaused())
+
+    def tomorrow_s(self) -> float:
+        """When a pause until tomorrow ends."""
+        now = _now()
+        return tomorrow_s(now.wall_s, now.zone, TOMORROW_HOUR)
+
+    def set_rules(self, rules: Rules, *, keep: bool = True) -> None:
+        """Other rules, also after a restart if they are to be kept; raises ``ServiceError``."""
+        wrong = faults(rules, _memory_mb())
+        if wrong:
+            raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
+        if keep:
+            write_settings(self._settings_file, rules, rules.mode.value)
+        with self._changed:
+            self._rules, self._all_now = rules, True  # what was seen answered other questions
+        self._decide_now()
+
+    def own_only(self, only: bool) -> None:
+        """Help only with what was submitted here; raises ``ServiceError``."""
+        self.set_rules(replace(self._rules, own_only=only))
+
+    def set_mode(self, mode: str) -> None:
+        """For as long as this node runs: a mode, or ``paused``; raises ``ServiceError``."""
+        if mode == "paused":
+            self._wish_now(Paused())
+            return
+        if mode not in tuple(Mode):
+            known = ", ".join(Mode)
+            raise ServiceError(f"The mode {mode!r} is not known: choose {known} or paused.")
+        self.set_rules(replace(self._rules, mode=Mode(mode)), keep=False)
+        self._wish_now(Unpaused())
+
+    # -- what is known -----------------------------------------------------------------------------
+
+    @property
+    def rules(self) -> Rules:
+        """The rules as they are."""
+        return self._rules
+
+    def current(self) -> PresenceChanged:
+        """What the node has to know now."""
+        with self._changed:
+            return self._event()
+
+    def state(self) -> PresenceState:
+        """Why this machine helps or not, with ages as they are now."""
+        with self._changed:
+            now = _now()
+            judged = self._judged(now)
+            wish = effective(self._wish, now.wall_s)
+            paused = wish.then if isinstance(wish, Finishing) else wish
+            return PresenceState(
+                volunteering=judged.volunteering,
+                owner_present=judged.owner_present,
+                cause=judged.cause,
+                reason=judged.reason,
+                rules=self._rules,
+                paused=isinstance(wish, Paused),
+                paused_until_s=paused.until_s if isinstance(paused, Paused) else None,
+                finishing=isinstance(wish, Finishing),
+                sources=tuple(self._source(kind, now) for kind in Kind),
+            )
+
+    async def look(self) -> PresenceState:
+        """The same after a look at every source, needed or not: to test them.
+
+        Whoever asks on and on, as a window does, has them looked at when they are due.
+        """
+        if self._thread is not None:
+            with self._changed:
+                looked = self._have_looked()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ANSWER_WITHIN_S):
+                    await looked
+        return self.state()
+
+    def work_began(self) -> None:
+        """Something runs now: where somebody may come back, every moment counts from here on."""
+        found = self._verdict
+        if found.cause is Cause.IDLE and found.look_again_s > LOOK_WHILE_RUNNING_S:
+            with self._changed:
+                self._wake()
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _want(self, wish: Wish) -> None:
+        try:
+            keep_wish(self._data, wish)
+        except OSError as error:
+            log.warning("this pause is not kept over a restart: %s", error)
+        self._wish_now(wish)
+
+    def _wish_now(self, wish: Wish) -> None:
+        with self._changed:
+            self._wish = wish
+        self._decide_now()
+
+    def _decide_now(self) -> None:
+        with self._changed:
+            self._decide()
+            self._wake()
+        self._tell()
+
+    def _wake(self) -> None:
+        self._woken = True
+        self._changed.notify_all()
+
+    def _have_looked(self) -> asyncio.Future[None]:
+        """Done when all sources have been looked at that are due; the lock is held."""
+        looked = self._loop.create_future()
+        now_s = time.monotonic()
+        testing = now_s < self._test_until_s
+        self._test_until_s = now_s + TEST_FOR_S
+        if testing and now_s - self._tested_s < LOOK_ANEW_AFTER_S:
+            looked.set_result(None)
+        else:
+            self._all_now |= not testing
+            self._asking.append(looked)
+            self._wake()
+        return looked
+
+    def _judged(self, now: Now) -> Verdict:
+        readings = replace(self._readings, running=self._running())
+        return verdict(self._rules, self._wish, readings, self._memory, now)
+
+    def _decide(self) -> None:
+        """The verdict for what is known now; the lock is held."""
+        self._verdict = self._judged(_now())
+        self._memory = self._verdict.memory
+        wish = self._wish
+        if self._verdict.pause_begins and isinstance(wish, Finishing):
+            wish = wish.then
+        wish = effective(wish, time.time())
+        if wish != self._wish:  # it has begun, or is over: no clock that is set brings it back
+            self._wish = wish
+            with suppress(OSError):
+                keep_wish(self._data, wish)
+
+    def _event(self) -> PresenceChanged:
+        found = self._verdict
+        return PresenceChanged(
+            volunteering=found.volunteering,
+            owner_present=found.owner_present,
+            reason=short_text(found.told),
+            own_only=found.own_only,
+            lets_end_ms=found.lets_end_ms,
+        )
+
+    def _tell(self) -> None:
+        """Hand the newest verdict, if the node does not know it; in the loop."""
+        with self._changed:
+            event, reason = self._event(), self._verdict.reason
+            paused = self._verdict.cause is Cause.PAUSED
+        if event != self._told:
+            self._told = event
+            log.info("%s", reason)
+            self._hand(event, reason, paused)
+
+    def _source(self, kind: Kind, now: Now) -> SourceState:
+        seen_s = self._read_s.get(kind)
+        reading = reading_of(kind, self._readings)
+        wanted = kind in needed(self._rules, self._wish, now)
+        return SourceState(
+            kind=kind,
+            sees=not isinstance(reading, Unseen),
+            needed=wanted and kind in required(self._rules, self._readings),
+            text=describe(kind, self._readings, self._memory, now),
+            read_s=0.0 if seen_s is None else now.wall_s - (now.steady_s - seen_s),
+        )
+
+    # -- the thread --------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        sources: Sources | None = None
+        looker: Looker | None = None
+        try:
+            while not self._stopping:
+                kinds, now, asking = self._begin_round()
+                if kinds and looker is None:
+                    sources = self._make_sources()
+                    looker = Looker(sources, time.monotonic)
+                if looker is not None and sources is not None:
+                    sources.watch(self._rules.exclusive_programs)
+                    looker.look(kinds, brisk=self._running() > 0, now=now)
+                    self._take(looker, kinds)
+                self._end_round(asking)
+        finally:
+            if sources is not None:
+                sources.close()
+
+    def _begin_round(self) -> tuple[frozenset[Kind], bool, list[asyncio.Future[None]]]:
+        """What to look at, whether all of it however lately it was looked at, and who waits."""
+        with self._changed:
+            self._woken = False
+            now, self._all_now = self._all_now, False
+            asking, self._asking = self._asking, []
+            testing = time.monotonic() < self._test_until_s
+            kinds = frozenset(Kind) if testing else needed(self._rules, self._wish, _now())
+            return kinds, now, asking
+
+    def _take(self, looker: Looker, kinds: frozenset[Kind]) -> None:
+        with self._changed:
+            if len(kinds) == len(Kind):
+                self._tested_s = time.monotonic()
+            self._readings = looker.readings(self._running())
+            self._read_s = {kind: looker.read_s(kind) for kind in Kind}
+
+    def _end_round(self, asking: list[asyncio.Future[None]]) -> None:
+        """Decide, tell, and rest until there is something to look at."""
+        with self._changed:
+            self._decide()
+            with suppress(RuntimeError):  # the loop has ended
+                if self._event() != self._told:
+                    self._loop.call_soon_threadsafe(self._tell)
+                if asking:
+                    self._loop.call_soon_threadsafe(_answer, asking)
+            if not (self._woken or self._stopping):
+                self._changed.wait(self._verdict.look_again_s)
+
+
+def _answer(asking: list[asyncio.Future[None]]) -> None:
+    """Those who still wait; in the loop."""
+    for each in asking:
+        if not each.done():
+            each.set_result(None)
+
+
+def _now() -> Now:
+    if hasattr(time, "tzset"):
+        time.tzset()  # the machine may have travelled
+    return Now(time.monotonic(), time.time())
+
+
+def _memory_mb() -> float:
+    import psutil
+
+    return float(psutil.virtual_memory().total) / 2**20

@@ -1,0 +1,247 @@
+"""What a person sets, in ``settings.toml`` of the configuration folder.
+
+Everything has a default and the file may be missing. What is wrong in it is answered with one
+sentence that names the file, the line or key, and what to do, and nothing is started: a node that
+ignores half of what its owner wrote would surprise later.
+
+=================  =======================================  ===================================
+key                what                                     default
+=================  =======================================  ===================================
+``name``           what people call this node               the name of the machine
+``port``           where members reach it; 0 takes any      29464
+``listen``         addresses to listen on                   all
+``addresses``      of other nodes, where multicast fails    none
+``slots``          programs at a time                       1
+``processor``      ``spare``: programs get what nobody      ``spare``
+                   else wants of it; ``share``: at a low
+                   priority, a little in any case
+``memory_gb``      what one program may take; 0 is the      a part of what
+                   default                                  the machine has
+``volunteer``      ``always``, ``when idle``,               ``always``
+                   ``by schedule`` or ``paused``
+``presence``       a table: ``agent.presence.rules``        see there
+``datasets``       where results are kept besides: the URL  only on the nodes
+                   of a folder, object store or PostgreSQL
+``datasets_gb``    how much data to keep for the flock; 0   half of what
+                   is the default                           would be free
+``tags``           for requirements, beside ``node``        none
+``join_requests``  whether machines without an invitation   ``true``
+                   may ask this keeper to let them in
+=================  =======================================  ===================================
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import platform
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
+from agent.node.facts import ServiceError
+from agent.presence.rules import Mode, Rules, faults
+from agent.presence.rules_file import read_rules
+
+NAME_LENGTH_MAX = 60
+SLOTS_MAX = 256
+URL_LENGTH_MAX = 2_000
+DISK_GB = 1_000_000.0
+ENTRIES_MAX = 64
+PAUSED = "paused"
+MODES = (*(each.value for each in Mode), PAUSED)
+FILE_BYTES_MAX = 256 * 1024
+
+ASK = "ask"
+TAKES = ("always", ASK, "never")
+"""What becomes of programs that others publish."""
+
+SPARE = "spare"
+PROCESSOR = (SPARE, "share")
+
+_Value = TypeVar("_Value")
+
+
+class SettingsError(ServiceError):
+    """One sentence about the settings file."""
+
+
+def machine_name() -> str:
+    """What the machine is called."""
+    plain = "".join(each for each in platform.node() if each.isprintable())
+    return plain.partition(".")[0][:NAME_LENGTH_MAX] or "unnamed"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSettings:
+    """The settings of one node."""
+
+    name: str = field(default_factory=machine_name)
+    port: int = DEFAULT_PORT
+    listen: tuple[str, ...] = ()
+    addresses: tuple[Address, ...] = ()
+    slots: int = 1
+    processor: str = SPARE
+    memory_gb: float = 0.0
+    volunteer: str = Mode.ALWAYS.value
+    presence: Rules = field(default_factory=Rules)
+    datasets: str = ""
+    datasets_gb: float = 0.0
+    published_programs: str = ASK
+    tags: tuple[str, ...] = ()
+    join_requests: bool = True
+
+    @property
+    def rules(self) -> Rules:
+        """When to help; paused for now means always once somebody resumes."""
+        mode = Mode.ALWAYS if self.volunteer == PAUSED else Mode(self.volunteer)
+        return replace(self.presence, mode=mode)
+
+
+def read_settings(path: Path) -> NodeSettings:
+    """The settings in a file; raises ``SettingsError``."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(FILE_BYTES_MAX + 1)
+        if len(content) > FILE_BYTES_MAX:
+            size = f"{FILE_BYTES_MAX // 1024} KB"
+            raise SettingsError(f"{path} is larger than {size}: remove what are no settings.")
+        given = tomllib.loads(content.decode())
+    except FileNotFoundError:
+        return NodeSettings()
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not written in UTF-8: save it as such.") from error
+    except OSError as error:
+        raise SettingsError(
+            f"{path} cannot be read ({error.strerror}): check whom it belongs to."
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is not TOML: {error}; mend that line or remove it.") from error
+    return _settings(path, given)
+
+
+def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
+    readers: dict[str, Callable[[object], object]] = {
+        "name": _name,
+        "port": _number(0, 65_535, "a port from 0 to 65535, 0 for any"),
+        "listen": _list_of(_host),
+        "addresses": _list_of(_address),
+        "slots": _number(1, SLOTS_MAX, f"a number from 1 to {SLOTS_MAX}"),
+        "processor": _processor,
+        "memory_gb": _gigabytes,
+        "volunteer": _mode,
+        "presence": read_rules,
+        "datasets": _url,
+        "datasets_gb": _gigabytes,
+        "published_programs": _taking,
+        "tags": _list_of(_tag),
+        "join_requests": _yes_or_no,
+    }
+    read: dict[str, object] = {}
+    for key, value in given.items():
+        reader = readers.get(key)
+        if reader is None:
+            known = ", ".join(readers)
+            raise SettingsError(f"{path}: there is no setting {key!r}; remove it ({known} exist).")
+        try:
+            read[key] = reader(value)
+        except ValueError as error:
+            raise SettingsError(f"{path}: {key} {error}") from error
+    settings = NodeSettings(**read)  # type: ignore[arg-type]
+    wrong = faults(settings.rules)
+    if wrong:
+        raise SettingsError(f"{path}: {wrong[0]}")
+    return settings
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise ValueError("has to be a text, like 'workshop 3'.")
+    if len(value) > NAME_LENGTH_MAX:
+        raise ValueError(f"is too long: at most {NAME_LENGTH_MAX} characters.")
+    return value.strip()
+
+
+def _number(least: int, most: int, what: str) -> Callable[[object], int]:
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"is {value!r}: it has to be {what}.")
+        return value
+
+    return read
+
+
+def _gigabytes(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < DISK_GB:
+        raise ValueError(f"is {value!r}: write how many gigabytes, like 50, or 0 for the default.")
+    return float(value)
+
+
+def _url(value: object) -> str:
+    if value in ("", "embedded"):
+        return ""
+    if not isinstance(value, str) or "://" not in value or len(value) > URL_LENGTH_MAX:
+        raise ValueError(
+            f"is {value!r}: write a URL, like 'file:///mnt/results' or"
+            " 'postgresql://user@server/results', or 'embedded'."
+        )
+    return value
+
+
+def _taking(value: object) -> str:
+    if value not in TAKES or not isinstance(value, str):
+        raise ValueError(f"is {value!r}: choose {', '.join(TAKES[:-1])} or {TAKES[-1]}.")
+    return value
+
+
+def _processor(value: object) -> str:
+    if value not in PROCESSOR or not isinstance(value, str):
+        raise ValueError(f"is {value!r}: it has to be 'spare' or 'share'.")
+    return value
+
+
+def _list_of(read_one: Callable[[object], _Value]) -> Callable[[object], tuple[_Value, ...]]:
+    def read(value: object) -> tuple[_Value, ...]:
+        if not isinstance(value, list) or len(value) > ENTRIES_MAX:
+            raise ValueError(f'has to be a list of up to {ENTRIES_MAX} texts, like ["one", "two"].')
+        return tuple(read_one(each) for each in value)
+
+    return read
+
+
+def _host(value: object) -> str:
+    try:
+        return str(ipaddress.ip_address(str(value)))
+    except ValueError:
+        raise ValueError(
+            f"has {value!r}, which is no address of this machine, like '192.168.1.7' or '::'."
+        ) from None
+
+
+def _address(value: object) -> Address:
+    if not isinstance(value, str):
+        raise ValueError(f"has {value!r}: write texts, like 'host:29464'.")
+    try:
+        return parse_address(value)
+    except AddressError as error:
+        raise ValueError(f"is wrong: {error}") from error
+
+
+def _yes_or_no(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"is {value!r}: write true or false.")
+    return value
+
+
+def _tag(value: object) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= NAME_LENGTH_MAX:
+        raise ValueError(f"has {value!r}: a tag is a short text, like 'gpu'.")
+    return value
+
+
+def _mode(value: object) -> str:
+    if value not in MODES or not isinstance(value, str):
+        raise ValueError(f"is {value!r}: choose {', '.join(MODES[:-1])} or {MODES[-1]}.")
+    return value
