@@ -14,7 +14,8 @@ from agent.control.surface import Surface
 from agent.control.views import dataset_view
 from agent.protocol.records import Dataset
 from agent.workflow.faults import FaultsError
-from agent.workflow.program_description import ProgramDescription, read_program
+from agent.workflow.program_description import ProgramDescription
+from agent.workflow.program_folder import read_program
 
 FOLDERS_MAX = 1_000
 Published = dict[str, tuple[Dataset, str]]

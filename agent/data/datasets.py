@@ -29,7 +29,8 @@ from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
 from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.protocol.states import TaskState
-from agent.storage.datasets.backend import Sharing, open_backend
+from agent.storage.datasets.backend import Sharing
+from agent.storage.datasets.backends import open_backend
 from agent.storage.datasets.lineage import Lineage
 from agent.storage.datasets.manifest import Entry
 from agent.storage.datasets.room import Quota, Wanted

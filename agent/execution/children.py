@@ -22,7 +22,8 @@ from urllib.parse import quote
 
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
 from agent.execution.confinement import ConfinementError, refuse_steering
-from agent.execution.groups import Exit, Groups, Launch, native_groups
+from agent.execution.groups import Exit, Groups, Launch
+from agent.execution.groups_native import native_groups
 from agent.execution.inherited import inherited
 from agent.execution.limits import (
     FREE_BYTES_MIN,

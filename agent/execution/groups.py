@@ -7,13 +7,10 @@ for the rest. How a system groups processes is behind this interface, a module f
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-
-from agent.execution.programs import ProgramError
 
 Hear = Callable[[int, bytes], None]
 """Told of what a program prints, by the number of the file that it prints to: 1 or 2."""
@@ -84,37 +81,3 @@ class Groups(Protocol):
 
     async def close(self) -> None:
         """Nothing is started any more; whatever is left is ended."""
-
-
-class NoGroups:
-    """On systems where programs cannot be run."""
-
-    def available(self) -> str:
-        return (
-            "Programs cannot be run on this system, because nothing here could suspend and end "
-            "them with all that they start; run them on Linux and Windows machines of the flock."
-        )
-
-    def prepare(self) -> None:
-        """There is nothing to be done."""
-
-    async def start(self, launch: Launch, hear: Hear) -> Process:
-        del launch, hear
-        raise ProgramError(self.available())
-
-    async def close(self) -> None:
-        """Nothing was started."""
-
-
-def native_groups() -> Groups:
-    """For the system that this runs on."""
-    if sys.platform == "win32":
-        from agent.execution.groups_windows import WindowsGroups
-
-        return WindowsGroups()
-    elif sys.platform == "linux":  # noqa: RET505 - so that the type checker sees one of them
-        from agent.execution.groups_linux import LinuxGroups
-
-        return LinuxGroups()
-    else:
-        return NoGroups()

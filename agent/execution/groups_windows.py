@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -206,8 +205,8 @@ class WindowsGroup(asyncio.SubprocessProtocol):
 class WindowsGroups:
     """Starts groups."""
 
-    def __init__(self, api: JobApi | None = None, spawn: Spawn | None = None) -> None:
-        self._api = api or native_api()
+    def __init__(self, api: JobApi, spawn: Spawn | None = None) -> None:
+        self._api = api
         self._spawn = spawn or _spawn_suspended
 
     def available(self) -> str:
@@ -247,13 +246,3 @@ async def _spawn_suspended(factory: Factory, launch: Launch) -> asyncio.Subproce
         creationflags=FLAGS,
     )
     return transport
-
-
-def native_api() -> JobApi:
-    """The calls themselves; only on Windows."""
-    if sys.platform == "win32":
-        from agent.execution.groups_windows_api import CtypesApi
-
-        return CtypesApi()
-    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
-        raise OSError("there are no such calls on this system")

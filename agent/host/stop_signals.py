@@ -12,29 +12,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
-
-from agent.execution.child import GRACE_S
 
 STANDARD_INPUT = 0
 READ_BYTES_MAX = 4_096
 INPUT_ENDED = "whoever started it has ended"
 Asked = Callable[[str], None]
 """Called in the loop with the reason, as often as somebody asks."""
-
-
-def program_grace_s() -> float:
-    """How long programs may take to end by themselves: less where the system does not wait."""
-    if sys.platform == "win32":
-        from agent.host.stop_signals_windows import PROGRAM_GRACE_S
-
-        return PROGRAM_GRACE_S
-    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
-        return GRACE_S
 
 
 class Ending(Protocol):
@@ -69,15 +56,3 @@ class InputEnding:
                 pass
         with suppress(RuntimeError):  # the process has ended meanwhile
             loop.call_soon_threadsafe(asked, INPUT_ENDED)
-
-
-def native_ending() -> Ending:
-    """For the system that this runs on."""
-    if sys.platform == "win32":
-        from agent.host.stop_signals_windows import WindowsEnding, native_api
-
-        return WindowsEnding(native_api())
-    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
-        from agent.host.stop_signals_posix import PosixEnding
-
-        return PosixEnding()

@@ -7,7 +7,7 @@
   whose handling it may be ended at any moment; so that handler waits too. Only top-level windows
   get these, so there is a hidden one with a thread of its own.
 
-What is decided is in ``WindowsEnding`` and runs anywhere; ``native_api`` is the few calls of the
+What is decided is in ``WindowsEnding`` and runs anywhere; ``windows_api`` the few calls of the
 system, by ctypes.
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import threading
 from collections.abc import Callable
 from typing import Protocol
@@ -107,13 +106,3 @@ class WindowsEnding:
     def _ask(self, reason: str) -> None:
         if self._loop is not None and self._asked is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._asked, reason)
-
-
-def native_api() -> WindowsApi:
-    """The calls themselves; only on Windows."""
-    if sys.platform == "win32":
-        from agent.host.windows_api import CtypesApi
-
-        return CtypesApi()
-    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
-        raise OSError("there are no such calls on this system")

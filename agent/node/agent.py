@@ -44,7 +44,7 @@ from agent.flock.own_join_request import AskOffice
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import Hoard, search_rarely
-from agent.host.stop_signals import program_grace_s
+from agent.host.stop_signals_native import program_grace_s
 from agent.net import certificates, identity
 from agent.net.asking import Request as AskedFlock
 from agent.net.membership import Membership

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
-from agent.host.stop_signals import Ending, InputEnding, native_ending
+from agent.host.stop_signals import Ending, InputEnding
+from agent.host.stop_signals_native import native_ending
 from agent.net.refusals import MembershipError
 from agent.node.agent import Options, Service
 from agent.node.facts import ServiceError

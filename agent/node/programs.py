@@ -12,11 +12,8 @@ from agent.execution.limits import Limits
 from agent.execution.programs import Program, ProgramError
 from agent.protocol.messages import Capabilities
 from agent.workflow.faults import FaultsError
-from agent.workflow.program_description import (
-    ProgramDescription,
-    ProgramRequirements,
-    read_program,
-)
+from agent.workflow.program_description import ProgramDescription, ProgramRequirements
+from agent.workflow.program_folder import read_program
 
 
 class ProgramReader:

@@ -6,7 +6,8 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from agent.host.stop_signals import Ending, native_ending
+from agent.host.stop_signals import Ending
+from agent.host.stop_signals_native import native_ending
 from agent.node.agent import Options, Service
 from agent.paths import Home
 

@@ -13,7 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agent.api.wording import published_as
+import msgspec
+
+from agent.api.wording import parameters_fault, published_as
+from agent.api.work import Submit
 
 FAULTS_MAX = 100
 NEAR_NAMES_MAX = 3
@@ -132,3 +135,14 @@ def shown(text: str) -> str:
     if len(flat) > SHOWN_CHARACTERS_MAX:
         flat = flat[: SHOWN_CHARACTERS_MAX - 1] + "…"
     return f'"{flat}"'
+
+
+def accepted(submit: Submit, faults: Faults) -> Submit | None:
+    """The request as a node will read it; a fault where it would refuse to."""
+    try:
+        return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
+    except UnicodeError as error:
+        faults.add(WHOLE_FILE, f"cannot be sent as it is: {error}")
+    except msgspec.MsgspecError as error:
+        faults.add(WHOLE_FILE, parameters_fault("cannot be sent as it is", str(error)))
+    return None

@@ -24,11 +24,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError, Place
+from agent.workflow.faults import WHOLE_FILE, Place
 
 PROGRAM_YAML = "program.yaml"
 PROGRAM_XML = "program.xml"
-OTHER_NAMES = ("program.yml", "program.json", "Program.yaml", "program.toml")
 DESCRIPTION_BYTES_MAX = 256 * 1024
 NAME_LENGTH_MAX = 128
 """Shorter than a name may be on the wire: a published program's name gets its digest behind it."""
@@ -93,32 +92,6 @@ class ProgramDescription:
     checkpoint: bool = False
 
 
-def read_program(folder: Path) -> ProgramDescription:
-    """The program in a folder. Raises ``FaultsError`` with all that is wrong at once."""
-    from agent.workflow.program_xml import read_program_xml
-    from agent.workflow.program_yaml import read_program_yaml
-
-    path = description_file(folder)
-    faults = Faults(str(path))
-    read = read_program_yaml if path.name == PROGRAM_YAML else read_program_xml
-    described = read(path, faults)
-    if faults or described is None:
-        raise FaultsError(faults.listing())
-    return described
-
-
-def description_file(folder: Path) -> Path:
-    """The one description of a folder. Raises ``FaultsError``."""
-    wanted, older = folder / PROGRAM_YAML, folder / PROGRAM_XML
-    if wanted.is_file() and older.is_file():
-        raise _one_fault(older, f"{PROGRAM_YAML} is beside it: remove the one that does not hold")
-    if older.is_file():
-        return older
-    if not wanted.is_file():
-        raise _one_fault(wanted, _why_missing(folder))
-    return wanted
-
-
 def script_description(name: str, script: str) -> str:
     """The text of a ``program.yaml`` for a single script of that file name."""
     first = {".py": "{python}", ".sh": "sh", ".js": "node", ".pl": "perl", ".rb": "ruby"}
@@ -131,18 +104,3 @@ def script_description(name: str, script: str) -> str:
 def _quoted(word: str) -> str:
     escaped = word.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _why_missing(folder: Path) -> str:
-    if not folder.is_dir():
-        return "there is no such folder"
-    for name in OTHER_NAMES:
-        if (folder / name).is_file():
-            return f"is not there, but {name} is: describe the program in {PROGRAM_YAML}"
-    return "is not there: it describes the program (`wingbeat program new` writes one)"
-
-
-def _one_fault(path: Path, text: str) -> FaultsError:
-    faults = Faults(str(path))
-    faults.add(WHOLE_FILE, text)
-    return FaultsError(faults.listing())

@@ -13,7 +13,8 @@ from agent.workflow.faults import FaultsError
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, LocalProgram
-from agent.workflow.program_description import read_program, script_description
+from agent.workflow.program_description import script_description
+from agent.workflow.program_folder import read_program
 from agent.workflow.program_yaml import wrong_name
 from agent.workflow.records import Named, Values
 from agent.workflow.tables import PROGRAM, PROGRAMS_MAX, TASK_NAME, TASK_NAME_WANTED, Anything

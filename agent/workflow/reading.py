@@ -13,12 +13,9 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
-from agent.api.wording import parameters_fault
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError, Place, meant, shown
+from agent.workflow.faults import Faults, FaultsError, Place, accepted, meant, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, Workflow
@@ -316,17 +313,6 @@ class _Reader:
             for fault in inner.listing():
                 self._faults.take(fault)
         return text
-
-
-def accepted(submit: Submit, faults: Faults) -> Submit | None:
-    """The request as a node will read it; a fault where it would refuse to."""
-    try:
-        return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
-    except UnicodeError as error:
-        faults.add(WHOLE_FILE, f"cannot be sent as it is: {error}")
-    except msgspec.MsgspecError as error:
-        faults.add(WHOLE_FILE, parameters_fault("cannot be sent as it is", str(error)))
-    return None
 
 
 def _datum(given: object) -> Word:

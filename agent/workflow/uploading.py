@@ -32,7 +32,8 @@ from agent.api.methods import Method
 from agent.api.programs import Publish, Published
 from agent.api.values import Dataset
 from agent.workflow.model import LocalProgram
-from agent.workflow.program_description import PROGRAM_YAML, read_program
+from agent.workflow.program_description import PROGRAM_YAML
+from agent.workflow.program_folder import read_program
 
 DIGEST_SHOWN = 12
 Sent = Callable[[int], object]

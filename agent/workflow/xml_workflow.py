@@ -19,12 +19,11 @@ from typing import Any
 
 from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Faults, FaultsError, Place, shown
+from agent.workflow.faults import Faults, FaultsError, Place, accepted, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
 from agent.workflow.program_description import PROGRAM_YAML
-from agent.workflow.reading import accepted
 from agent.workflow.tables import (
     PARAMETERS_CHARACTERS_MAX,
     TASK_CHARACTERS_MAX,

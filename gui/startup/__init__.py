@@ -31,10 +31,3 @@ def native_login() -> Login:
     from gui.startup.linux import LinuxLogin
 
     return LinuxLogin()
-
-
-def own_command() -> tuple[str, ...]:
-    """How this program is started again."""
-    if getattr(sys, "frozen", False):
-        return (sys.executable,)
-    return (sys.executable, "-m", "gui.app")

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from gui.startup import own_command
+from gui.startup.command import own_command
 
 ENTRY = "wingbeat.desktop"
 _TEXT = """\

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from gui.icons.drawing import draw_mark, word_colour
 from gui.model.marks import Mark
 from gui.theme.look import GRID, look
-from gui.views.table import Column, Rows
+from gui.views.rows import Column, Rows
 
 MARK_SIZE = 2 * GRID
 BAR_HEIGHT = 6

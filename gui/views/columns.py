@@ -34,7 +34,7 @@ from gui.model.workflows import (
     task_outlook,
     when_tip,
 )
-from gui.views.table import Column
+from gui.views.rows import Column
 from gui.words import tr
 
 

@@ -43,8 +43,9 @@ from gui.views.pieces import (
     tab_widget,
     title,
 )
+from gui.views.rows import Rows
 from gui.views.statistics import Statistics
-from gui.views.table import Rows, Table
+from gui.views.table import Table
 from gui.views.timeline_view import WorkflowTimeline
 from gui.words import tr, tr_n
 

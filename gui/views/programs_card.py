@@ -12,7 +12,8 @@ from agent.api.programs import AcceptProgram, ProgramsReply, ProgramView, Refuse
 from gui.theme.look import GRID
 from gui.views.desk import Desk
 from gui.views.pieces import button, clear, has_keyboard, quiet, row, strong
-from gui.views.table import Column, Rows, Table
+from gui.views.rows import Column, Rows
+from gui.views.table import Table
 from gui.words import tr
 
 ROWS_SHOWN_MAX = 8

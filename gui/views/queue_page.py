@@ -14,8 +14,9 @@ from gui.theme.look import GRID
 from gui.views.columns import queue_columns
 from gui.views.desk import Desk
 from gui.views.pieces import Empty, action, button, filter_field, quiet, row, title
+from gui.views.rows import Rows
 from gui.views.side_bar import Place
-from gui.views.table import Rows, Table
+from gui.views.table import Table
 from gui.views.task_details import TaskDetails
 from gui.views.task_menu import TaskActs, task_menu
 from gui.words import tr, tr_n

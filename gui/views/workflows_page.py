@@ -30,7 +30,8 @@ from gui.views.desk import Desk
 from gui.views.graph_view import GraphView
 from gui.views.menus import add_copy, context_menu
 from gui.views.pieces import Empty, action, button, filter_field, row, tab_widget, title
-from gui.views.table import Rows, Table
+from gui.views.rows import Rows
+from gui.views.table import Table
 from gui.views.task_details import TaskDetails
 from gui.views.task_menu import TaskActs, add_priorities, task_menu
 from gui.views.timeline_view import WorkflowTimeline

@@ -24,8 +24,8 @@ from agent.storage.datasets.backend import (
     Outcome,
     Sharing,
     Stored,
-    open_backend,
 )
+from agent.storage.datasets.backends import open_backend
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.database import server, why_no_server
 from tests.datasets.nodes import MEGABYTE, a_file, a_folder, here, install_shout, submit, until

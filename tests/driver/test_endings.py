@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from agent.host.stop_signals import INPUT_ENDED, Asked, InputEnding
+from agent.host.stop_signals_native import native_api
 from agent.host.stop_signals_windows import (
     PROGRAM_GRACE_S,
     WAIT_S_MAX,
     WM_ENDSESSION,
     WM_QUERYENDSESSION,
     WindowsEnding,
-    native_api,
 )
 from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually

@@ -9,7 +9,7 @@ import pytest
 
 from agent.execution import children as under_test
 from agent.execution.children import Children
-from agent.execution.groups import NoGroups
+from agent.execution.groups_native import NoGroups
 from agent.execution.programs import Programs
 from tests.driver.worlds import in_loop
 from tests.execution.installed import reader

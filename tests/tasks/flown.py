@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.workflow.program_description import read_program
+from agent.workflow.program_folder import read_program
 from tasks.inspection import importing
 from tasks.inspection.conversation import Do, Work, converse
 from tasks.inspection.raw_scan import write_raw

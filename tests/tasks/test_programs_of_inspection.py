@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.workflow.program_description import read_program
+from agent.workflow.program_folder import read_program
 from tasks.inspection.points_of_interest import read_points_of_interest
 from tasks.inspection.survey import Plan, main, make
 from tests.tasks.flown import PROGRAMS, REPOSITORY, run

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli import main
-from agent.workflow.program_description import read_program
+from agent.workflow.program_folder import read_program
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="programs are run here on Linux")
 

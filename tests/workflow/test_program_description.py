@@ -12,9 +12,9 @@ from agent.workflow.program_description import (
     ProgramInput,
     ProgramLimits,
     ProgramRequirements,
-    read_program,
     script_description,
 )
+from agent.workflow.program_folder import read_program
 
 WHOLE = """
 name: georeferencing

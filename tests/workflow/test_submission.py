@@ -27,7 +27,7 @@ from agent.api.programs import ProgramsReply, ProgramView, Publish, Published
 from agent.api.values import Dataset
 from agent.api.work import Submit, Submitted
 from agent.workflow.faults import FaultsError
-from agent.workflow.program_description import read_program
+from agent.workflow.program_folder import read_program
 from agent.workflow.submission import Wanted, dry, read_for, submit_file
 
 P = TypeVar("P", bound=Struct)

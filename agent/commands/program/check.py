@@ -18,7 +18,7 @@ from agent.commands.parsing import command_parser
 from agent.commands.program.faults import tell_faults
 from agent.commands.showing import plain, show_json, show_lines, show_verbatim
 from agent.workflow.faults import FaultsError
-from agent.workflow.program_description import read_program
+from agent.workflow.program_folder import read_program
 
 
 class Checked(Struct, frozen=True):

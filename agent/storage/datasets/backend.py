@@ -26,9 +26,7 @@ from agent.protocol.records import Dataset, DatasetId, TaskId
 from agent.storage.datasets.errors import DatasetError
 from agent.storage.datasets.store import DatasetStore
 
-EMBEDDED = "embedded"
 PIECE_BYTES = 1024 * 1024
-POSTGRESQL = ("postgresql://", "postgres://")
 EXTRA = "install Wingbeat with the extra 'stores'"
 
 
@@ -83,19 +81,6 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Nothing more is asked."""
-
-
-def open_backend(url: str) -> Backend | None:
-    """The one that a URL names; ``None`` for the nodes themselves. Raises ``BackendError``."""
-    if url in ("", EMBEDDED):
-        return None
-    if url.startswith(POSTGRESQL):
-        from agent.storage.datasets.backend_postgresql import PostgresqlBackend
-
-        return PostgresqlBackend(url)
-    from agent.storage.datasets.backend_folder import FolderBackend
-
-    return FolderBackend(url)
 
 
 class Sharing:

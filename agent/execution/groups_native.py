@@ -1,0 +1,43 @@
+"""The groups of the system that this runs on."""
+
+from __future__ import annotations
+
+import sys
+
+from agent.execution.groups import Groups, Hear, Launch, Process
+from agent.execution.programs import ProgramError
+
+
+class NoGroups:
+    """On systems where programs cannot be run."""
+
+    def available(self) -> str:
+        return (
+            "Programs cannot be run on this system, because nothing here could suspend and end "
+            "them with all that they start; run them on Linux and Windows machines of the flock."
+        )
+
+    def prepare(self) -> None:
+        """There is nothing to be done."""
+
+    async def start(self, launch: Launch, hear: Hear) -> Process:
+        del launch, hear
+        raise ProgramError(self.available())
+
+    async def close(self) -> None:
+        """Nothing was started."""
+
+
+def native_groups() -> Groups:
+    """Return what starts groups on the system that this runs on."""
+    if sys.platform == "win32":
+        from agent.execution.groups_windows import WindowsGroups
+        from agent.execution.groups_windows_api import CtypesApi
+
+        return WindowsGroups(CtypesApi())
+    elif sys.platform == "linux":  # noqa: RET505 - so that the type checker sees one of them
+        from agent.execution.groups_linux import LinuxGroups
+
+        return LinuxGroups()
+    else:
+        return NoGroups()

@@ -1,0 +1,51 @@
+"""Reads the program in a folder, in whichever format it is described."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError
+from agent.workflow.program_description import PROGRAM_XML, PROGRAM_YAML, ProgramDescription
+
+OTHER_NAMES = ("program.yml", "program.json", "Program.yaml", "program.toml")
+
+
+def read_program(folder: Path) -> ProgramDescription:
+    """The program in a folder. Raises ``FaultsError`` with all that is wrong at once."""
+    from agent.workflow.program_xml import read_program_xml
+    from agent.workflow.program_yaml import read_program_yaml
+
+    path = description_file(folder)
+    faults = Faults(str(path))
+    read = read_program_yaml if path.name == PROGRAM_YAML else read_program_xml
+    described = read(path, faults)
+    if faults or described is None:
+        raise FaultsError(faults.listing())
+    return described
+
+
+def description_file(folder: Path) -> Path:
+    """The one description of a folder. Raises ``FaultsError``."""
+    wanted, older = folder / PROGRAM_YAML, folder / PROGRAM_XML
+    if wanted.is_file() and older.is_file():
+        raise _one_fault(older, f"{PROGRAM_YAML} is beside it: remove the one that does not hold")
+    if older.is_file():
+        return older
+    if not wanted.is_file():
+        raise _one_fault(wanted, _why_missing(folder))
+    return wanted
+
+
+def _why_missing(folder: Path) -> str:
+    if not folder.is_dir():
+        return "there is no such folder"
+    for name in OTHER_NAMES:
+        if (folder / name).is_file():
+            return f"is not there, but {name} is: describe the program in {PROGRAM_YAML}"
+    return "is not there: it describes the program (`wingbeat program new` writes one)"
+
+
+def _one_fault(path: Path, text: str) -> FaultsError:
+    faults = Faults(str(path))
+    faults.add(WHOLE_FILE, text)
+    return FaultsError(faults.listing())
