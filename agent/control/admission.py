@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agent.api.admission import Answered, AskView, JoinRequestView
+from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode
 from agent.control.call import Call
 from agent.control.membership import required_membership
 from agent.control.refusal import RefusedError
+from agent.flock.facts import AskFacts, JoinRequestFacts
 from agent.net.comparison import same_code
 from agent.net.refusals import MembershipError
-from agent.node.facts import AskFacts, JoinRequestFacts, ServiceError
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 
+from agent.api.errors import ServiceError
 from agent.api.methods import HELLO, METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
 from agent.api.session import Closing, Hello, Welcome
@@ -37,7 +38,6 @@ from agent.control.text_session import TextSession
 from agent.control.text_words import TextError, Token, read_line
 from agent.control.uploads import Uploads
 from agent.control.verbs import VERBS
-from agent.node.facts import ServiceError
 
 READ_BYTES = 256 * 1024
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agent.flock.facts import CopiedFacts
 from agent.net.link_refusals import Cause
-from agent.node.facts import CopiedFacts, Facts
+from agent.node.facts import Facts
 from agent.protocol.records import NodeId
 
 CURE = (

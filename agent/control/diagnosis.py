@@ -14,9 +14,10 @@ from functools import partial
 from agent.api.flock import Finding, FindingKind
 from agent.control.copied import others_copied, own_identity_copied
 from agent.control.membership import HOW_TO_JOIN, sent_away
+from agent.flock.facts import MemberFacts, RefusalFacts
 from agent.net.link_refusals import Cause
 from agent.net.refusals import duration, moment
-from agent.node.facts import Facts, MemberFacts, RefusalFacts
+from agent.node.facts import Facts
 from agent.protocol.records import NodeId
 
 CLOCK_DIFFERENCE_S_MAX = 30.0

@@ -13,13 +13,14 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from agent.api.errors import ServiceError
 from agent.api.methods import PROGRAMS
 from agent.api.programs import Programs, ProgramView
 from agent.client.errors import ClientError
 from agent.control.members import Members
 from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
-from agent.node.facts import PeerFacts, ServiceError
+from agent.flock.facts import PeerFacts
 from agent.protocol.records import NodeId
 
 ANSWER_S = 0.9

@@ -17,16 +17,10 @@ from agent.control.naming import readable
 from agent.control.progress import PERMILLE_MAX
 from agent.control.surface import Surface
 from agent.control.views import workflow_counts, workflow_state
-from agent.node.facts import (
-    AskMoved,
-    JoinRequested,
-    JoinRequestEnded,
-    MembersMoved,
-    Notice,
-    PeersChanged,
-    ProgramOffered,
-    VolunteeringMoved,
-)
+from agent.data.publishing import ProgramOffered
+from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
+from agent.node.facts import Notice
+from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,

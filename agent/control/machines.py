@@ -7,7 +7,8 @@ from agent.api import flock, values, work
 from agent.control.copied import copied_peer
 from agent.control.surface import Surface
 from agent.control.views import Views, tasks_by_host
-from agent.node.facts import Facts, MemberFacts, PeerFacts
+from agent.flock.facts import MemberFacts, PeerFacts
+from agent.node.facts import Facts
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId, Run, TaskId
 from agent.protocol.states import TaskState

@@ -5,8 +5,8 @@ from agent.api.rpc import ErrorCode
 from agent.control.call import Call
 from agent.control.naming import find_member
 from agent.control.refusal import RefusedError
+from agent.flock.facts import FlockFacts, MemberFacts
 from agent.net.refusals import moment
-from agent.node.facts import FlockFacts, MemberFacts
 
 HOW_TO_JOIN = (
     "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "

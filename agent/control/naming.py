@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from agent.api.rpc import ErrorCode
 from agent.api.wording import suggestion
 from agent.control.refusal import RefusedError
-from agent.node.facts import MemberFacts
+from agent.flock.facts import MemberFacts
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
 from agent.protocol.table import Table
 

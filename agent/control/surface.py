@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Protocol
 
 from agent.control.surface_parts import (
@@ -20,18 +19,12 @@ from agent.control.surface_parts import (
     PresencePart,
     PublishedPart,
 )
-from agent.node.facts import (
-    Facts,
-    FlockFacts,
-    InvitationFacts,
-    MemberFacts,
-    Notice,
-    PeerFacts,
-)
+from agent.flock.facts import FlockFacts, InvitationFacts, MemberFacts, PeerFacts
+from agent.node.facts import Facts, Notice
 from agent.paths import Home
 from agent.protocol.effects import Answer
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
-from agent.protocol.records import Dataset, NodeId, TaskId
+from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
 from agent.settings.node_settings import NodeSettings
 
@@ -111,9 +104,6 @@ class Surface(Protocol):
     @property
     def member_clients(self) -> MembersPart:
         """The way in for clients of other members, and out to them."""
-
-    async def add_dataset(self, path: Path) -> Dataset:
-        """A file or folder of this machine becomes a dataset of the flock."""
 
     def facts(self) -> Facts:
         """Everything that explains what is seen and what is not."""

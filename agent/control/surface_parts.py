@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from agent.data.datasets import DatasetFacts
 from agent.data.publishing import WaitingProgram
+from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.history.task_history import Span
-from agent.node.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.presence.rules import Rules
 from agent.presence.watching import PresenceState
 from agent.protocol.records import Dataset, DatasetId, NodeId, TaskId

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from agent import __version__
+from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES
 from agent.api.wording import suggestion
@@ -35,7 +36,7 @@ from agent.control.text_words import (
     read_line,
 )
 from agent.control.wishes import TO_BE_NAMED, wish
-from agent.node.facts import Notice, ServiceError
+from agent.node.facts import Notice
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
 from agent.protocol.records import TaskId
@@ -146,7 +147,7 @@ class TextSession:
         if not text:
             return ()
         if await asyncio.to_thread(_is_here, text):
-            return (await self._call.surface.add_dataset(Path(text)),)
+            return (await self._call.surface.datasets.add(Path(text)),)
         if len(text) > records.SHORT_TEXT_MAX:
             raise TextError(f"-p is longer than {records.SHORT_TEXT_MAX} characters")
         return (records.Dataset(text, external=True),)

@@ -20,14 +20,17 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from agent.api.errors import ServiceError
 from agent.data.datasets import DatasetOffice
 from agent.execution.programs import ProgramError, Programs, Reader
-from agent.node.facts import ProgramOffered, ServiceError
-from agent.protocol.effects import TaskMoved
+from agent.protocol.effects import (
+    TaskMoved,
+)
 from agent.protocol.records import Dataset, DatasetId, TaskSpec, WorkflowId
 from agent.protocol.table import Table
 from agent.settings.node_settings import TAKES
@@ -278,3 +281,11 @@ def _is_name_of(name: str, dataset: DatasetId) -> bool:
     kind, _, digest = dataset.partition(":")
     _, at, told = name.rpartition("@")
     return bool(at) and kind == "tree" and told == digest[:DIGEST_LENGTH]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOffered:
+    """Notice: a published program came up that nobody has decided about here."""
+
+    program: str
+    publisher: str

@@ -11,23 +11,22 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakSet
 
 import msgspec
 
+from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode, Failure, Problem
+from agent.flock.facts import MembersMoved
+from agent.flock.own_node import OwnNode
 from agent.net.certificates import Member
 from agent.net.dial_connect import connect
 from agent.net.link_streams import Streams
 from agent.net.membership import Membership
 from agent.net.refusals import Refusal
 from agent.net.tls import CLIENT, NO_SERVER_NAME, arrival_of, explain, peer_of
-from agent.node.facts import MembersMoved, Notice, ServiceError
 from agent.protocol.records import NodeId
-
-if TYPE_CHECKING:
-    from agent.node.agent import Service
 
 DIAL_S_MAX = 5.0
 _encode = msgspec.json.Encoder().encode
@@ -43,12 +42,11 @@ log = logging.getLogger(__name__)
 class MemberClients:
     """Both directions: members that ask here, and asking members."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, own: OwnNode) -> None:
+        self._own = own
         self._accept: MemberAcceptor | None = None
         self._open: WeakSet[asyncio.StreamWriter] = WeakSet()
         """In both directions; nobody has to say when one has ended."""
-        service.subscribe(self._noticed)
 
     def serve(self, accept: MemberAcceptor | None) -> None:
         """Who serves members from now on; without anybody they are sent away."""
@@ -71,7 +69,7 @@ class MemberClients:
 
     async def open(self, node: NodeId) -> Streams:
         """A connection to the client protocol of a member; raises ``ServiceError``."""
-        membership, name = self._membership(), self._service.name_of(node)
+        membership, name = self._membership(), self._own.name_of(node)
         try:
             async with asyncio.timeout(DIAL_S_MAX):
                 return await self._dialled(membership, node)
@@ -79,7 +77,7 @@ class MemberClients:
             raise ServiceError(f"{name} cannot be asked: {explain(error)}") from error
 
     async def _dialled(self, membership: Membership, node: NodeId) -> Streams:
-        network, name = self._service.network, self._service.name_of(node)
+        network, name = self._own.network, self._own.name_of(node)
         addresses = [] if network is None else network.addresses_of(node)
         if not addresses:
             raise ServiceError(f"{name} cannot be asked: nobody knows where it is reached")
@@ -101,16 +99,16 @@ class MemberClients:
         raise ServiceError(f"{name} cannot be asked: {reason}")
 
     def _membership(self) -> Membership:
-        network = self._service.network
+        network = self._own.network
         if network is None:
             raise ServiceError("this machine belongs to no flock, so there is no other to ask")
         return network.membership
 
-    def _noticed(self, notice: Notice) -> None:
-        """Somebody was sent away, or this node left."""
+    def noticed(self, notice: object) -> None:
+        """Cut off whoever was sent away, and everybody when this node has left."""
         if not isinstance(notice, MembersMoved):
             return
-        network = self._service.network
+        network = self._own.network
         for writer in list(self._open):
             tls = writer.get_extra_info("ssl_object")
             if network is None or isinstance(peer_of(tls, network.membership.roster), Refusal):

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from agent.flock.facts import NearbyFacts
 from agent.flock.network import FlockNetwork
 from agent.net.addresses import Address
 from agent.net.asking import Door, find_door
 from agent.net.refusals import MembershipError
-from agent.node.facts import NearbyFacts
 from agent.settings.node_settings import NodeSettings
 
 if TYPE_CHECKING:

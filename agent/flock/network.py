@@ -23,10 +23,12 @@ from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from agent.api.errors import ServiceError
 from agent.driver.clock import wall_ms
 from agent.flock.addresses import AddressBook
-from agent.flock.admission import Admissions
+from agent.flock.facts import JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
+from agent.flock.known_requests import Admissions
 from agent.flock.peer_notices import PeerNotices
 from agent.flock.peers import PeerBook
 from agent.net.addresses import Address
@@ -40,13 +42,6 @@ from agent.net.links import LinkCallbacks, Links
 from agent.net.membership import Membership
 from agent.net.refusals import MembershipError, NotKeptError
 from agent.net.tls import BULK, CLIENT, JOIN, LINK, TlsObject
-from agent.node.facts import (
-    JoinRequested,
-    JoinRequestEnded,
-    MembersMoved,
-    PeersChanged,
-    ServiceError,
-)
 from agent.protocol.events import (
     Dropped,
     Event,

@@ -15,26 +15,19 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
+from agent.api.errors import ServiceError
 from agent.flock.addresses import AddressBook
+from agent.flock.facts import FlockFacts, InvitationFacts, MemberFacts, MembersMoved
 from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
+from agent.flock.own_node import OwnNode
 from agent.net import joining
 from agent.net.asking import Request
 from agent.net.dial_connect import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
+from agent.net.link_bulk import StreamAcceptor
 from agent.net.membership import Membership, create_flock
-from agent.node.facts import (
-    FlockFacts,
-    InvitationFacts,
-    MemberFacts,
-    MembersMoved,
-    ServiceError,
-)
 from agent.protocol.events import Event, MembersChanged, PresenceChanged
-
-if TYPE_CHECKING:
-    from agent.node.agent import Service
 
 INVITATION_VALID_S = 86_400.0
 ADDRESS_BOOK = "addresses.json"
@@ -43,15 +36,15 @@ log = logging.getLogger(__name__)
 
 
 class FlockOffice:
-    """Carries out what the service is asked about its flock."""
+    """Carries out what people ask of this node about its flock."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, own: OwnNode, serve_clients: StreamAcceptor) -> None:
+        self._own, self._serve_clients = own, serve_clients
 
     # -- what is asked ---------------------------------------------------------------------
 
     def flock(self) -> FlockFacts | None:
-        network = self._service.network
+        network = self._own.network
         if network is None:
             return None
         membership = network.membership
@@ -66,7 +59,7 @@ class FlockOffice:
         )
 
     def members(self) -> list[MemberFacts]:
-        service, network = self._service, self._service.network
+        own, network = self._own, self._own.network
         if network is None:
             return []
         roster = network.membership.roster
@@ -74,30 +67,28 @@ class FlockOffice:
         return [
             MemberFacts(
                 node=member.node_id,
-                name=service.name_of(member.node_id),
+                name=own.name_of(member.node_id),
                 keeper=member.node_id in keepers,
                 linked=member.node_id in linked,
-                is_this_node=member.node_id == service.node_id,
+                is_this_node=member.node_id == own.node_id,
                 valid_until_s=member.valid_until_s,
             )
             for member in roster.members()
         ]
 
     async def create(self, name: str) -> FlockFacts:
-        service = self._service
+        own = self._own
         with self._port_had() as had:
-            membership = await asyncio.to_thread(
-                create_flock, service.home.identity, name, service.name
-            )
+            membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
             log.info("made the flock %s", membership.flock.name)
             await self._belong_to(membership, had)
         return self._required_facts()
 
     async def join(self, text: str) -> FlockFacts:
-        service = self._service
+        own = self._own
         invitation = parse_invitation(text)
         with self._port_had() as had:
-            membership = await joining.join_flock(service.home.identity, invitation, service.name)
+            membership = await joining.join_flock(own.home.identity, invitation, own.name)
             log.info("joined the flock %s", membership.flock.name)
             network = await self._belong_to(membership, had)
         network.links.dialler.found(None, invitation.addresses)
@@ -119,7 +110,7 @@ class FlockOffice:
 
     async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
         network = self._network("invite")
-        hosts = self._service.settings.listen or await asyncio.to_thread(_own_addresses)
+        hosts = self._own.settings.listen or await asyncio.to_thread(_own_addresses)
         reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
         invitation = await network.membership.invite(reached, network.links.port, uses, valid_for_s)
         await network.share_book()
@@ -138,22 +129,24 @@ class FlockOffice:
         return warning or ""
 
     async def leave(self, *, even_as_last_keeper: bool) -> str:
-        service, network = self._service, self._network("leave")
+        own, network = self._own, self._network("leave")
         membership = network.membership
         if membership.last_keeper and not even_as_last_keeper:
             await joining.leave(membership, network.addresses_of)  # says why not
         network.leaving = True
-        await service.hand_back("leaving the flock")
+        await own.hand_back("leaving the flock")
         try:
             untold = await self._say_farewell(network, even_as_last_keeper=even_as_last_keeper)
         finally:
-            await service.end_network()
-            await service.live.close()
-            if Membership.open(service.home.identity) is None:
-                await asyncio.to_thread(self._set_table_aside)
-            await service.begin_node()
-            service.notify(MembersMoved())
+            await own.end_network()
+            await own.begin_again(self._left)
+            own.notify(MembersMoved())
         return untold
+
+    async def _left(self) -> None:
+        """Set the flock's table aside, unless the leaving has failed."""
+        if Membership.open(self._own.home.identity) is None:
+            await asyncio.to_thread(self._set_table_aside)
 
     async def _say_farewell(self, network: FlockNetwork, *, even_as_last_keeper: bool) -> str:
         if network.expelled:
@@ -168,23 +161,23 @@ class FlockOffice:
 
     def network_of(self, membership: Membership) -> FlockNetwork:
         """The network of a membership, not started yet."""
-        service = self._service
-        book = AddressBook(service.home.data / ADDRESS_BOOK)
+        own = self._own
+        book = AddressBook(own.home.data / ADDRESS_BOOK)
         return FlockNetwork(
             membership,
-            service.settings,
+            own.settings,
             book,
             self._tell,
             self._notify,
-            service.live.datasets.transfers.serve,
-            serve_clients=service.member_clients.arrived,
+            own.serve_bulk,
+            serve_clients=self._serve_clients,
         )
 
     @contextmanager
     def _port_had(self) -> Iterator[list[socket.socket]]:
         """Where this node will listen, had before anything is made or asked: whoever cannot be
         reached must not be counted as a member."""
-        settings = self._service.settings
+        settings = self._own.settings
         try:
             had = listening_sockets(settings.listen or ANY_HOST, settings.port)
         except OSError as error:
@@ -197,12 +190,12 @@ class FlockOffice:
 
     async def connect(self, network: FlockNetwork, had: Sequence[socket.socket] = ()) -> None:
         """Start it; from now on the node reaches its peers through it."""
-        service = self._service
-        service.network = network
+        own = self._own
+        own.network = network
         try:
-            await network.start(discover=service.options.discovery, had=had)
+            await network.start(discover=own.discovers, had=had)
         except BaseException:
-            service.network = None
+            own.network = None
             await network.stop()
             raise
         self._mind_expulsion()
@@ -213,29 +206,29 @@ class FlockOffice:
         network = self.network_of(membership)
         self._tell(MembersChanged(network.member_ids))
         await self.connect(network, had)
-        self._service.notify(MembersMoved())
+        self._own.notify(MembersMoved())
         return network
 
     def _tell(self, event: Event) -> None:
-        self._service.live.hand(event)
+        self._own.hand(event)
 
     def _notify(self, notice: FlockNotice) -> None:
         if isinstance(notice, MembersMoved):
             self._mind_expulsion()
-        self._service.notify(notice)
+        self._own.notify(notice)
 
     def _mind_expulsion(self) -> None:
         """Cut off, this node would run the flock's work a second time: it makes way."""
-        service, network = self._service, self._service.network
+        own, network = self._own, self._own.network
         if network is None or network.leaving or not network.expelled:
             return
         reason = f"does not belong to {network.membership.flock.name} any more"
-        if service.live.presence.reason != reason:
+        if own.told_presence.reason != reason:
             log.error("this node %s", reason)
-            service.set_presence(PresenceChanged(False, True, reason))
+            own.set_presence(PresenceChanged(False, True, reason))
 
     def _set_table_aside(self) -> None:
-        home = self._service.home
+        home = self._own.home
         moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         aside = home.data / f"journal-left-{moment}"
         if home.journal.exists() and not aside.exists():
@@ -246,7 +239,7 @@ class FlockOffice:
     # -- inside ----------------------------------------------------------------------------
 
     def _network(self, what: str) -> FlockNetwork:
-        network = self._service.network
+        network = self._own.network
         if network is None:
             raise ServiceError(
                 f"This machine cannot {what}, it belongs to no flock: create one, or join one "

@@ -12,20 +12,19 @@ import asyncio
 import getpass
 import logging
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agent.api.errors import ServiceError
+from agent.flock.facts import AskFacts, AskMoved, NearbyFacts
 from agent.flock.nearby import Lookout
+from agent.flock.own_node import OwnNode
 from agent.net.addresses import AddressError, parse_address
 from agent.net.asking import Door, Request, begin_request
 from agent.net.comparison import same_code
 from agent.net.exchange import NotThereError
 from agent.net.refusals import MembershipError
-from agent.node.facts import AskFacts, AskMoved, NearbyFacts, ServiceError
-
-if TYPE_CHECKING:
-    from agent.node.agent import Service
 
 FOLLOW_EVERY_S = 1.0
 USER_LENGTH_MAX = 64
@@ -40,11 +39,14 @@ log = logging.getLogger(__name__)
 class AskOffice:
     """What a person wants of flocks nearby."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._lookout = Lookout(
-            service.settings, lambda: service.network, discover=service.options.discovery
-        )
+    def __init__(
+        self,
+        own: OwnNode,
+        check_port: Callable[[], None],
+        join: Callable[[Request], Awaitable[object]],
+    ) -> None:
+        self._own, self._check_port, self._join_asked = own, check_port, join
+        self._lookout = Lookout(own.settings, lambda: own.network, discover=own.discovers)
         self._request: Request | None = None
         self._facts = AskFacts()
         self._following: asyncio.Task[None] | None = None
@@ -62,10 +64,10 @@ class AskOffice:
 
     async def ask(self, reference: str) -> AskFacts:
         """Ask a flock; people there see it when this returns. Raises ``MembershipError``."""
-        service = self._service
-        if service.network is not None:
-            verb = "was sent away from" if service.network.expelled else "belongs already to"
-            name = service.network.membership.flock.name
+        own = self._own
+        if own.network is not None:
+            verb = "was sent away from" if own.network.expelled else "belongs already to"
+            name = own.network.membership.flock.name
             raise ServiceError(
                 f"This machine {verb} the flock {name}: leave that first (`wingbeat flock leave`)."
             )
@@ -73,11 +75,11 @@ class AskOffice:
             return await self._begin(reference)
 
     async def _begin(self, reference: str) -> AskFacts:
-        service = self._service
+        own = self._own
         await self._withdraw()
         door = await self._door(reference)
-        service.check_port()
-        request = await begin_request(service.home.identity, door, service.name, _user())
+        self._check_port()
+        request = await begin_request(own.home.identity, door, own.name, _user())
         outcome = await request.outcome()
         self._request = request
         ends_s = time.time() + outcome.left_s
@@ -161,7 +163,7 @@ class AskOffice:
         """Until it is over. A keeper that is not reached for a while may be again."""
         while self._request is request and self._facts.state in OPEN:
             await asyncio.sleep(FOLLOW_EVERY_S)
-            if self._service.network is not None:
+            if self._own.network is not None:
                 await self._withdraw()
                 return
             try:
@@ -188,7 +190,7 @@ class AskOffice:
     async def _join(self, request: Request) -> None:
         self._become(replace(self._facts, state="joining"))
         try:
-            await self._service.join_asked(request)
+            await self._join_asked(request)
         except (ServiceError, MembershipError) as error:
             self._over(str(error))
             return
@@ -211,7 +213,7 @@ class AskOffice:
         if facts.state not in UNDER_WAY:
             self._request = None
         if moved:
-            self._service.notify(AskMoved(facts.state, facts.flock))
+            self._own.notify(AskMoved(facts.state, facts.flock))
 
     def _end_following(self) -> None:
         following, self._following = self._following, None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.flock.facts import PeerFacts
 from agent.net.links import LinkReport
-from agent.node.facts import PeerFacts
 from agent.protocol.messages import Capabilities, Heartbeat, Hello, Message, Status
 from agent.protocol.records import NodeId
 

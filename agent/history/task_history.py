@@ -20,8 +20,9 @@ from pathlib import Path
 
 import msgspec
 
+from agent.api.errors import ServiceError
 from agent.host.logs import NORMAL
-from agent.node.facts import Notice, ServiceError
+from agent.node.facts import Notice
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import Reading, effective_generation
 from agent.protocol.records import NodeId, Run, TaskId, WorkflowId

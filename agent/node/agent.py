@@ -28,15 +28,17 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from agent import __version__
-from agent.data.publishing_surface import DataSurface
+from agent.api.errors import ServiceError
+from agent.data.datasets import DatasetOffice
+from agent.data.publishing import PublishedPrograms
 from agent.driver.ports import Told
 from agent.flock.admission import AdmissionOffice
+from agent.flock.facts import FlockFacts, InvitationFacts, MemberFacts, PeerFacts, PeersChanged
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
 from agent.flock.operations import INVITATION_VALID_S, FlockOffice
@@ -44,35 +46,24 @@ from agent.flock.own_join_request import AskOffice
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import Hoard, search_rarely
-from agent.host.stop_signals_native import program_grace_s
 from agent.net import certificates, identity
 from agent.net.asking import Request as AskedFlock
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
 from agent.net.transfer_pipe import Pipe
-from agent.node.facts import (
-    Facts,
-    FlockFacts,
-    InvitationFacts,
-    MemberFacts,
-    Notice,
-    PeerFacts,
-    PeersChanged,
-    ServiceError,
-    VolunteeringMoved,
-)
+from agent.node.facts import Facts, Notice
+from agent.node.options import Options
 from agent.node.pending_requests import Request, RequestDesk
 from agent.node.report import facts_of
 from agent.node.running import LiveNode, open_datasets, open_journal
 from agent.paths import Home
 from agent.presence.load import watch_load
-from agent.presence.watching import ServicePresence
+from agent.presence.watching import ServicePresence, VolunteeringMoved
 from agent.protocol.effects import Answer, TaskMoved
-from agent.protocol.events import PresenceChanged
+from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, TaskId
-from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings.node_settings import NodeSettings, read_settings
 
@@ -82,22 +73,7 @@ _Result = TypeVar("_Result")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What whoever starts a node decides; what a person decides is in ``settings.toml``."""
-
-    discovery: bool = True
-    """Look for peers by multicast."""
-    protocol: Settings = field(default_factory=Settings)
-    stop_within_s: float = 10.0
-    """How long handing back may take before the node ends all the same."""
-    grace_s: float = field(default_factory=program_grace_s)
-    """How long a program that is asked to stop may take."""
-    log_to_files: bool = True
-    log_to_terminal: bool = False
-
-
-class Service(DataSurface):
+class Service:
     """One live node, from ``start`` to ``stop``."""
 
     def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
@@ -112,13 +88,15 @@ class Service(DataSurface):
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
-        self._office = FlockOffice(self)
-        self.asking, self.admission = AskOffice(self), AdmissionOffice(self)
-        self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
         self.member_clients = MemberClients(self)
+        self._office = FlockOffice(self, self.member_clients.arrived)
+        self.asking = AskOffice(self, self._office.check_port, self.join_asked)
+        self.admission = AdmissionOffice(self)
+        self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
         self.history = TaskHistory(
             home.data, lambda: self.table, lambda: self.node_id, self.name_of
         )
+        self.subscribe(self.member_clients.noticed)
         self.subscribe(self.history.noticed)
         self.started_s = time.time()
 
@@ -237,9 +215,7 @@ class Service(DataSurface):
     def peers(self) -> list[PeerFacts]:
         """The linked peers, those that have been linked longest first."""
         network = self.network
-        if network is None:
-            return []
-        return network.peers.facts(network.links.report(), time.time())
+        return [] if network is None else network.peers.facts(network.links.report(), time.time())
 
     def name_of(self, node: NodeId) -> str:
         """What people call a node: by its own word, else by the roster, else its id."""
@@ -249,15 +225,7 @@ class Service(DataSurface):
 
     def facts(self) -> Facts:
         """Everything that ``doctor`` needs to explain what is seen and what is not."""
-        return facts_of(self)
-
-    def set_volunteering(self, mode: str) -> None:
-        """A mode or ``paused``, until the next start; raises ``ServiceError`` otherwise."""
-        self.presence.set_mode(mode)
-
-    def look_for_programs(self) -> tuple[str, ...]:
-        """Programs were installed or removed; the ones that are there now."""
-        return self._live.look_for_programs()
+        return facts_of(self, self._office, self._live, self.presence, self.started_s)
 
     # -- the flock -------------------------------------------------------------------------
 
@@ -286,10 +254,6 @@ class Service(DataSurface):
     async def join_asked(self, request: AskedFlock) -> FlockFacts:
         """Join the flock that was asked, once it has let this machine in."""
         return await self._alone(self._office.join_asked(request))
-
-    def check_port(self) -> None:
-        """Raises ``ServiceError`` when members could not reach this machine."""
-        self._office.check_port()
 
     def members(self) -> list[MemberFacts]:
         """Who belongs; nobody without a flock."""
@@ -352,9 +316,38 @@ class Service(DataSurface):
     # -- for the parts of the composition root ---------------------------------------------
 
     @property
-    def options(self) -> Options:
-        """With what this was started."""
-        return self._options
+    def datasets(self) -> DatasetOffice:
+        """What this node keeps, and the way in and out."""
+        return self._live.datasets
+
+    @property
+    def published(self) -> PublishedPrograms:
+        """Programs that were published, and what is decided about them here."""
+        return self._live.published
+
+    @property
+    def discovers(self) -> bool:
+        """Whether peers are looked for by multicast."""
+        return self._options.discovery
+
+    @property
+    def told_presence(self) -> PresenceChanged:
+        """What the node was told last of whether this machine helps."""
+        return self._live.presence
+
+    def hand(self, event: Event) -> None:
+        """Hand an event to the protocol's node."""
+        self._live.hand(event)
+
+    def serve_bulk(self, peer: NodeId, pipe: Pipe) -> None:
+        """Serve a transfer of data that a peer has begun, in a thread, until it ends."""
+        self._live.datasets.transfers.serve(peer, pipe)
+
+    async def begin_again(self, between: Callable[[], Awaitable[None]]) -> None:
+        """Close the protocol's node, wait for ``between``, begin with what the home holds then."""
+        await self._live.close()
+        await between()
+        await self.begin_node()
 
     def notify(self, notice: Notice) -> None:
         """Tell everybody who subscribed."""
@@ -443,8 +436,13 @@ class Service(DataSurface):
         self.presence.start()
         search_rarely()
         self._in_background(self._look_now_and_then())
-        steady = lambda: None if self._reason or self._operation else self._live  # noqa: E731
-        self._in_background(watch_load(steady, self._stopped))
+        self._in_background(watch_load(self._load_told, self._tell_load, self._stopped))
+
+    def _load_told(self) -> int | None:
+        return None if self._reason or self._operation else self._live.presence.load_percent
+
+    def _tell_load(self, percent: int) -> None:
+        self._live.set_load(percent)
 
     def _begin_logs(self) -> None:
         """Not before this home is ours: the log is part of it."""
@@ -466,7 +464,7 @@ class Service(DataSurface):
                     await self._stopped.wait()
             except TimeoutError:
                 if not self._reason and self._operation is None:
-                    self.look_for_programs()
+                    self._live.look_for_programs()
                 hoard.give_back()
 
     async def _alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:

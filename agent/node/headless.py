@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
+from agent.api.errors import ServiceError
 from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
 from agent.host.stop_signals import Ending, InputEnding
 from agent.host.stop_signals_native import native_ending
 from agent.net.refusals import MembershipError
-from agent.node.agent import Options, Service
-from agent.node.facts import ServiceError
+from agent.node.agent import Service
+from agent.node.options import Options
 from agent.node.running import refuse_second_start
-from agent.node.serving import live
 from agent.paths import Home
 from agent.settings.editing import keep_changes
 from agent.settings.node_settings import read_settings
@@ -115,3 +115,29 @@ def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
         read_settings(home.settings_file)
         home.prepare()
         keep_changes(home.settings_file, given)
+
+
+Beside = Callable[[Service], Awaitable[None]]
+"""Called when the node runs; what it begins ends when the service has stopped."""
+
+
+async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> str:
+    """Run until somebody asks it to end; return the reason.
+
+    Raises ``ServiceError`` when it cannot start.
+    """
+    service = await Service.start(home, options)
+    stopping: list[asyncio.Task[None]] = []
+
+    def asked(reason: str) -> None:
+        if not stopping:
+            stopping.append(asyncio.create_task(service.stop(reason)))
+
+    ending.watch(asked)
+    try:
+        if beside is not None:
+            await beside(service)
+        return await service.wait_stopped()
+    finally:
+        await service.stop("the process ends")
+        ending.ended()

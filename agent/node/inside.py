@@ -11,12 +11,12 @@ import asyncio
 import threading
 from concurrent.futures import Future
 
+from agent.api.errors import ServiceError
 from agent.driver.resting import new_loop
 from agent.host.stop_signals import Asked
 from agent.net.refusals import MembershipError
-from agent.node.agent import Options
-from agent.node.facts import ServiceError
 from agent.node.headless import NotStartedError, Running, live_with_clients
+from agent.node.options import Options
 from agent.paths import Home
 
 START_S_MAX = 30.0

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 
-from agent.node.facts import ServiceError
+from agent.api.errors import ServiceError
 from agent.protocol.effects import Answer
 from agent.protocol.events import Cancel, Event, MarkGate, Prioritise, Retry, Submit
 

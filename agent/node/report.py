@@ -6,62 +6,74 @@ Raw facts: what they mean for a person, and what to do, is worded elsewhere.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import time
 
 from agent import __version__
-from agent.flock.network import FlockNetwork
-from agent.node.facts import (
+from agent.flock.facts import (
     CopiedFacts,
     DepartureFacts,
     DiscoveryFacts,
-    Facts,
+    PeerFacts,
     RefusalFacts,
     SightingFacts,
 )
+from agent.flock.network import FlockNetwork
+from agent.flock.operations import FlockOffice
+from agent.flock.own_node import OwnNode
+from agent.node.facts import Facts
+from agent.node.running import LiveNode
+from agent.presence.watching import ServicePresence
 
-if TYPE_CHECKING:
-    from agent.node.agent import Service
 
-
-def facts_of(service: Service) -> Facts:
-    """The facts of a service."""
-    network, live = service.network, service.live
+def facts_of(
+    own: OwnNode,
+    flock: FlockOffice,
+    live: LiveNode,
+    presence: ServicePresence,
+    started_s: float,
+) -> Facts:
+    """Return the facts of one node, read in the loop."""
+    network, settings = own.network, own.settings
     return Facts(
-        node=service.node_id,
-        name=service.name,
+        node=own.node_id,
+        name=own.name,
         version=__version__,
         process_id=os.getpid(),
-        started_s=service.started_s,
-        port=service.port,
-        listen=service.settings.listen,
-        flock=service.flock,
-        members=tuple(service.members()),
+        started_s=started_s,
+        port=0 if network is None else network.links.port,
+        listen=settings.listen,
+        flock=flock.flock(),
+        members=tuple(flock.members()),
         departures=_departures(network),
-        peers=tuple(service.peers()),
-        refusals=_refusals(service),
-        static_addresses=tuple(str(each) for each in service.settings.addresses),
+        peers=() if network is None else tuple(_peers(network)),
+        refusals=_refusals(own),
+        static_addresses=tuple(str(each) for each in settings.addresses),
         discovery=_discovery(network),
         foreign_flocks=() if network is None else tuple(network.foreign),
         keeping_up_error="" if network is None else network.keeping_up_error,
         journal_notices=live.notices,
         disk_usable=live.driver.disk_usable,
         volunteering=live.presence.volunteering and not live.presence.owner_present,
-        presence_reason=_reason(service),
+        presence_reason=_reason(live, presence),
         programs=live.children.names(),
-        data_folder=str(service.home.data),
-        log_folder=str(service.home.log),
+        data_folder=str(own.home.data),
+        log_folder=str(own.home.log),
         owner_present=live.presence.owner_present,
-        slots=service.settings.slots,
+        slots=settings.slots,
         capabilities=live.capabilities,
         master=live.node.master,
         load_percent=live.presence.load_percent,
-        copied=_copied(service),
+        copied=_copied(own),
     )
 
 
-def _reason(service: Service) -> str:
+def _peers(network: FlockNetwork) -> list[PeerFacts]:
+    return network.peers.facts(network.links.report(), time.time())
+
+
+def _reason(live: LiveNode, presence: ServicePresence) -> str:
     """In full for whoever sits here, unless there is another reason than presence."""
-    told, presence = service.live.presence, service.presence
+    told = live.presence
     return presence.state().reason if told == presence.current() else told.reason
 
 
@@ -74,28 +86,28 @@ def _departures(network: FlockNetwork | None) -> tuple[DepartureFacts, ...]:
     )
 
 
-def _refusals(service: Service) -> tuple[RefusalFacts, ...]:
-    if service.network is None:
+def _refusals(own: OwnNode) -> tuple[RefusalFacts, ...]:
+    if own.network is None:
         return ()
     return tuple(
         RefusalFacts(
             node=each.peer,
-            name=service.name_of(each.peer) if each.peer else "",
+            name=own.name_of(each.peer) if each.peer else "",
             address=each.address,
             cause=each.cause.value,
             text=each.text,
             at_s=each.at_s,
         )
-        for each in service.network.links.refusals()
+        for each in own.network.links.refusals()
     )
 
 
-def _copied(service: Service) -> tuple[CopiedFacts, ...]:
-    if service.network is None:
+def _copied(own: OwnNode) -> tuple[CopiedFacts, ...]:
+    if own.network is None:
         return ()
     return tuple(
-        CopiedFacts(each.node, service.name_of(each.node), each.hosts)
-        for each in service.network.links.copies()
+        CopiedFacts(each.node, own.name_of(each.node), each.hosts)
+        for each in own.network.links.copies()
     )
 
 

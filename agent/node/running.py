@@ -11,11 +11,11 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from agent import __version__
+from agent.api.errors import ServiceError
 from agent.data.datasets import DatasetOffice
 from agent.data.publishing import PublishedPrograms
 from agent.data.transfers import Reach
@@ -25,7 +25,7 @@ from agent.execution.children import Children
 from agent.execution.limits import node_limits
 from agent.execution.machine import capabilities
 from agent.execution.programs import Programs
-from agent.node.facts import AlreadyRunningError, ServiceError
+from agent.node.options import Options
 from agent.node.programs import ProgramReader
 from agent.node.work_port import WorkPort
 from agent.paths import Home
@@ -47,9 +47,6 @@ from agent.storage.journal import Journal
 from agent.storage.lock import FolderLock
 from agent.storage.places import Places
 from agent.storage.reading import Remembered
-
-if TYPE_CHECKING:
-    from agent.node.agent import Options
 
 log = logging.getLogger(__name__)
 
@@ -243,3 +240,11 @@ class LiveNode:
             holdings=holdings,
             version=__version__,
         )
+
+
+class AlreadyRunningError(ServiceError):
+    """Another agent runs on this home; ``process_id`` is None when that cannot be read."""
+
+    def __init__(self, text: str, process_id: int | None) -> None:
+        super().__init__(text)
+        self.process_id = process_id

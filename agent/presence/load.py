@@ -9,14 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import psutil
 
 from agent.presence.sources.processor import machine_busy_s
-
-if TYPE_CHECKING:
-    from agent.node.running import LiveNode
 
 LOOK_EVERY_S = 15.0
 STEP_PERCENT = 10
@@ -46,18 +42,19 @@ class Load:
         return round(100 * min(1.0, max(0.0, share)))
 
 
-async def watch_load(node: Callable[[], LiveNode | None], stopped: asyncio.Event) -> None:
-    """Until the service has stopped. There is no node while it joins or leaves a flock."""
+async def watch_load(
+    told: Callable[[], int | None], tell: Callable[[int], None], stopped: asyncio.Event
+) -> None:
+    """Tell how busy the machine is until ``stopped``, whenever that differs from what was ``told``.
+
+    ``told`` gives None while nobody can be told, because the node joins or leaves a flock.
+    """
     load = Load()
     while not stopped.is_set():
         try:
             async with asyncio.timeout(LOOK_EVERY_S):
                 await stopped.wait()
         except TimeoutError:
-            percent, live = load.look(), node()
-            if percent is not None and live is not None and _moved(live, percent):
-                live.set_load(percent)
-
-
-def _moved(live: LiveNode, percent: int) -> bool:
-    return abs(percent - live.presence.load_percent) >= STEP_PERCENT
+            percent, before = load.look(), told()
+            if percent is not None and before is not None and abs(percent - before) >= STEP_PERCENT:
+                tell(percent)

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent.node.facts import ServiceError
+from agent.api.errors import ServiceError
 from agent.paths import Home
 from agent.presence.conditions import required
 from agent.presence.descriptions import describe, reading_of
@@ -398,3 +398,13 @@ def _memory_mb() -> float:
     import psutil
 
     return float(psutil.virtual_memory().total) / 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class VolunteeringMoved:
+    """Notice: this node begins or ceases to help, or does so for another reason."""
+
+    volunteering: bool
+    owner_present: bool
+    reason: str
+    paused: bool

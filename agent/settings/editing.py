@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from agent.node.facts import ServiceError
+from agent.api.errors import ServiceError
 from agent.settings.node_settings import NodeSettings, read_settings
 
 Value = str | int | float | list[str]

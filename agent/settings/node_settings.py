@@ -40,8 +40,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from agent.api.errors import ServiceError
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
-from agent.node.facts import ServiceError
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.rules_file import read_rules
 

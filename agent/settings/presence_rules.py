@@ -13,7 +13,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from agent.node.facts import ServiceError
+from agent.api.errors import ServiceError
 from agent.presence.rules import Rules
 from agent.presence.rules_file import TABLE, read_rules, write_rules
 

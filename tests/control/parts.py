@@ -7,11 +7,12 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agent.api.errors import ServiceError
 from agent.control.surface_parts import MemberAcceptor, Streams
 from agent.data.datasets import DatasetFacts
 from agent.data.publishing import WaitingProgram
+from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.net.refusals import MembershipError
-from agent.node.facts import AskFacts, JoinRequestFacts, NearbyFacts, ServiceError
 from agent.presence.judgement import Cause
 from agent.presence.readings import Kind
 from agent.presence.rules import Rules, faults
@@ -188,8 +189,10 @@ class FakeDatasets:
 
     me: NodeId
     contents: dict[DatasetId, tuple[str, dict[str, bytes]]] = field(default_factory=dict)
+    added: list[Path] = field(default_factory=list)
 
     async def add(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
+        self.added.append(path)
         dataset = self.put(path, name)
         if move:
             await asyncio.to_thread(path.rename, path.with_name("moved"))

@@ -14,21 +14,20 @@ from typing import Any
 
 import msgspec
 
+from agent.api.errors import ServiceError
 from agent.api.work import Submit
 from agent.control.surface import Wish
 from agent.control.verbs import submit
-from agent.history.task_history import TaskHistory
-from agent.node.facts import (
+from agent.flock.facts import (
     DepartureFacts,
-    Facts,
     FlockFacts,
     InvitationFacts,
     MemberFacts,
-    Notice,
     PeerFacts,
     RefusalFacts,
-    ServiceError,
 )
+from agent.history.task_history import TaskHistory
+from agent.node.facts import Facts, Notice
 from agent.paths import Home
 from agent.protocol import events
 from agent.protocol.clock import Instant
@@ -160,7 +159,6 @@ class FakeNode:
         self.broken = False
         self.stopping = asyncio.Event()
         """A program was asked to stop."""
-        self.added: list[Path] = []
         self._elapsed_s = 0.0
         self._answers: dict[str, Answer] = {}
         self._callbacks: list[Callable[[Notice], None]] = []
@@ -252,10 +250,6 @@ class FakeNode:
 
     def story(self, task: TaskId) -> list[str]:
         return self.node.story(task)
-
-    async def add_dataset(self, path: Path) -> Dataset:
-        self.added.append(path)
-        return await self.datasets.add(path)
 
     def peers(self) -> list[PeerFacts]:
         return list(self.known.peers)

@@ -14,7 +14,7 @@ from agent.control.admission import (
     open_requests,
 )
 from agent.control.refusal import RefusedError
-from agent.node.facts import JoinRequestFacts
+from agent.flock.facts import JoinRequestFacts
 
 
 def asking(name: str, code: str, request: str) -> JoinRequestFacts:

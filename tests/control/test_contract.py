@@ -19,15 +19,9 @@ from agent.api.rpc import ErrorCode
 from agent.api.schema import document
 from agent.control import verbs
 from agent.control.verbs import VERBS
-from agent.node.facts import (
-    AskMoved,
-    JoinRequested,
-    JoinRequestEnded,
-    MembersMoved,
-    PeersChanged,
-    ProgramOffered,
-    VolunteeringMoved,
-)
+from agent.data.publishing import ProgramOffered
+from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
+from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,

@@ -10,8 +10,9 @@ import pytest
 
 from agent.api.flock import Finding
 from agent.control.diagnosis import findings
+from agent.flock.facts import CopiedFacts, DiscoveryFacts, RefusalFacts
 from agent.net.link_refusals import Cause
-from agent.node.facts import CopiedFacts, DiscoveryFacts, Facts, RefusalFacts
+from agent.node.facts import Facts
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.control import flock_programs
-from agent.node.facts import PeerFacts
+from agent.flock.facts import PeerFacts
 from agent.paths import Home
 from agent.protocol.messages import Capabilities
 from tests.control.serving import WITHIN_S, LineClient, Serving, greeted, serving

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import ServiceError
 from agent.history.log_reading import Filter, read_lines
 from agent.host import logs
-from agent.node.facts import ServiceError
 from agent.settings.editing import Value, keep_changes, rewritten
 from tests.control.serving import greeted, serving, workflow
 

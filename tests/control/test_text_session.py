@@ -121,7 +121,7 @@ def test_inputs_raw_data_and_parameters_reach_the_task(tmp_path: Path) -> None:
             assert spec.parameters == "<band>3</band>"
             assert spec.inputs[0].output == 1
             assert there.node.table.specs[spec.inputs[0].task].name == "copy"
-            assert there.node.added == [raw]
+            assert there.node.datasets.added == [raw]
             assert not spec.raw[0].external
             assert there.node.table.interactive(task)
             kept = await client.answered("SCHEDULE copy low -p flight-7", "SCHEDULED ")

@@ -11,7 +11,7 @@ import pytest
 
 from agent.api.rpc import ErrorCode
 from agent.control.naming import task_id
-from agent.node.facts import MembersMoved, PeersChanged
+from agent.flock.facts import MembersMoved, PeersChanged
 from agent.protocol.effects import WorkflowSafe
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
 from tests.control.surface import INVITATION

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.api.errors import ServiceError
 from agent.node.agent import Service
-from agent.node.facts import ServiceError
 from agent.protocol.events import MarkGate
 from agent.protocol.records import Dataset, InputRef, TaskSpec
 from agent.protocol.states import TaskState
@@ -282,11 +282,11 @@ def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, u
         mark = uuid.uuid4().hex[:8]
         first, last, gate = f"first{mark}", f"last{mark}", f"gate{mark}"
         try:
-            bee.set_volunteering("paused")
+            bee.presence.set_mode("paused")
             await flock_of(ant, bee)
             path = tmp_path / "quiet.txt"
             path.write_text(f"word {mark}")
-            given = await ant.add_dataset(path)
+            given = await ant.datasets.add(path)
             await submit(
                 ant,
                 f"w{mark}",
@@ -300,7 +300,7 @@ def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, u
             (output,) = reading(bee, first).outputs
             assert not here(bee, output.dataset)
             await ant.stop("switched off")
-            bee.set_volunteering("always")
+            bee.presence.set_mode("always")
             await until(lambda: in_state([bee], gate, TaskState.WAITING))
             await bee.request(MarkGate("", gate))
             await until(lambda: in_state([bee], last, TaskState.TERMINATED))
@@ -325,7 +325,7 @@ def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path: Path)
         try:
             await flock_of(ant, bee, cat)
             path, dataset = a_file(tmp_path / "raw", 2 * MEGABYTE)
-            given = await ant.add_dataset(path)
+            given = await ant.datasets.add(path)
             await submit(ant, "w", TaskSpec("a", "a", "nothing here", raw=(given,)))
             await until(lambda: bee.node_id in cat.datasets.holders(dataset))
             await ant.stop("switched off")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.data.publishing import NotAcceptedError
+from agent.api.errors import ServiceError
+from agent.data.publishing import NotAcceptedError, ProgramOffered
 from agent.execution.programs import ProgramError
 from agent.node.agent import Service
-from agent.node.facts import ProgramOffered, ServiceError
 from agent.paths import Home
 from agent.protocol.records import Dataset, TaskSpec
 from agent.protocol.states import TaskState
@@ -36,9 +36,9 @@ def test_a_published_program_runs_where_it_was_published_and_where_all_are_taken
             services(tmp_path, "bee", published_programs="always") as (bee,),
         ):
             await flock_of(ant, bee)
-            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
             assert name == f"shout@{dataset.dataset.removeprefix('tree:')[:12]}"
-            assert name in ant.look_for_programs()
+            assert name in ant.live.look_for_programs()
             await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
             await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
             outcome = reading(ant, "a").outcome
@@ -59,21 +59,21 @@ def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) 
                 lambda n: offered.append(n.program) if isinstance(n, ProgramOffered) else None
             )
             await flock_of(ant, bee)
-            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
             await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
             await until(lambda: offered == [name])
-            assert [each.name for each in bee.waiting_programs()] == [name]
+            assert [each.name for each in bee.published.waiting()] == [name]
             assert reading(bee, "a").state is TaskState.READY
-            await bee.accept_program(name)
-            assert bee.waiting_programs() == []
+            await bee.published.accept(name)
+            assert bee.published.waiting() == []
             await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
             await bee.stop("restarted")
             again = await Service.start(Home.at(tmp_path / "bee"), QUIET)
-            assert name in again.look_for_programs()
-            await again.refuse_program(name)
-            assert name not in again.look_for_programs()
+            assert name in again.live.look_for_programs()
+            await again.published.refuse(name)
+            assert name not in again.live.look_for_programs()
             with pytest.raises(ServiceError, match="No published program"):
-                await again.accept_program("other@000000000000")
+                await again.published.accept("other@000000000000")
             await again.stop("the test is over")
 
     asyncio.run(scenario())
@@ -82,7 +82,7 @@ def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) 
 def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with services(tmp_path, "ant", published_programs="always") as (ant,):
-            _, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            _, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
             other = task("shout@000000000000", dataset, tmp_path / "notes")
             await submit(ant, "w", other)
             await until(lambda: in_state([ant], "a", TaskState.ABORTED))
@@ -99,7 +99,7 @@ def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(tmp_path
 
     async def scenario() -> None:
         async with services(tmp_path, "ant", published_programs="always") as (ant,):
-            dataset = await ant.add_dataset(folder)
+            dataset = await ant.datasets.add(folder)
             name = f"broken@{dataset.dataset.removeprefix('tree:')[:12]}"
             await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
             await until(lambda: in_state([ant], "a", TaskState.ABORTED))
@@ -114,8 +114,8 @@ def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(tmp_path
 def test_what_an_owner_does_not_accept_is_no_failure_of_the_work(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with services(tmp_path, "ant") as (ant,):
-            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
-            await ant.refuse_program(name)
+            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+            await ant.published.refuse(name)
             with pytest.raises(NotAcceptedError, match="has not accepted it"):
                 await ant.live.published.ready(task(name, dataset, tmp_path / "notes"))
 
@@ -125,7 +125,7 @@ def test_what_an_owner_does_not_accept_is_no_failure_of_the_work(tmp_path: Path)
 def test_two_programs_whose_names_begin_alike_are_not_taken_for_each_other(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with services(tmp_path, "ant") as (ant,):
-            name, dataset = await ant.publish_program(a_program(tmp_path / "mine"))
+            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
             alike = Dataset(dataset.dataset[:-1] + ("0" if dataset.dataset[-1] != "0" else "1"))
             published = ant.live.published
             await published.ready(task(name, dataset, tmp_path / "notes"))
@@ -139,6 +139,6 @@ def test_what_is_no_program_is_not_published(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with services(tmp_path, "ant") as (ant,):
             with pytest.raises(ServiceError, match="cannot be published"):
-                await ant.publish_program(tmp_path)
+                await ant.published.publish(tmp_path)
 
     asyncio.run(scenario())

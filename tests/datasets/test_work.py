@@ -55,7 +55,7 @@ def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
         notes = tmp_path / "notes"
         async with services(tmp_path, "ant", "bee") as (ant, bee):
             install_shout(bee.home.programs)
-            bee.look_for_programs()
+            bee.live.look_for_programs()
             await flock_of(ant, bee)
             path = tmp_path / "quiet.txt"
             path.write_text("a quiet word")

@@ -10,9 +10,11 @@ import json
 import sys
 from pathlib import Path
 
-from agent.node.agent import Options, Service
-from agent.node.facts import ServiceError
-from agent.node.serving import run
+from agent.api.errors import ServiceError
+from agent.host.stop_signals_native import native_ending
+from agent.node.agent import Service
+from agent.node.headless import live
+from agent.node.options import Options
 from agent.paths import Home
 from agent.protocol.events import InputsFetched
 
@@ -54,7 +56,8 @@ async def answer(service: Service, reader: asyncio.StreamReader) -> None:
 def main() -> int:
     options = Options(discovery=False)
     try:
-        reason = run(Home.at(Path(sys.argv[1])), options, beside)
+        home = Home.at(Path(sys.argv[1]))
+        reason = asyncio.run(live(home, options, native_ending(), beside))
     except ServiceError as error:
         say(error=str(error))
         return 1

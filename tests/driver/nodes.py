@@ -13,7 +13,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.node.agent import Options, Service
+from agent.node.agent import Service
+from agent.node.options import Options
 from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import pytest
 
 from agent.host.stop_signals import INPUT_ENDED, Asked, InputEnding
-from agent.host.stop_signals_native import native_api
 from agent.host.stop_signals_windows import (
     PROGRAM_GRACE_S,
     WAIT_S_MAX,
@@ -151,11 +150,6 @@ def test_an_input_that_cannot_be_read_has_ended() -> None:
         os.close(descriptor)
 
     in_loop(test)
-
-
-def test_elsewhere_there_are_no_such_calls() -> None:
-    with pytest.raises(OSError, match="no such calls"):
-        native_api()
 
 
 def test_programs_get_less_than_windows_leaves_at_a_logoff() -> None:

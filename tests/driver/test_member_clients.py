@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import ServiceError
 from agent.node.agent import Service
-from agent.node.facts import ServiceError
 from tests.driver.nodes import flock_of, services
 from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import ServiceError
 from agent.driver import driver as driver_module
-from agent.node.agent import Options, Service
-from agent.node.facts import MembersMoved, Notice, PeersChanged, ServiceError
+from agent.flock.facts import MembersMoved, PeersChanged
+from agent.node.agent import Service
+from agent.node.facts import Notice
+from agent.node.options import Options
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit
 from agent.protocol.records import TaskSpec
@@ -83,7 +86,7 @@ def test_what_was_accepted_is_there_after_a_restart(tmp_path: Path) -> None:
         try:
             assert again.node_id == node
             assert reading(again, "w.0").state is TaskState.READY
-            again.set_volunteering("always")
+            again.presence.set_mode("always")
             await eventually(lambda: in_state([again], "w.0", DONE))
         finally:
             await again.stop()
@@ -97,7 +100,7 @@ def test_work_submitted_on_one_runs_on_another(tmp_path: Path) -> None:
             ant, bee, cat = everybody
             await flock_of(ant, bee, cat)
             for service in (ant, cat):
-                service.set_volunteering("paused")
+                service.presence.set_mode("paused")
             await eventually(lambda: len(_unwilling(bee)) == 2)
             answer = await submit(ant, "say TERMINATED:17", "exit 3", "say TERMINATED:18")
             assert answer.disks == 2
@@ -132,7 +135,7 @@ def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
             await flock_of(ant, bee)
-            ant.set_volunteering("paused")
+            ant.presence.set_mode("paused")
             pids, go = tmp_path / "pids", tmp_path / "go"
             await eventually(lambda: _unwilling(bee) == [ant.node_id])
             await submit(ant, f"wait {pids} {go}")
@@ -145,7 +148,7 @@ def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
             with pytest.raises(ServiceError, match="is stopping"):
                 await bee.request(Cancel("", "w"))
             go.touch()
-            ant.set_volunteering("always")
+            ant.presence.set_mode("always")
             await eventually(lambda: in_state([ant], "w.0", DONE))
 
     in_loop(test)
@@ -198,7 +201,7 @@ def test_a_full_disk_refuses_new_work_and_takes_it_again(
 def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
-            bee.set_volunteering("paused")
+            bee.presence.set_mode("paused")
             await submit(bee, "say TERMINATED", workflow="before")
             told: list[Notice] = []
             bee.subscribe(told.append)
@@ -291,7 +294,7 @@ def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
             with pytest.raises(ServiceError, match="belongs to the flock office already"):
                 await bee.create_flock("other")
             with pytest.raises(ServiceError, match="choose always"):
-                ant.set_volunteering("at night")
+                ant.presence.set_mode("at night")
 
     in_loop(test)
 

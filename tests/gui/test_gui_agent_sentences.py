@@ -15,7 +15,7 @@ import agent
 from agent.control.acceptance import _sentence
 from agent.control.causes import INPUTS_THERE, WORDS
 from agent.control.copied import copied_peer
-from agent.node.facts import CopiedFacts
+from agent.flock.facts import CopiedFacts
 from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram
 from agent.workflow.reading import read_workflow

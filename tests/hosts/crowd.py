@@ -14,7 +14,8 @@ import json
 import sys
 from pathlib import Path
 
-from agent.node.agent import Options, Service
+from agent.node.agent import Service
+from agent.node.options import Options
 from agent.paths import Home
 
 

@@ -12,11 +12,11 @@ from typing import Any, cast
 
 import pytest
 
+from agent.api.errors import ServiceError
 from agent.flock import own_join_request
 from agent.flock.own_join_request import AskOffice
 from agent.net.asking import Request
 from agent.net.exchange import NotThereError
-from agent.node.facts import ServiceError
 from agent.settings.node_settings import NodeSettings
 from tests.hosts.waiting import eventually
 from tests.net.flocks import first
@@ -30,7 +30,7 @@ class Machine:
 
     path: Path
     settings: NodeSettings = field(default_factory=NodeSettings)
-    options: Any = field(default_factory=lambda: SimpleNamespace(discovery=False))
+    discovers: bool = False
     network: None = None
     name: str = "newcomer"
     joined: list[Request] = field(default_factory=list)
@@ -59,7 +59,7 @@ async def asking_at(
     monkeypatch.setattr(own_join_request, "FOLLOW_EVERY_S", 0.02)
     async with asked_at(first(path)) as there:
         machine = Machine(path / "new")
-        office = AskOffice(cast("Any", machine))
+        office = AskOffice(cast("Any", machine), machine.check_port, machine.join_asked)
         try:
             yield there, machine, office
         finally:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.node.agent import Options, Service
-from agent.node.facts import Notice, VolunteeringMoved
+from agent.node.agent import Service
+from agent.node.facts import Notice
+from agent.node.options import Options
 from agent.paths import Home
 from agent.presence.sources.last_input_terminals import TerminalLastInput
+from agent.presence.watching import VolunteeringMoved
 from tests.hosts.waiting import eventually
 from tests.presence.displays import display, own_number, start_display, tidy_up_after
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.node.facts import ServiceError
+from agent.api.errors import ServiceError
 from agent.presence.hours import WEEK, Hours
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.rules_file import read_rules, write_rules

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import pytest
 
-from agent.node.facts import ServiceError
+from agent.api.errors import ServiceError
 from agent.presence import watching
 from agent.presence.judgement import Cause
 from agent.presence.looking import CALM_S, Looker, Sources

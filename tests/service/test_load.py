@@ -8,7 +8,6 @@ import pytest
 
 from agent.presence import load
 from agent.presence.load import STEP_PERCENT, Load, watch_load
-from agent.protocol.events import PresenceChanged
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 
@@ -37,17 +36,15 @@ def test_the_load_is_what_all_programs_used(
 
 
 class Live:
-    """A node that takes down what it is told, and ends the watch when it was enough."""
+    """Whoever is told, until it was told often enough."""
 
     def __init__(self, enough: int) -> None:
-        self.presence = PresenceChanged(volunteering=True, owner_present=False)
+        self.percent = 0
         self.told: list[int] = []
         self.over, self._enough = asyncio.Event(), enough
 
     def set_load(self, percent: int) -> None:
-        self.presence = PresenceChanged(
-            volunteering=True, owner_present=False, load_percent=percent
-        )
+        self.percent = percent
         self.told.append(percent)
         if len(self.told) == self._enough:
             self.over.set()
@@ -62,7 +59,7 @@ def test_only_a_change_worth_saying_is_told(monkeypatch: pytest.MonkeyPatch) -> 
 
     async def watched() -> None:
         async with asyncio.timeout(EVENTUALLY_S_MAX):
-            await watch_load(lambda: next(absences, live), live.over)  # type: ignore[arg-type,return-value]
+            await watch_load(lambda: next(absences, live.percent), live.set_load, live.over)
 
     asyncio.run(watched())
     assert live.told == [40, 20, 100]

@@ -3,11 +3,11 @@
 import asyncio
 from pathlib import Path
 
+from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply, LogLine
 from agent.api.methods import AGENT_LOG
 from agent.control.call import Call, verb
 from agent.history.log_reading import Filter, Lines, read_lines
-from agent.node.facts import ServiceError
 
 LOOK_EVERY_S = 0.25
 

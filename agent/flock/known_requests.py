@@ -1,0 +1,173 @@
+"""The machines that ask to be let in, as a member knows them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.flock.facts import JoinRequested, JoinRequestEnded, JoinRequestFacts
+from agent.flock.gossip import RequestWord
+from agent.net.addresses import Address
+from agent.net.comparison import same_code
+from agent.net.enrolment_messages import DecideRequest, Refused
+from agent.net.enrolment_requests import requests_of
+from agent.net.join_requests import OPEN, JoinRequest
+from agent.net.joining import AddressesOf, ask_keeper
+from agent.net.membership import Membership
+from agent.net.refusals import MembershipError
+from agent.protocol.records import NodeId
+
+Notify = Callable[[JoinRequested | JoinRequestEnded], None]
+
+
+Known = Mapping[str, RequestWord]
+
+
+Outcome = Literal["joined", "refused", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What a keeper said, and when, by the monotonic clock: its words count from then."""
+
+    words: Known
+    at_s: float
+
+
+class Admissions:
+    """The requests that are known here, of this keeper and of others."""
+
+    def __init__(
+        self, membership: Membership, tell: Callable[[Sequence[RequestWord]], None], notify: Notify
+    ) -> None:
+        self._membership, self._tell, self._notify = membership, tell, notify
+        self.own = requests_of(membership, self._changed)
+        self._heard: dict[NodeId, _Heard] = {}
+        self._announced: dict[str, None] = {}
+
+    # -- for people ------------------------------------------------------------------------
+
+    def requests(self, name_of: Callable[[NodeId], str]) -> list[JoinRequestFacts]:
+        """All that are open, oldest first."""
+        own_id, now_s = self._membership.node_id, asyncio.get_running_loop().time()
+        heard = {own_id: _Heard({each.request: each for each in self.told()}, now_s), **self._heard}
+        found = [
+            _facts(word, keeper, name_of(keeper), now_s - said.at_s)
+            for keeper, said in heard.items()
+            for word in said.words.values()
+            if word.state in OPEN
+        ]
+        return sorted(found, key=lambda each: (each.asked_s, each.request))
+
+    async def decide(
+        self, wanted: JoinRequestFacts, code: str, addresses_of: AddressesOf, *, admit: bool
+    ) -> None:
+        """Let it in or not. Raises ``MembershipError`` with why that cannot be."""
+        self._membership.authority("let machines in")
+        if code and not same_code(wanted.code, code):
+            raise MembershipError(f"{wanted.name} shows another code, {wanted.code}: compare again")
+        if wanted.keeper == self._membership.node_id:
+            self.own.decide(wanted.request, code, admit=admit)
+            return
+        await self._pass_on(wanted, addresses_of(wanted.keeper), admit=admit)
+
+    # -- for the network -------------------------------------------------------------------
+
+    def told(self) -> list[RequestWord]:
+        """What this keeper tells other members: all of its open requests."""
+        return [self._word(each) for each in self.own.open()]
+
+    def hear(self, peer: NodeId, words: Sequence[RequestWord]) -> None:
+        """A peer tells of its requests; only keepers have any."""
+        if peer not in self._membership.roster.keepers():
+            return
+        before = self._heard.pop(peer, _Heard({}, 0.0)).words
+        still = {each.request: each for each in words}
+        for gone in [each for key, each in before.items() if key not in still]:
+            self._ended(gone.request, gone.name, "ended")
+        open_ones = {key: each for key, each in still.items() if each.state in OPEN}
+        if open_ones:
+            self._heard[peer] = _Heard(open_ones, asyncio.get_running_loop().time())
+        keeper = self._membership.roster.member(peer)
+        for word in words:
+            self._announce(word, keeper.host_name if keeper else peer)
+
+    def lost(self, peer: NodeId) -> None:
+        """It is not linked any more: what it was asked cannot be answered from here."""
+        for word in self._heard.pop(peer, _Heard({}, 0.0)).words.values():
+            self._ended(word.request, word.name, "ended")
+
+    def close(self) -> None:
+        """This node belongs no more, or stops."""
+        self.own.close()
+
+    # -- inside ----------------------------------------------------------------------------
+
+    async def _pass_on(
+        self, wanted: JoinRequestFacts, addresses: Sequence[Address], *, admit: bool
+    ) -> None:
+        """To the keeper that was asked."""
+        question = DecideRequest(wanted.request, wanted.code, admit)
+        reports: list[str] = []
+        for address in addresses:
+            try:
+                answer = await ask_keeper(self._membership, address, question)
+            except MembershipError as error:
+                reports.append(f"{address}: {error}")
+                continue
+            if isinstance(answer, Refused):
+                raise MembershipError(answer.reason)
+            return
+        told = "; ".join(reports) or "no address of it is known"
+        raise MembershipError(f"{wanted.keeper_name}, which was asked, is not reached: {told}")
+
+    def _changed(self, request: JoinRequest) -> None:
+        """One of this keeper's own; the others hear how it ended together with what is left."""
+        word = self._word(request)
+        self._tell([*self.told(), *([] if word.state in OPEN else [word])])
+        self._announce(word, self._membership.member.host_name)
+
+    def _announce(self, word: RequestWord, keeper: str) -> None:
+        if word.state in ("joined", "refused", "ended"):
+            self._ended(word.request, word.name, word.state)
+        elif word.request not in self._announced:
+            self._announced[word.request] = None
+            self._notify(JoinRequested(word.request, word.name, word.user, word.code, keeper))
+
+    def _ended(self, request: str, name: str, outcome: Outcome) -> None:
+        if request in self._announced:
+            del self._announced[request]
+            self._notify(JoinRequestEnded(request, name, outcome))
+
+    def _word(self, request: JoinRequest) -> RequestWord:
+        assert request.state != "begun"
+        age_s = max(0.0, self._membership.clock() - request.asked_s)
+        return RequestWord(
+            request.request,
+            request.name,
+            request.user,
+            request.address,
+            request.code,
+            age_s,
+            self.own.left_s(request),
+            request.state,
+        )
+
+
+def _facts(word: RequestWord, keeper: NodeId, name: str, since_s: float) -> JoinRequestFacts:
+    now_s = time.time() - since_s
+    return JoinRequestFacts(
+        word.request,
+        word.name,
+        word.user,
+        word.address,
+        word.code,
+        keeper,
+        name,
+        now_s - word.age_s,
+        now_s + word.left_s,
+        word.state == "admitted",
+    )
