@@ -54,10 +54,13 @@ class PresencePart(Protocol):
     def resume(self) -> None:
         """The rules count again."""
 
+    async def kept(self) -> None:
+        """Wait until what was asked for last is found again after a restart."""
+
     def tomorrow_s(self) -> float:
         """When a pause until tomorrow ends."""
 
-    def set_rules(self, rules: Rules) -> None:
+    async def set_rules(self, rules: Rules) -> None:
         """Other rules; raises ``ServiceError``."""
 
 

@@ -5,20 +5,7 @@ the programs at once. It decides nothing about tasks (``agent.protocol`` does) a
 for people (whoever shows it does); it wires, and keeps the wiring right when this node joins or
 leaves a flock while it runs.
 
-==========================  ====================================================================
-``agent.node.running``            the node with its disk, programs and driver
-``agent.flock.network``         links, discovery and roster of one membership
-``agent.flock.operations``           what a person does with a flock
-``agent.node.facts``           what can be told of all this, as values
-``agent.settings.node_settings``        what a person sets in a file
-``agent.data.datasets``        what the node keeps for tasks, and its way to and from others
-``agent.presence.watching``        whether this machine helps now, and why
-``agent.node.thread``          the same in a background thread
-``agent.node.serving``        the same as a process of its own
-==========================  ====================================================================
-
-All methods are for the loop in which the service was started; ``agent.node.thread`` bridges from
-other threads.
+All methods are for the loop in which the node was started.
 """
 
 from __future__ import annotations
@@ -30,6 +17,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, TypeVar
 
 from agent import __version__
@@ -59,13 +47,15 @@ from agent.node.report import facts_of
 from agent.node.running import LiveNode, open_datasets, open_journal
 from agent.paths import Home
 from agent.presence.load import watch_load
+from agent.presence.sources.native import native_sources
 from agent.presence.watching import ServicePresence, VolunteeringMoved
 from agent.protocol.effects import Answer, TaskMoved
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
-from agent.settings.node_settings import NodeSettings, read_settings
+from agent.settings.editing import keep_rules
+from agent.settings.node_settings import PAUSED, NodeSettings, read_settings
 
 PROGRAMS_EVERY_S = 30.0
 _Result = TypeVar("_Result")
@@ -92,7 +82,15 @@ class Service:
         self._office = FlockOffice(self, self.member_clients.arrived)
         self.asking = AskOffice(self, self._office.check_port, self.join_asked)
         self.admission = AdmissionOffice(self)
-        self.presence = ServicePresence.of(home, settings, self._running, self._presence_changed)
+        self.presence = ServicePresence(
+            home.data,
+            settings.rules,
+            partial(keep_rules, home.settings_file),
+            starts_paused=settings.volunteer == PAUSED,
+            running=self._running,
+            hand=self._presence_changed,
+            make_sources=lambda: native_sources(time.monotonic),
+        )
         self.history = TaskHistory(
             home.data, lambda: self.table, lambda: self.node_id, self.name_of
         )

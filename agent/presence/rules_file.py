@@ -7,9 +7,8 @@ day. What is wrong is said with the end of a sentence whose beginning, the key, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from agent.presence.hours import WEEK, Hours, Weekday, minutes
 from agent.presence.rules import HOURS_MAX, PROGRAMS_MAX, Rules, faults
@@ -38,15 +37,15 @@ def read_rules(value: object) -> Rules:
     return rules
 
 
-def write_rules(rules: Rules) -> str:
-    """The lines of the table; what is as by default is left out."""
+def written_rules(rules: Rules) -> dict[str, str | int | float | bool | list[str]]:
+    """Return what the table says then; what is as by default is left out."""
     plain = Rules()
-    lines = [f"[{TABLE}]"]
-    for each in fields(Rules):
-        value = getattr(rules, each.name)
-        if each.name != "mode" and value != getattr(plain, each.name):
-            lines.append(f"{each.name} = {_written(value)}")
-    return "\n".join(lines) + "\n"
+    told = {name: getattr(rules, name) for name in READERS}
+    return {
+        name: [str(each) for each in value] if isinstance(value, tuple) else value
+        for name, value in told.items()
+        if value != getattr(plain, name)
+    }
 
 
 def read_hours(text: str) -> tuple[Hours, ...]:
@@ -125,9 +124,3 @@ READERS: dict[str, Callable[[object], object]] = {
     "own_only": _flag,
     "lets_end_s": _seconds,
 }
-
-
-def _written(value: object) -> str:
-    if isinstance(value, tuple):
-        return json.dumps([str(each) for each in value], ensure_ascii=False)
-    return json.dumps(value, ensure_ascii=False)

@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.api.errors import ServiceError
-from agent.paths import Home
 from agent.presence.conditions import required
 from agent.presence.descriptions import describe, reading_of
 from agent.presence.hours import tomorrow_s
@@ -30,14 +29,11 @@ from agent.presence.judgement import Cause, Memory, Now, Verdict
 from agent.presence.looking import Looker, Sources
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Readings, Unseen
-from agent.presence.rules import Mode, Rules, faults
-from agent.presence.sources.native import native_sources
+from agent.presence.rules import Rules, faults
 from agent.presence.verdict import LOOK_WHILE_RUNNING_S, effective, needed, verdict
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 from agent.protocol.events import PresenceChanged
 from agent.protocol.records import short_text
-from agent.settings.node_settings import PAUSED, NodeSettings
-from agent.settings.presence_rules import write_settings
 
 TOMORROW_HOUR = 8
 """A pause until tomorrow ends then, by the local clock."""
@@ -89,19 +85,23 @@ class ServicePresence:
     def __init__(
         self,
         data: Path,
-        settings_file: Path,
         rules: Rules,
+        keep_rules: Callable[[Rules], object],
         *,
         starts_paused: bool,
         running: Callable[[], int],
         hand: Hand,
         make_sources: Callable[[], Sources],
     ) -> None:
-        self._data, self._settings_file = data, settings_file
+        self._data, self._keep_rules = data, keep_rules
+        self._changing_rules, self._writing = asyncio.Lock(), threading.Lock()
         self._running, self._hand, self._make_sources = running, hand, make_sources
         self._changed = threading.Condition()
         self._rules = rules
         self._wish: Wish = Paused() if starts_paused else read_wish(data)
+        self._written = self._wish
+        """What the disk has of it, as far as it takes anything."""
+        self._keeping: asyncio.Future[None] | None = None
         self._readings = Readings()
         self._read_s: dict[Kind, float | None] = {}
         self._memory = Memory()
@@ -115,21 +115,6 @@ class ServicePresence:
         """Who waits for the next round that begins."""
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop
-
-    @classmethod
-    def of(
-        cls, home: Home, settings: NodeSettings, running: Callable[[], int], hand: Hand
-    ) -> ServicePresence:
-        """For the settings of a home, with the sources of this system."""
-        return cls(
-            home.data,
-            home.settings_file,
-            settings.rules,
-            starts_paused=settings.volunteer == PAUSED,
-            running=running,
-            hand=hand,
-            make_sources=lambda: native_sources(time.monotonic),
-        )
 
     def start(self) -> None:
         """Begin to watch; what is found is handed from now on."""
@@ -146,6 +131,7 @@ class ServicePresence:
             self._stopping = True
             self._changed.notify_all()
         await asyncio.to_thread(thread.join, JOIN_S)
+        await self.kept()
         _answer(self._asking)
 
     # -- what a person wants -----------------------------------------------------------------------
@@ -167,31 +153,20 @@ class ServicePresence:
         now = _now()
         return tomorrow_s(now.wall_s, now.zone, TOMORROW_HOUR)
 
-    def set_rules(self, rules: Rules, *, keep: bool = True) -> None:
-        """Other rules, also after a restart if they are to be kept; raises ``ServiceError``."""
+    async def set_rules(self, rules: Rules) -> None:
+        """Help by other rules, also after a restart. Raises ``ServiceError``, and changes nothing."""
         wrong = faults(rules, _memory_mb())
         if wrong:
             raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
-        if keep:
-            write_settings(self._settings_file, rules, rules.mode.value)
-        with self._changed:
-            self._rules, self._all_now = rules, True  # what was seen answered other questions
-        self._decide_now()
+        async with self._changing_rules:
+            await asyncio.to_thread(self._keep_rules, rules)
+            with self._changed:
+                self._rules, self._all_now = rules, True  # what was seen answered other questions
+            self._decide_now()
 
-    def own_only(self, only: bool) -> None:
-        """Help only with what was submitted here; raises ``ServiceError``."""
-        self.set_rules(replace(self._rules, own_only=only))
-
-    def set_mode(self, mode: str) -> None:
-        """For as long as this node runs: a mode, or ``paused``; raises ``ServiceError``."""
-        if mode == "paused":
-            self._wish_now(Paused())
-            return
-        if mode not in tuple(Mode):
-            known = ", ".join(Mode)
-            raise ServiceError(f"The mode {mode!r} is not known: choose {known} or paused.")
-        self.set_rules(replace(self._rules, mode=Mode(mode)), keep=False)
-        self._wish_now(Unpaused())
+    async def kept(self) -> None:
+        """Wait until what a person asked for last is found again after a restart."""
+        await asyncio.to_thread(self._keep_wish)
 
     # -- what is known -----------------------------------------------------------------------------
 
@@ -247,16 +222,27 @@ class ServicePresence:
     # -- inside ------------------------------------------------------------------------------------
 
     def _want(self, wish: Wish) -> None:
-        try:
-            keep_wish(self._data, wish)
-        except OSError as error:
-            log.warning("this pause is not kept over a restart: %s", error)
-        self._wish_now(wish)
-
-    def _wish_now(self, wish: Wish) -> None:
+        """The machine is given back first; nobody waits for the disk."""
         with self._changed:
             self._wish = wish
         self._decide_now()
+        self._keep_soon()
+
+    def _keep_soon(self) -> None:
+        """Have it written by a thread that nobody needs for anything else; in the loop."""
+        if self._keeping is None or self._keeping.done():
+            loop = asyncio.get_running_loop()
+            self._keeping = loop.run_in_executor(None, self._keep_wish)
+
+    def _keep_wish(self) -> None:
+        """Write the newest wish, as long as the disk has another; not in the loop."""
+        with self._writing:
+            while (wish := self._wish) != self._written:
+                try:
+                    keep_wish(self._data, wish)
+                except OSError as error:
+                    log.warning("this pause is not kept over a restart: %s", error)
+                self._written = wish
 
     def _decide_now(self) -> None:
         with self._changed:
@@ -293,11 +279,8 @@ class ServicePresence:
         wish = self._wish
         if self._verdict.pause_begins and isinstance(wish, Finishing):
             wish = wish.then
-        wish = effective(wish, time.time())
-        if wish != self._wish:  # it has begun, or is over: no clock that is set brings it back
-            self._wish = wish
-            with suppress(OSError):
-                keep_wish(self._data, wish)
+        # What has begun, or is over, is kept as such: no clock that is set brings it back.
+        self._wish = effective(wish, time.time())
 
     def _event(self) -> PresenceChanged:
         found = self._verdict
@@ -377,6 +360,8 @@ class ServicePresence:
                     self._loop.call_soon_threadsafe(self._tell)
                 if asking:
                     self._loop.call_soon_threadsafe(_answer, asking)
+                if self._wish != self._written:
+                    self._loop.call_soon_threadsafe(self._keep_soon)
             if not (self._woken or self._stopping):
                 self._changed.wait(self._verdict.look_again_s)
 

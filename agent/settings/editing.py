@@ -1,80 +1,103 @@
-"""Changes settings in ``settings.toml`` for whoever is not at home in files.
+"""Changes ``settings.toml``, and is the only one that does.
 
-Only the lines of the keys that are given are replaced; comments and everything else stay. What
-comes out is read again before it takes the place of the file: it has to say what was meant, and of
-everything else what it said before.
+The file is its owner's: order, comments and spelling of what is not changed survive. What comes out
+is read again before it takes the place of the file: it has to say what was meant.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import threading
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.api.errors import ServiceError
+from agent.presence.rules import Rules
+from agent.presence.rules_file import TABLE, written_rules
 from agent.settings.node_settings import NodeSettings, read_settings
 
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
 Value = str | int | float | list[str]
+Table = Mapping[str, Value | bool]
+"""All that a table says then; keys that are not among them are removed from it."""
+
 _one_at_a_time = threading.Lock()
-_TABLE = re.compile(r"^[ \t]*\[[ \t]*[A-Za-z_]", re.MULTILINE)
 
 
-def keep_changes(path: Path, given: Mapping[str, Value]) -> NodeSettings:
-    """Keep these values; what the file says then. Raises ``ServiceError``."""
+def keep_rules(path: Path, rules: Rules) -> NodeSettings:
+    """Keep the rules of presence; return what the file says then. Raises ``ServiceError``."""
+    return keep_changes(path, {"volunteer": rules.mode.value, TABLE: written_rules(rules)})
+
+
+def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings:
+    """Keep these values; return what the file says then. Raises ``ServiceError``.
+
+    Nothing is written where nothing changes: then a full disk, or one to be read only, is no matter.
+    """
     with _one_at_a_time:  # two that change it at once would each undo the other's
-        return _kept(path, given)
+        read_settings(path)  # what is wrong with it so far is said as it is
+        try:
+            before = path.read_text("utf-8") if path.exists() else ""
+            after = changed(before, given)
+            return read_settings(path) if after == before else _replaced(path, after)
+        except OSError as error:
+            raise ServiceError(
+                f"{path} cannot be written ({error.strerror}): nothing changed"
+            ) from error
 
 
-def _kept(path: Path, given: Mapping[str, Value]) -> NodeSettings:
+def changed(text: str, given: Mapping[str, Value | Table]) -> str:
+    """Return the text of a settings file with these values in the place of what it says.
+
+    What it does not say yet comes first, where no comment about something else stands above it.
+    """
+    import tomlkit
+
+    document, fresh = tomlkit.parse(text), tomlkit.document()
+    for key, value in given.items():
+        if isinstance(value, Mapping):
+            _change_table(document, key, value)
+        elif key not in document:
+            fresh[key] = value
+        elif document[key] != value:
+            document[key] = value
+    return tomlkit.dumps(fresh) + tomlkit.dumps(document)
+
+
+def _change_table(document: TOMLDocument, key: str, value: Table) -> None:
+    import tomlkit
+    from tomlkit import items
+
+    table = document.get(key)
+    if isinstance(table, items.InlineTable) or (
+        isinstance(table, items.Table) and not table.is_super_table()
+    ):
+        for gone in [each for each in table if each not in value]:
+            del table[gone]
+        for name, wanted in value.items():
+            if table.get(name) != wanted:
+                table[name] = wanted
+        return
+    if table is not None:  # every line names it, like ``presence.idle_s = 60``: written anew
+        del document[key]
+    if value:
+        document.add(key, tomlkit.item(dict(value)))
+
+
+def _replaced(path: Path, text: str) -> NodeSettings:
     fresh = path.with_name(f"{path.name}.unfinished")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     try:
-        before = path.read_text("utf-8") if path.exists() else ""
-        if says(before, given):
-            return read_settings(path)
-        after = rewritten(before, given)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-        read_settings(fresh)
-        fresh.replace(path)
-    except OSError as error:
-        raise ServiceError(
-            f"{path} cannot be written ({error.strerror}): nothing changed"
-        ) from error
-    except ValueError as error:
-        raise ServiceError(
-            f"{path} is written in a way that cannot be changed from here ({error}): change "
-            f"{', '.join(given)} by hand"
-        ) from error
+        settings = read_settings(fresh)
     except ServiceError as error:
         fresh.unlink(missing_ok=True)
         raise ServiceError(str(error).replace(str(fresh), str(path))) from error
-    return read_settings(path)
-
-
-def says(text: str, given: Mapping[str, Value]) -> bool:
-    """Whether there is nothing to change: then a full disk, or one to be read only, is no matter."""
-    was = tomllib.loads(text)
-    return all(key in was and was[key] == value for key, value in given.items())
-
-
-def rewritten(before: str, given: Mapping[str, Value]) -> str:
-    """The text of the file with other values; raises ``ValueError`` if that cannot be done."""
-    tables = _TABLE.search(before)
-    cut = len(before) if tables is None else tables.start()
-    top, below = before[:cut], before[cut:]
-    for key, value in given.items():
-        # A list may go over several lines, up to a bracket that ends one.
-        pattern = re.compile(rf"^{key}[ \t]*=[ \t]*(\[[^\]]*\][^\n]*|[^\n]*)\n?", re.MULTILINE)
-        top = f"{key} = {json.dumps(value, ensure_ascii=False)}\n" + pattern.sub("", top)
-    after = top + below
-    was, now = tomllib.loads(before), tomllib.loads(after)
-    if now != {**was, **given}:
-        raise ValueError("other settings would change")
-    return after
+    fresh.replace(path)
+    return settings

@@ -170,13 +170,16 @@ class FakePresence:
     def finish_then_pause(self, until_s: float | None = None) -> None:
         self.now = replace(self.now, finishing=True, paused_until_s=until_s)
 
+    async def kept(self) -> None:
+        """Nothing is on a disk here."""
+
     def resume(self) -> None:
         self.now = replace(self.now, paused=False, finishing=False, volunteering=True)
 
     def tomorrow_s(self) -> float:
         return TOMORROW_S
 
-    def set_rules(self, rules: Rules) -> None:
+    async def set_rules(self, rules: Rules) -> None:
         wrong = faults(rules)
         if wrong:
             raise ServiceError(f"These rules cannot be kept: {wrong[0]}")

@@ -12,7 +12,7 @@ import pytest
 from agent.api.errors import ServiceError
 from agent.history.log_reading import Filter, read_lines
 from agent.host import logs
-from agent.settings.editing import Value, keep_changes, rewritten
+from agent.settings.editing import Value, changed, keep_changes
 from tests.control.serving import greeted, serving, workflow
 
 
@@ -70,8 +70,8 @@ def test_settings_are_changed_and_everything_else_in_the_file_stays(tmp_path: Pa
     with pytest.raises(ServiceError, match="slots is 900"):
         keep_changes(path, {"slots": 900})
     assert keep_changes(path, {"name": "oak"}).slots == 4
-    with pytest.raises(ValueError, match="other settings would change"):
-        rewritten('note = """\nslots = 1\n"""\n', {"slots": 2})
+    text = 'note = """\nslots = 1\n"""\n'
+    assert changed(text, {"slots": 2}) == text + "slots = 2\n"
 
 
 def test_settings_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:

@@ -282,7 +282,7 @@ def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, u
         mark = uuid.uuid4().hex[:8]
         first, last, gate = f"first{mark}", f"last{mark}", f"gate{mark}"
         try:
-            bee.presence.set_mode("paused")
+            bee.presence.pause()
             await flock_of(ant, bee)
             path = tmp_path / "quiet.txt"
             path.write_text(f"word {mark}")
@@ -300,7 +300,7 @@ def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, u
             (output,) = reading(bee, first).outputs
             assert not here(bee, output.dataset)
             await ant.stop("switched off")
-            bee.presence.set_mode("always")
+            bee.presence.resume()
             await until(lambda: in_state([bee], gate, TaskState.WAITING))
             await bee.request(MarkGate("", gate))
             await until(lambda: in_state([bee], last, TaskState.TERMINATED))

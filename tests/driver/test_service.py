@@ -86,7 +86,7 @@ def test_what_was_accepted_is_there_after_a_restart(tmp_path: Path) -> None:
         try:
             assert again.node_id == node
             assert reading(again, "w.0").state is TaskState.READY
-            again.presence.set_mode("always")
+            again.presence.resume()
             await eventually(lambda: in_state([again], "w.0", DONE))
         finally:
             await again.stop()
@@ -100,7 +100,7 @@ def test_work_submitted_on_one_runs_on_another(tmp_path: Path) -> None:
             ant, bee, cat = everybody
             await flock_of(ant, bee, cat)
             for service in (ant, cat):
-                service.presence.set_mode("paused")
+                service.presence.pause()
             await eventually(lambda: len(_unwilling(bee)) == 2)
             answer = await submit(ant, "say TERMINATED:17", "exit 3", "say TERMINATED:18")
             assert answer.disks == 2
@@ -135,7 +135,7 @@ def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
             await flock_of(ant, bee)
-            ant.presence.set_mode("paused")
+            ant.presence.pause()
             pids, go = tmp_path / "pids", tmp_path / "go"
             await eventually(lambda: _unwilling(bee) == [ant.node_id])
             await submit(ant, f"wait {pids} {go}")
@@ -148,7 +148,7 @@ def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
             with pytest.raises(ServiceError, match="is stopping"):
                 await bee.request(Cancel("", "w"))
             go.touch()
-            ant.presence.set_mode("always")
+            ant.presence.resume()
             await eventually(lambda: in_state([ant], "w.0", DONE))
 
     in_loop(test)
@@ -201,7 +201,7 @@ def test_a_full_disk_refuses_new_work_and_takes_it_again(
 def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
-            bee.presence.set_mode("paused")
+            bee.presence.pause()
             await submit(bee, "say TERMINATED", workflow="before")
             told: list[Notice] = []
             bee.subscribe(told.append)
@@ -293,8 +293,6 @@ def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
                 await ant.expel("ant")
             with pytest.raises(ServiceError, match="belongs to the flock office already"):
                 await bee.create_flock("other")
-            with pytest.raises(ServiceError, match="choose always"):
-                ant.presence.set_mode("at night")
 
     in_loop(test)
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.api.errors import ServiceError
 from agent.presence.hours import WEEK, Hours
 from agent.presence.rules import Mode, Rules, faults
-from agent.presence.rules_file import read_rules, write_rules
+from agent.presence.rules_file import read_rules, written_rules
+from agent.settings.editing import changed, keep_rules
 from agent.settings.node_settings import SettingsError, read_settings
-from agent.settings.presence_rules import rewritten, write_settings
 
 OTHERS = """\
 # of the workshop
@@ -23,7 +22,7 @@ name = "bench 3" # by the window
 volunteer = "paused"
 
 [presence]
-# two lines that go
+# two lines that stay
 idle_s = 60
 hours = [
   "mon-fri 18:00-07:00",
@@ -58,33 +57,54 @@ some_rules = st.builds(
 
 @given(some_rules)
 def test_rules_are_read_as_they_were_written(rules: Rules) -> None:
-    table = tomllib.loads(write_rules(rules))["presence"]
-    assert read_rules(table) == replace(rules, mode=Mode.ALWAYS)
+    assert read_rules(written_rules(rules)) == replace(rules, mode=Mode.ALWAYS)
 
 
 @given(some_rules)
 def test_a_settings_file_keeps_everything_else(rules: Rules) -> None:
-    text = rewritten(OTHERS, rules, rules.mode.value)
+    given = {"volunteer": rules.mode.value, "presence": written_rules(rules)}
+    text = changed(OTHERS, given)
     read = tomllib.loads(text)
     assert read["name"] == "bench 3"
-    assert "# by the window" in text
+    assert [line for line in text.splitlines() if line.startswith(("#", "name"))] == [
+        "# of the workshop",
+        'name = "bench 3" # by the window',
+        "# two lines that stay",
+        "# what follows stays",
+    ]
+    assert list(read) == ["name", "volunteer", "presence"]
     assert read["volunteer"] == rules.mode
-    assert rewritten(text, rules, rules.mode.value) == text
+    assert read_rules(read["presence"]) == replace(rules, mode=Mode.ALWAYS)
+    assert changed(text, given) == text
 
 
 def test_a_file_without_anything_gets_what_it_needs(tmp_path: Path) -> None:
     path = tmp_path / "config" / "settings.toml"
     rules = Rules(Mode.WHEN_IDLE, idle_s=120, exclusive_programs=("blender",))
-    write_settings(path, rules, rules.mode.value)
+    keep_rules(path, rules)
     assert read_settings(path).rules == rules
 
 
-def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        'presence = { idle_s = 60 }\nname = "ant"\n',
+        'presence.idle_s = 60\nname = "ant"\n',
+        'name = "ant" # mine\n\n# when to help\n[presence] # what counts\nidle_s = 60 # a minute\n',
+    ],
+)
+def test_rules_are_changed_however_they_are_written(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.toml"
-    path.write_text('presence = { idle_s = 60 }\nname = "ant"\n')
-    with pytest.raises(ServiceError, match="by hand"):
-        write_settings(path, Rules(idle_s=30), "always")
-    assert "60" in path.read_text()
+    path.write_text(text)
+    kept = keep_rules(path, Rules(idle_s=30, own_only=True))
+    assert (kept.name, kept.presence.idle_s, kept.presence.own_only) == ("ant", 30, True)
+    lines = path.read_text().splitlines()
+    assert [line for line in text.splitlines() if "#" in line and "60" not in line] == [
+        line for line in lines if "#" in line and "30" not in line
+    ]
+    if "# when to help" in lines:
+        assert lines[lines.index("# when to help") + 1] == "[presence] # what counts"
+    assert keep_rules(path, Rules()).presence == Rules()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -17,15 +18,19 @@ from agent.api.errors import ServiceError
 from agent.presence import watching
 from agent.presence.judgement import Cause
 from agent.presence.looking import CALM_S, Looker, Sources
+from agent.presence.pause import keep_wish
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.presence.watching import ServicePresence
+from agent.presence.wishes import Wish
 from agent.protocol.events import PresenceChanged
+from agent.settings.editing import keep_rules
 from agent.settings.node_settings import read_settings
 from tests.hosts.waiting import eventually
 
 T = TypeVar("T")
 ASKED = 20
+LIMIT_S = 60.0
 WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
 
 
@@ -95,8 +100,8 @@ async def presence(
 ) -> AsyncIterator[ServicePresence]:
     found = ServicePresence(
         folder,
-        folder / "settings.toml",
         rules,
+        partial(keep_rules, folder / "settings.toml"),
         starts_paused=starts_paused,
         running=lambda: machine.running,
         hand=machine.hand,
@@ -264,6 +269,37 @@ def test_a_pause_holds_at_once_and_over_a_restart_until_somebody_resumes(tmp_pat
     in_loop(test)
 
 
+def test_an_owner_does_not_wait_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, may_write = threading.Event(), threading.Event()
+
+    def slow(folder: Path, wish: Wish) -> None:
+        asked.set()
+        assert may_write.wait(LIMIT_S)
+        keep_wish(folder, wish)
+
+    monkeypatch.setattr(watching, "keep_wish", slow)
+
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine) as found:
+            await eventually(lambda: machine.helps)
+            found.pause()
+            assert machine.handed[-1].owner_present, "handed on before anything is written"
+            kept = asyncio.create_task(found.kept())
+            await asyncio.to_thread(asked.wait, LIMIT_S)
+            found.resume()
+            await eventually(lambda: machine.helps)
+            assert not kept.done()
+            may_write.set()
+            await kept
+            await found.kept()
+        assert not (tmp_path / "pause.json").exists()
+
+    in_loop(test)
+
+
 def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
     async def test() -> None:
         machine = Machine()
@@ -405,12 +441,12 @@ def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
         async with presence(tmp_path, machine, Rules()) as found:
             await eventually(lambda: machine.helps)
             rules = Rules(Mode.WHEN_IDLE, idle_s=600, exclusive_programs=("zoom",))
-            found.set_rules(rules)
+            await found.set_rules(rules)
             assert not machine.helps
             await eventually(lambda: found.state().cause is Cause.INPUT)
             assert machine.watched == ("zoom",)
             assert read_settings(tmp_path / "settings.toml").rules == rules
-            found.own_only(only=True)
+            await found.set_rules(replace(rules, own_only=True))
             assert machine.handed[-1].own_only
             assert read_settings(tmp_path / "settings.toml").rules == replace(rules, own_only=True)
 
@@ -424,7 +460,7 @@ def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Pat
             await eventually(lambda: bool(machine.made) and machine.helps)
             [programs] = all_told(machine, Kind.PROGRAMS)
             programs.value = lambda: Seen(("b",))
-            it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
+            await it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
             async with asyncio.timeout(CALM_S[Kind.PROGRAMS] / 2):
                 await eventually(lambda: it.state().cause is Cause.PROGRAM)
 
@@ -436,26 +472,11 @@ def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
         async with presence(tmp_path, Machine()) as found:
             for rules in (Rules(Mode.BY_SCHEDULE), Rules(free_memory_mb=16 * 1024 * 1024)):
                 with pytest.raises(ServiceError, match="These rules cannot be kept"):
-                    found.set_rules(rules)
+                    await found.set_rules(rules)
             assert found.rules == WATCHFUL
             (tmp_path / "settings.toml.unfinished").mkdir()
             with pytest.raises(ServiceError, match="nothing changed"):
-                found.set_rules(Rules())
+                await found.set_rules(Rules())
             assert found.rules == WATCHFUL
-            with pytest.raises(ServiceError, match="choose always"):
-                found.set_mode("at night")
 
     in_loop(test)
-
-
-def test_a_mode_for_now_is_not_written(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine) as found:
-            found.set_mode("paused")
-            assert found.state().cause is Cause.PAUSED
-            found.set_mode("always")
-            assert machine.helps
-
-    in_loop(test)
-    assert list(tmp_path.iterdir()) == []

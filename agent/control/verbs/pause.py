@@ -23,6 +23,7 @@ async def serve(call: Call, params: Pause) -> VolunteeringView:
         presence.finish_then_pause(until_s)
     else:
         presence.pause(until_s)
+    await presence.kept()
     return volunteering_view(presence.state())
 
 

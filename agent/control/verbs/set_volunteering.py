@@ -9,7 +9,7 @@ from agent.control.volunteering import rules_of, volunteering_view
 async def serve(call: Call, params: SetVolunteering) -> VolunteeringView:
     """Kept in the settings file; rules that leave no moment to help are refused."""
     presence = call.surface.presence
-    presence.set_rules(rules_of(params.rules))
+    await presence.set_rules(rules_of(params.rules))
     return volunteering_view(presence.state())
 
 
