@@ -50,6 +50,11 @@ class Volunteering(Struct, frozen=True, forbid_unknown_fields=True):
     """Does this machine help, and why?"""
 
 
+SourceStanding = Literal["unasked", "unseen", "free", "holds"]
+"""What a source means by the rules, pause or not. ``unasked``: no rule asks it. ``unseen``: it
+cannot see. ``free``: it lets the machine help. ``holds``: it does not, be it for being blind."""
+
+
 class SourceView(Struct, frozen=True):
     """What one source of presence saw last. ``sees`` is false where it cannot see at all."""
 
@@ -58,6 +63,7 @@ class SourceView(Struct, frozen=True):
     owner_present: bool
     text: str
     read_ms: Millis = 0
+    standing: SourceStanding = "unasked"
 
 
 class VolunteeringView(Struct, frozen=True):

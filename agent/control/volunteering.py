@@ -32,6 +32,7 @@ def volunteering_view(state: PresenceState) -> api.VolunteeringView:
                 each.needed and not each.sees,
                 each.text,
                 max(0, round(each.read_s * 1000)),
+                each.standing,
             )
             for each in state.sources
         ),

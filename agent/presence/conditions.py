@@ -143,17 +143,22 @@ def presence(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iter
 def _others(readings: Readings) -> Iterator[Hold]:
     others = sessions_of(readings).others
     if others:
-        yield Hold(Cause.OTHERS, f"{listed(others)} uses this machine", "somebody else uses it")
+        yield Hold(
+            Cause.OTHERS,
+            Kind.SESSION,
+            f"{listed(others)} uses this machine",
+            "somebody else uses it",
+        )
 
 
 def _input(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     if isinstance(readings.input, Unseen) and not away(readings):
-        yield _unseen("keyboard and mouse", readings.input)
+        yield _unseen(Kind.INPUT, "keyboard and mouse", readings.input)
         return
     quiet_s = touch.quiet_s(memory.touch, now.steady_s)
     left_s = touch.needed_s(memory.touch, rules.idle_s) - quiet_s
     if left_s > 0:
-        yield Hold(Cause.INPUT, f"{_who(memory)} {long(quiet_s)} ago", USED, left_s)
+        yield Hold(Cause.INPUT, Kind.INPUT, f"{_who(memory)} {long(quiet_s)} ago", USED, left_s)
 
 
 def _who(memory: Memory) -> str:
@@ -170,9 +175,10 @@ def _processor(rules: Rules, readings: Readings, memory: Memory) -> Iterator[Hol
     if limit >= NO_MATTER_PERCENT:
         return
     if isinstance(share, Unseen):
-        yield _unseen("how busy the processor is", share)
+        yield _unseen(Kind.PROCESSOR, "how busy the processor is", share)
     elif memory.busy.now is not False:
-        yield Hold(Cause.PROCESSOR, _busy_text(share.value, limit), "other programs are busy on it")
+        text = _busy_text(share.value, limit)
+        yield Hold(Cause.PROCESSOR, Kind.PROCESSOR, text, "other programs are busy on it")
 
 
 def _busy_text(percent: float, limit: int) -> str:
@@ -188,16 +194,17 @@ def _settling(
         return
     reading = condition.reading(readings)
     if isinstance(reading, Unseen):
-        yield _unseen(condition.what, reading)
+        yield _unseen(condition.kind, condition.what, reading)
         return
     text = _text(condition, rules, readings, memory.settling, now)
     if text:
-        yield Hold(condition.cause, text, condition.told)
+        yield Hold(condition.cause, condition.kind, text, condition.told)
         return
     ended_s = memory.settling.ended_s(condition.cause, now.steady_s)
     if ended_s is not None and ended_s < condition.settles_s:
         text = f"{condition.ended} {long(ended_s)} ago"
-        yield Hold(condition.cause, text, condition.told, condition.settles_s - ended_s)
+        left_s = condition.settles_s - ended_s
+        yield Hold(condition.cause, condition.kind, text, condition.told, left_s)
 
 
 def _text(
@@ -218,5 +225,5 @@ def _short_of_memory(rules: Rules, free_mb: float, *, lately: bool) -> str:
     return f"only {free_mb:.0f} MB of memory are free, {rules.free_memory_mb} MB are kept for you"
 
 
-def _unseen(what: str, reading: Unseen) -> Hold:
-    return Hold(Cause.UNSEEN, f"cannot see {what}, because {reading.because}", UNSURE)
+def _unseen(kind: Kind, what: str, reading: Unseen) -> Hold:
+    return Hold(Cause.UNSEEN, kind, f"cannot see {what}, because {reading.because}", UNSURE)

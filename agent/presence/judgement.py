@@ -7,6 +7,7 @@ from datetime import tzinfo
 from enum import StrEnum
 
 from agent.presence.latches import Busy, Settling
+from agent.presence.readings import Kind
 from agent.presence.touch import Touch
 
 
@@ -48,9 +49,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Something that holds the machine back. ``reason`` ends the sentence "Paused: …"."""
+    """Something that holds the machine back. ``reason`` ends the sentence "Paused: …".
+
+    ``kind`` is what was looked at; None for the hours, which need no looking.
+    """
 
     cause: Cause
+    kind: Kind | None
     reason: str
     told: str
     left_s: float | None = None

@@ -79,6 +79,12 @@ def needed(rules: Rules, wish: Wish, now: Now) -> frozenset[Kind]:
     return frozenset(kinds | {kind for kind, is_wanted in wanted.items() if is_wanted})
 
 
+def held_back_by(rules: Rules, readings: Readings, memory: Memory, now: Now) -> frozenset[Kind]:
+    """Return what would keep this machine from helping if nobody had paused it."""
+    holds = _holds(rules, readings, memory, now)
+    return frozenset(hold.kind for hold in holds if hold.kind is not None)
+
+
 def _holds(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     yield from conditions.exclusive(rules, readings, memory, now)
     if rules.mode is Mode.ALWAYS:
@@ -97,10 +103,10 @@ def _outside(rules: Rules, now: Now) -> bool:
 def _outside_hours(rules: Rules, now: Now) -> Hold:
     begins_s = next_change_s(rules.hours, now.wall_s, now.zone)
     if begins_s is None:
-        return Hold(Cause.HOURS, "it is outside its hours", "outside its hours")
+        return Hold(Cause.HOURS, None, "it is outside its hours", "outside its hours")
     when = moment(begins_s, now.wall_s, now.zone)
     left_s = begins_s - now.wall_s
-    return Hold(Cause.HOURS, f"outside its hours until {when}", "outside its hours", left_s)
+    return Hold(Cause.HOURS, None, f"outside its hours until {when}", "outside its hours", left_s)
 
 
 # -- what comes of it ------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from agent.api.errors import ServiceError
 from agent.presence.conditions import required
@@ -30,7 +31,13 @@ from agent.presence.looking import Looker, Sources
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Readings, Unseen
 from agent.presence.rules import Rules, faults
-from agent.presence.verdict import LOOK_WHILE_RUNNING_S, effective, needed, verdict
+from agent.presence.verdict import (
+    LOOK_WHILE_RUNNING_S,
+    effective,
+    held_back_by,
+    needed,
+    verdict,
+)
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 from agent.protocol.events import PresenceChanged
 from agent.protocol.records import short_text
@@ -50,6 +57,11 @@ Hand = Callable[[PresenceChanged, str, bool], None]
 log = logging.getLogger(__name__)
 
 
+Standing = Literal["unasked", "unseen", "free", "holds"]
+"""What a source means by the rules, pause or not: nothing, because none asks it or it cannot see;
+that the machine may help; or that it may not."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceState:
     """What one kind of source saw last."""
@@ -58,6 +70,7 @@ class SourceState:
     sees: bool
     needed: bool
     """A rule asks for it now; where it cannot see then, the machine counts as used."""
+    standing: Standing
     text: str
     read_s: float
     """When, in seconds since 1970; 0 before the first look."""
@@ -185,6 +198,7 @@ class ServicePresence:
         with self._changed:
             now = _now()
             judged = self._judged(now)
+            holds = held_back_by(self._rules, self._readings, judged.memory, now)
             wish = effective(self._wish, now.wall_s)
             paused = wish.then if isinstance(wish, Finishing) else wish
             return PresenceState(
@@ -196,7 +210,7 @@ class ServicePresence:
                 paused=isinstance(wish, Paused),
                 paused_until_s=paused.until_s if isinstance(paused, Paused) else None,
                 finishing=isinstance(wish, Finishing),
-                sources=tuple(self._source(kind, now) for kind in Kind),
+                sources=tuple(self._source(kind, holds, now) for kind in Kind),
             )
 
     async def look(self) -> PresenceState:
@@ -302,7 +316,14 @@ class ServicePresence:
             log.info("%s", reason)
             self._hand(event, reason, paused)
 
-    def _source(self, kind: Kind, now: Now) -> SourceState:
+    def _standing(self, kind: Kind, holds: frozenset[Kind], now: Now) -> Standing:
+        if kind in holds:
+            return "holds"
+        if isinstance(reading_of(kind, self._readings), Unseen):
+            return "unseen"
+        return "free" if kind in needed(self._rules, Unpaused(), now) else "unasked"
+
+    def _source(self, kind: Kind, holds: frozenset[Kind], now: Now) -> SourceState:
         seen_s = self._read_s.get(kind)
         reading = reading_of(kind, self._readings)
         wanted = kind in needed(self._rules, self._wish, now)
@@ -310,6 +331,7 @@ class ServicePresence:
             kind=kind,
             sees=not isinstance(reading, Unseen),
             needed=wanted and kind in required(self._rules, self._readings),
+            standing=self._standing(kind, holds, now),
             text=describe(kind, self._readings, self._memory, now),
             read_s=0.0 if seen_s is None else now.wall_s - (now.steady_s - seen_s),
         )

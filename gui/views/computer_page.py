@@ -241,11 +241,10 @@ class ComputerPage(QScrollArea):
 
     def _tell_source(self, parts: tuple[QLabel, ...], source: SourceView) -> None:
         image, name, text, read = parts
-        assert self._view is not None
-        mark = source_mark(source, self._view)
+        mark, tip = source_mark(source.standing), source_tip(source.standing)
         image.setPixmap(mark_pixmap(mark, 16, self.devicePixelRatioF()))
-        image.setToolTip(source_tip(mark))
-        image.setAccessibleName(source_tip(mark))
+        image.setToolTip(tip)
+        image.setAccessibleName(tip)
         name.setText(source_words(source.source))
         text.setText(in_our_words(source.text))
         old = source.read_ms and time.time() - source.read_ms / 1000 > READ_WORTH_SAYING_S

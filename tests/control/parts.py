@@ -24,7 +24,9 @@ from agent.storage.datasets.room import Quota
 from agent.storage.datasets.store import Kept
 
 TOMORROW_S = 2_000_000_000.0
-SOURCES = tuple(SourceState(kind, True, False, f"{kind.value} is fine", 1e9) for kind in Kind)
+SOURCES = tuple(
+    SourceState(kind, True, False, "free", f"{kind.value} is fine", 1e9) for kind in Kind
+)
 
 
 class FakeMembers:

@@ -8,7 +8,7 @@ import pytest
 
 from agent.api import session
 from agent.api.values import Position, TaskState
-from agent.api.volunteering import SourceView, VolunteerRules
+from agent.api.volunteering import SourceStanding
 from agent.api.work import StatusReply
 from gui.model.agent_words import move_words
 from gui.model.flock import (
@@ -25,7 +25,7 @@ from gui.model.news import NewsKind
 from gui.model.notices import Absence, Absent, Answering, StatusPage
 from gui.model.queue import Queue
 from gui.model.screen import Screen
-from gui.model.sources import source_mark
+from gui.model.sources import source_mark, source_tip
 from gui.model.totals import Totals
 from gui.model.tray import Act, TrayState, pause_entries, tray_of
 from gui.model.trouble import Remedy, agent_trouble, flock_trouble
@@ -402,24 +402,18 @@ def test_only_what_ran_has_failed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "text", "mark"),
+    ("standing", "mark", "tip"),
     [
-        ("Processor", "Other programs use 88 % of the processor, counted as busy", Mark.SUSPENDED),
-        ("Processor", "Other programs use 3 % of the processor", Mark.DONE),
-        ("Mains", "This machine runs on battery, by upower", Mark.SUSPENDED),
-        ("Mains", "This machine is on mains", Mark.DONE),
-        ("Full screen", "Film fills the screen", Mark.SUSPENDED),
-        ("Memory", "400 MB of memory are free", Mark.SUSPENDED),
-        ("Memory", "8000 MB of memory are free", Mark.DONE),
-        ("Programs", "blender runs", Mark.SUSPENDED),
+        ("unasked", Mark.WAITING, "Is not asked by these rules"),
+        ("unseen", Mark.CANCELLED, "Cannot see"),
+        ("free", Mark.DONE, "Lets this computer help"),
+        ("holds", Mark.SUSPENDED, "Keeps this computer from helping"),
     ],
 )
-def test_a_source_that_holds_back_has_no_tick(source: str, text: str, mark: Mark) -> None:
-    seen = SourceView(source, sees=True, owner_present=False, text=text)
-    view = volunteering(volunteering=False).view
-    assert source_mark(seen, view) is mark
-    always = volunteering(rules=VolunteerRules(mode="always")).view
-    assert source_mark(seen, always) is Mark.WAITING
+def test_a_source_that_holds_back_has_no_tick(
+    standing: SourceStanding, mark: Mark, tip: str
+) -> None:
+    assert (source_mark(standing), source_tip(standing)) == (mark, tip)
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,14 @@ def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path)
             assert machine.handed[-1].owner_present
             assert machine.reasons[-1].startswith("Paused: you used the keyboard or mouse")
             assert found.state().cause is Cause.INPUT
+            looked = await found.look()
+            standing = {each.kind: each.standing for each in looked.sources}
+            assert standing[Kind.INPUT] == "holds"
+            assert standing[Kind.FULL_SCREEN] == "free"
+            assert standing[Kind.PROGRAMS] == "unasked"
+            found.pause()
+            await eventually(lambda: found.state().cause is Cause.PAUSED)
+            assert standing == {each.kind: each.standing for each in found.state().sources}
         assert "presence" in machine.threads
         sources = [source for kind in Kind for source in machine.made[0].of(kind)]
         assert all(isinstance(each, Told) and each.closed for each in sources)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,7 +15,7 @@ from agent.presence.judgement import Cause, Memory
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.presence.rules_file import read_hours
-from agent.presence.verdict import needed, verdict
+from agent.presence.verdict import held_back_by, needed, verdict
 from agent.presence.wishes import Finishing, Paused, Unpaused
 from tests.presence.scenes import Scene
 
@@ -366,3 +367,47 @@ def test_own_only_and_lets_end_come_from_the_rules() -> None:
     scene = Scene(replace(Scene().rules, own_only=True, lets_end_s=1.5))
     found = scene.look()
     assert (found.own_only, found.lets_end_ms) == (True, 1_500)
+
+
+def somebody_types_in_a_terminal(scene: Scene) -> None:
+    scene.touch(where="pts/3")
+
+
+def somebody_touches_the_locked_screen(scene: Scene) -> None:
+    scene.see(sessions=Seen(Sessions(locked=True)))
+    scene.look()
+    scene.pass_s(60)
+    scene.touch(pointer=(700, 100))
+
+
+def ana_uses_another_screen(scene: Scene) -> None:
+    scene.see(sessions=Seen(Sessions(others=("ana",))))
+
+
+def it_runs_on_battery(scene: Scene) -> None:
+    scene.see(on_mains=Seen(value=False))
+
+
+def the_processor_cannot_be_seen(scene: Scene) -> None:
+    scene.see(others_cpu_percent=BLIND)
+
+
+@pytest.mark.parametrize(
+    ("happens", "kinds"),
+    [
+        (somebody_types_in_a_terminal, {Kind.INPUT}),
+        (somebody_touches_the_locked_screen, {Kind.INPUT}),
+        (ana_uses_another_screen, {Kind.SESSION}),
+        (it_runs_on_battery, {Kind.MAINS}),
+        (the_processor_cannot_be_seen, {Kind.PROCESSOR}),
+    ],
+)
+def test_what_holds_a_machine_back_is_told_by_its_kind(
+    happens: Callable[[Scene], object], kinds: set[Kind]
+) -> None:
+    scene = Scene()
+    assert scene.look().volunteering
+    assert held_back_by(scene.rules, scene.readings, scene.memory, scene.now) == set()
+    happens(scene)
+    assert not scene.look().volunteering
+    assert held_back_by(scene.rules, scene.readings, scene.memory, scene.now) == kinds
