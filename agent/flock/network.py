@@ -19,12 +19,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import time
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agent.api.errors import ServiceError
-from agent.driver.clock import wall_ms
 from agent.flock.addresses import AddressBook
 from agent.flock.facts import JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
@@ -235,7 +235,7 @@ class FlockNetwork:
         self._notify(PeersChanged(peer, linked=False))
 
     def _received(self, peer: NodeId, message: Message) -> None:
-        news = self.peers.heard(peer, message, wall_ms())
+        news = self.peers.heard(peer, message, time.time_ns() // 1_000_000)
         self._tell(Received(peer, message))
         if news:
             self._notices.changed(peer)

@@ -22,7 +22,6 @@ import msgspec
 
 from agent.api.errors import ServiceError
 from agent.host.logs import NORMAL
-from agent.node.facts import Notice
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import Reading, effective_generation
 from agent.protocol.records import NodeId, Run, TaskId, WorkflowId
@@ -98,7 +97,7 @@ class TaskHistory:
 
     # -- what happens ----------------------------------------------------------------------
 
-    def noticed(self, notice: Notice) -> None:
+    def noticed(self, notice: object) -> None:
         """In the loop, for every notice."""
         match notice:
             case TaskMoved():

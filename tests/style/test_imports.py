@@ -8,6 +8,7 @@ show: imports through third modules.
 
 import ast
 from collections.abc import Callable, Iterator
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
@@ -27,10 +28,11 @@ SEPARATE = ("agent.net", "agent.storage", "agent.execution", "agent.presence", "
 COMMAND_LINE = ("agent.cli", "agent.__main__", "agent.commands")
 CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.workflow")
 QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
-# The commands that are no clients: one runs what clients talk to, one runs a program by hand.
+# Those that are no clients: they run what clients talk to, or run a program by hand.
 NO_CLIENTS = {
-    "agent.commands.agent": "agent.node.headless",
-    "agent.commands.program.check": "agent.node.trial",
+    "agent.client.own_agent": ("agent.node.headless", "agent.node.inside"),
+    "agent.commands.agent": ("agent.node.headless",),
+    "agent.commands.program.check": ("agent.node.trial",),
 }
 
 Rule = Callable[[Source, Import], bool]
@@ -56,7 +58,7 @@ def around_the_client(source: Source, imported: Import) -> bool:
     """3. Windows and command line reach a node through the client contract only."""
     if not inside(source.module, "gui", *COMMAND_LINE) or not inside(imported.module, "agent"):
         return False
-    if NO_CLIENTS.get(source.module) in imported.candidates:
+    if set(NO_CLIENTS.get(source.module, ())) & set(imported.candidates):
         return False
     if imported.module == "agent":
         return imported.taken is None or not _allowed_from_agent(imported.taken)
@@ -75,7 +77,56 @@ def leaning_on_tests(source: Source, imported: Import) -> bool:
     return inside(imported.module, "tests") and not inside(source.module, "tests")
 
 
-RULES: tuple[Rule, ...] = (impure, sideways, around_the_client, wrong_side, leaning_on_tests)
+# Which rooms of the agent a room may know, the protocol's values and ``api`` apart: those may be
+# known by every room, and they know none. The top row are the modules of the agent itself.
+KNOWS = {
+    "": "client commands",
+    "api": "",
+    "client": "",
+    "commands": "client workflow",
+    "control": "client data flock history net node presence settings storage wording workflow",
+    "data": "execution net settings storage",
+    "driver": "",
+    "execution": "",
+    "flock": "net settings",
+    "history": "host storage wording",
+    "host": "",
+    "net": "",
+    "node": "control data driver execution flock history host net presence settings storage workflow",
+    "presence": "",
+    "protocol": "",
+    "settings": "net presence",
+    "storage": "",
+    "wording": "",
+    "workflow": "",
+}
+VALUES = frozenset({"api", "protocol", ""})
+
+
+def unknown_room(source: Source, imported: Import) -> bool:
+    """6. A room of the agent knows those that its row names."""
+    if not inside(source.module, "agent") or not inside(imported.module, "agent"):
+        return False
+    if set(NO_CLIENTS.get(source.module, ())) & set(imported.candidates):
+        return False
+    own, other = _room(source.module), _room(imported.candidates[-1])
+    return other not in {own, *VALUES, *KNOWS[own].split()}
+
+
+def _room(module: str) -> str:
+    """The room that a module is in; an empty name for what lies beside the rooms."""
+    name = f"{module}.".split(".")[1]
+    return name if name in KNOWS else ""
+
+
+RULES: tuple[Rule, ...] = (
+    impure,
+    sideways,
+    around_the_client,
+    wrong_side,
+    leaning_on_tests,
+    unknown_room,
+)
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +137,27 @@ def code() -> list[Source]:
 @pytest.mark.parametrize("rule", RULES)
 def test_nothing_imports_what_it_must_not_know(rule: Rule, code: list[Source]) -> None:
     assert list(violations(rule, code)) == []
+
+
+def test_no_module_knows_itself_by_way_of_others(code: list[Source]) -> None:
+    """Nor under ``TYPE_CHECKING``, nor by an import inside a function."""
+    try:
+        TopologicalSorter(knowledge(code)).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_a_way_back_is_seen() -> None:
+    ring = [parse("gui/a.py", "from gui import b"), parse("gui/b.py", "def f():\n    import gui.a")]
+    with pytest.raises(CycleError):
+        TopologicalSorter(knowledge(ring)).prepare()
+
+
+def test_every_part_of_the_agent_is_a_room(code: list[Source]) -> None:
+    own = [each.module for each in code if inside(each.module, "agent")]
+    beside = {each for each in own if each.count(".") < 2 and _room(each) == ""}
+    assert beside == {"agent", "agent.__main__", "agent.cli", "agent.paths"}
+    assert {_room(each) for each in own} == set(KNOWS)
 
 
 def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]) -> None:
@@ -119,6 +191,8 @@ def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]
         (wrong_side, "tasks/count/main.py", "from agent.api import State"),
         (wrong_side, "tasks/count/main.py", "import gui"),
         (leaning_on_tests, "agent/driver.py", "import_module('tests.sim.demo')"),
+        (unknown_room, "agent/flock/network.py", "from agent.node.agent import Service"),
+        (unknown_room, "agent/paths.py", "from agent.control import server"),
     ],
 )
 def test_a_trespass_is_seen(rule: Rule, path: str, statement: str) -> None:
@@ -157,6 +231,19 @@ def violations(rule: Rule, code: list[Source]) -> Iterator[str]:
         for imported in source.imports():
             if rule(source, imported):
                 yield f"{source.path}:{imported.line} imports {imported.candidates[-1]}"
+
+
+def knowledge(code: list[Source]) -> dict[str, set[str]]:
+    """Which modules each imports; of a name taken from a package, the module behind it."""
+    modules = {source.module for source in code}
+    return {
+        source.module: {
+            next((name for name in reversed(each.candidates) if name in modules), "")
+            for each in source.imports()
+        }
+        - {source.module, ""}
+        for source in code
+    }
 
 
 def impure_calls(source: Source) -> Iterator[str]:
