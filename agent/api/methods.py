@@ -1,7 +1,7 @@
 """The methods of the client protocol: name, parameters, result. Server and client read this list.
 
-A method has the same name everywhere: here, in the file that serves it, on the command line where
-there is a command for it.
+A method has the same name everywhere: here, as the function in ``agent.control.verbs`` that serves
+it, on the command line where there is a command for it.
 """
 
 from __future__ import annotations

@@ -58,21 +58,26 @@ class Verb:
     answer: Callable[[Call, RequestId, Raw], Awaitable[bytes]]
 
 
-def verb(method: Method[P, R], serve: Callable[[Call, P], Awaitable[R]]) -> Verb:
-    """Binds a method of the contract to its function; the types of both must fit."""
+def serves(
+    method: Method[P, R],
+) -> Callable[[Callable[[Call, P], Awaitable[R]]], Verb]:
+    """Make the function below it a verb: a method of the contract, whose types it must have."""
     decode = msgspec.json.Decoder(method.params).decode
     fields = method.params.__struct_fields__
 
-    async def answer(call: Call, request_id: RequestId, raw: Raw) -> bytes:
-        try:
-            params = decode(raw)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            choices = partial(choices_at, method.params)
-            sentence = parameters_fault(method.name, str(error), fields, choices)
-            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
-        except RecursionError as error:
-            sentence = f"{method.name}: params are nested too deeply"
-            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
-        return answer_line(request_id, await serve(call, params))
+    def bind(serve: Callable[[Call, P], Awaitable[R]]) -> Verb:
+        async def answer(call: Call, request_id: RequestId, raw: Raw) -> bytes:
+            try:
+                params = decode(raw)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                choices = partial(choices_at, method.params)
+                sentence = parameters_fault(method.name, str(error), fields, choices)
+                raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
+            except RecursionError as error:
+                sentence = f"{method.name}: params are nested too deeply"
+                raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
+            return answer_line(request_id, await serve(call, params))
 
-    return Verb(method.name, answer)
+        return Verb(method.name, answer)
+
+    return bind

@@ -17,7 +17,7 @@ import msgspec
 from agent.api.errors import ServiceError
 from agent.api.work import Submit
 from agent.control.surface import Wish
-from agent.control.verbs import submit
+from agent.control.verbs.submitting import specs_of
 from agent.flock.facts import (
     DepartureFacts,
     FlockFacts,
@@ -209,7 +209,7 @@ class FakeNode:
 
     def handle_submission(self, told: dict[str, Any]) -> None:
         """A workflow that somebody else has submitted."""
-        specs = submit.specs_of(msgspec.convert(told, Submit))
+        specs = specs_of(msgspec.convert(told, Submit))
         self.handle(events.Submit("1", told["name"], told["name"], "", 50, specs))
 
     def tell(self, notice: Notice) -> None:

@@ -71,7 +71,7 @@ def test_settings_are_changed_and_everything_else_in_the_file_stays(tmp_path: Pa
         keep_changes(path, {"slots": 900})
     assert keep_changes(path, {"name": "oak"}).slots == 4
     text = 'note = """\nslots = 1\n"""\n'
-    assert changed(text, {"slots": 2}) == text + "slots = 2\n"
+    assert changed(text, {"slots": 2}) == "slots = 2\n" + text
 
 
 def test_settings_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:

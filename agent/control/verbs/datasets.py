@@ -1,12 +1,43 @@
-"""datasets: what is kept, where, and what made it."""
+"""What is kept, and the way in and out for files."""
 
+import asyncio
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
-from agent.api.datasets import Datasets, DatasetsReply, DatasetView
-from agent.api.methods import DATASETS
-from agent.control.call import Call, verb
+from agent.api.datasets import (
+    AddDataset,
+    BeginUpload,
+    ChunkTaken,
+    DatasetAdded,
+    DatasetFiles,
+    DatasetPiece,
+    Datasets,
+    DatasetsReply,
+    DatasetView,
+    EndUpload,
+    FilesReply,
+    FileView,
+    ReadDataset,
+    UploadBegun,
+    UploadChunk,
+)
+from agent.api.methods import (
+    ADD_DATASET,
+    BEGIN_UPLOAD,
+    DATASET_FILES,
+    DATASETS,
+    END_UPLOAD,
+    READ_DATASET,
+    UPLOAD_CHUNK,
+)
+from agent.api.rpc import ErrorCode
+from agent.control.bringing import brought
+from agent.control.call import Call, serves
 from agent.control.naming import find_workflow
+from agent.control.refusal import RefusedError
 from agent.control.surface import Surface
+from agent.control.views import dataset_view
 from agent.data.datasets import DatasetFacts
 from agent.protocol.records import Dataset, TaskSpec
 
@@ -22,8 +53,12 @@ class _Known:
     at_ms: int = field(default=0)
 
 
-async def serve(call: Call, params: Datasets) -> DatasetsReply:
-    """Those of the table and those on this disk, the newest first."""
+@serves(DATASETS)
+async def datasets(call: Call, params: Datasets) -> DatasetsReply:
+    """What is kept, where, and what made it.
+
+    Those of the table and those on this disk, the newest first.
+    """
     surface = call.surface
     office = surface.datasets
     only = find_workflow(surface.table, params.workflow).spec.workflow if params.workflow else ""
@@ -81,4 +116,107 @@ def _view(
     )
 
 
-VERB = verb(DATASETS, serve)
+@serves(ADD_DATASET)
+async def add_dataset(call: Call, params: AddDataset) -> DatasetAdded:
+    """A file or folder of this machine is taken into the store.
+
+    By its whole path: the agent does not know where the client is.
+    """
+    path = Path(params.path)
+    if not path.is_absolute():
+        sentence = f"add_dataset: {params.path} is no whole path, and the agent is elsewhere"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    try:
+        there = await asyncio.to_thread(path.exists)
+        if not there:
+            raise RefusedError(ErrorCode.UNKNOWN, f"add_dataset: there is no {path}")
+        dataset = await call.surface.datasets.add(path)
+    except OSError as error:
+        raise RefusedError(ErrorCode.REFUSED, f"add_dataset: {error}") from error
+    return DatasetAdded(dataset_view(dataset), path.name)
+
+
+@serves(BEGIN_UPLOAD)
+async def begin_upload(call: Call, params: BeginUpload) -> UploadBegun:
+    """A client is about to send a file or a folder.
+
+    It is forgotten with the connection.
+    """
+    number = await asyncio.to_thread(call.uploads.begin, params.name, folder=params.folder)
+    return UploadBegun(number)
+
+
+@serves(UPLOAD_CHUNK)
+async def upload_chunk(call: Call, params: UploadChunk) -> ChunkTaken:
+    """A piece of what a client sends.
+
+    In order within each file: whoever sends several at once waits for the answers.
+    """
+    if params.folder and params.data:
+        raise RefusedError(ErrorCode.REFUSED, "upload_chunk: a folder has no data of its own")
+    take = partial(call.uploads.take, executable=params.executable)
+    try:
+        if params.folder:
+            await asyncio.to_thread(call.uploads.make_folder, params.upload, params.path)
+            return ChunkTaken(0)
+        size = await asyncio.to_thread(take, params.upload, params.path, params.offset, params.data)
+    except OSError as error:
+        sentence = f"upload_chunk: {params.path or 'the file'} cannot be written: {error.strerror}"
+        raise RefusedError(ErrorCode.REFUSED, sentence) from error
+    return ChunkTaken(size)
+
+
+@serves(END_UPLOAD)
+async def end_upload(call: Call, params: EndUpload) -> DatasetAdded:
+    """What a client has sent becomes a dataset.
+
+    Moved into the store, not copied; on other disks too as soon as it is there.
+    """
+    content, name = call.uploads.content(params.upload)
+    try:
+        dataset = await call.surface.datasets.add(content, name, move=True)
+    except OSError as error:
+        raise RefusedError(ErrorCode.REFUSED, f"end_upload: {error}") from error
+    finally:
+        await asyncio.to_thread(call.uploads.forget, params.upload)
+    return DatasetAdded(dataset_view(dataset), name)
+
+
+@serves(DATASET_FILES)
+async def dataset_files(call: Call, params: DatasetFiles) -> FilesReply:
+    """What a dataset is made of; it is brought here first.
+
+    In the order of their paths.
+    """
+    dataset = await brought(call.surface, params.dataset)
+    office = call.surface.datasets
+    kept = await office.kept(dataset.dataset)
+    files = await office.files(dataset.dataset)
+    page = files[params.first : params.first + params.limit]
+    return FilesReply(
+        dataset.dataset,
+        kept.name if kept else "",
+        dataset.dataset.startswith("tree:"),
+        tuple(FileView(each.path, each.size_bytes, each.executable) for each in page),
+        len(files),
+        sum(each.size_bytes for each in files),
+    )
+
+
+@serves(READ_DATASET)
+async def read_dataset(call: Call, params: ReadDataset) -> DatasetPiece:
+    """A piece of a file of a dataset.
+
+    Behind the end there is nothing, which is no fault.
+    """
+    dataset = await brought(call.surface, params.dataset)
+    office, name = call.surface.datasets, dataset.dataset
+    sizes = {each.path: each.size_bytes for each in await office.files(name)}
+    if params.path not in sizes:
+        what = f"no file {params.path}" if params.path else "several files: name one of them"
+        raise RefusedError(ErrorCode.UNKNOWN, f"the dataset {name[:20]} has {what}")
+    try:
+        data = await office.read(name, params.path, params.offset, params.limit)
+    except OSError as error:
+        raise RefusedError(ErrorCode.REFUSED, f"read_dataset: {error}") from error
+    return DatasetPiece(data, params.offset, sizes[params.path])

@@ -1,17 +1,33 @@
-"""programs: what the flock can run, and where."""
+"""What the flock can run, and what may run here."""
 
 import asyncio
 from pathlib import Path
 
-from agent.api.methods import PROGRAMS
-from agent.api.programs import BrokenProgram, Programs, ProgramsReply
-from agent.control.call import Call, verb
+from agent.api.methods import ACCEPT_PROGRAM, PROGRAMS, PUBLISH, REFUSE_PROGRAM
+from agent.api.programs import (
+    AcceptProgram,
+    BrokenProgram,
+    Decided,
+    Programs,
+    ProgramsReply,
+    Publish,
+    Published,
+    RefuseProgram,
+)
+from agent.api.rpc import ErrorCode
+from agent.control.call import Call, serves
 from agent.control.flock_programs import Told
-from agent.control.program_views import descriptions, program_views
+from agent.control.program_views import descriptions, find_published, program_views
+from agent.control.refusal import RefusedError
+from agent.control.views import dataset_view
 
 
-async def serve(call: Call, params: Programs) -> ProgramsReply:
-    """In the order of names, with what the descriptions say here and on other machines."""
+@serves(PROGRAMS)
+async def programs(call: Call, params: Programs) -> ProgramsReply:
+    """What the flock can run, and where.
+
+    In the order of names, with what the descriptions say here and on other machines.
+    """
     folder = Path(call.surface.home.programs)
     described, broken = await asyncio.to_thread(descriptions, folder)
     told = Told() if params.own else await call.programs.told(described)
@@ -22,4 +38,41 @@ async def serve(call: Call, params: Programs) -> ProgramsReply:
     )
 
 
-VERB = verb(PROGRAMS, serve)
+@serves(PUBLISH)
+async def publish(call: Call, params: Publish) -> Published:
+    """A program folder of this machine is given to the flock.
+
+    By its whole path: the agent does not know where the client is.
+    """
+    folder = Path(params.folder)
+    if not folder.is_absolute():
+        sentence = f"publish: {params.folder} is no whole path, and the agent is elsewhere"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    if not await asyncio.to_thread(folder.is_dir):
+        raise RefusedError(ErrorCode.UNKNOWN, f"publish: there is no folder {folder}")
+    name, dataset = await call.surface.published.publish(folder)
+    return Published(name, dataset_view(dataset))
+
+
+@serves(ACCEPT_PROGRAM)
+async def accept_program(call: Call, params: AcceptProgram) -> Decided:
+    """A published program may run on this machine.
+
+    It is brought here, so that a fault of it is told now.
+    """
+    published = call.surface.published
+    name = find_published(call.surface, params.program)
+    await published.accept(name)
+    return Decided(name, "accepted", len(published.waiting()))
+
+
+@serves(REFUSE_PROGRAM)
+async def refuse_program(call: Call, params: RefuseProgram) -> Decided:
+    """A published program never runs on this machine.
+
+    What was accepted can be refused later.
+    """
+    published = call.surface.published
+    name = find_published(call.surface, params.program)
+    await published.refuse(name)
+    return Decided(name, "refused", len(published.waiting()))

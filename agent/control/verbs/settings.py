@@ -1,14 +1,43 @@
-"""settings: how this node is set up, and which of it waits for a restart."""
+"""What the owner of this machine has set."""
 
-from agent.api.methods import SETTINGS
-from agent.api.settings import Settings, SettingsView
-from agent.control.call import Call, verb
+import asyncio
+
+from msgspec import UNSET
+from msgspec.structs import asdict
+
+from agent.api.methods import CHANGE_SETTINGS, SETTINGS
+from agent.api.rpc import ErrorCode
+from agent.api.settings import ChangeSettings, Settings, SettingsView
+from agent.control.call import Call, serves
+from agent.control.refusal import RefusedError
 from agent.control.settings_view import settings_view
+from agent.settings.editing import keep_changes
 
 
-async def serve(call: Call, params: Settings) -> SettingsView:  # noqa: ARG001 - it has none
-    """As the file says, which is what holds after the next start."""
+@serves(SETTINGS)
+async def settings(call: Call, params: Settings) -> SettingsView:
+    """How this node is set up, and which of it waits for a restart.
+
+    As the file says, which is what holds after the next start.
+    """
     return await settings_view(call.surface)
 
 
-VERB = verb(SETTINGS, serve)
+@serves(CHANGE_SETTINGS)
+async def change_settings(call: Call, params: ChangeSettings) -> SettingsView:
+    """Those that an owner may change while the agent runs.
+
+    Kept in the settings file; the reply tells which hold only after a restart.
+    """
+    given = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(params).items()
+        if value is not UNSET
+    }
+    if not given:
+        sentence = "change_settings: name at least one setting to change"
+        raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
+    surface = call.surface
+    async with surface.changing_settings:  # else a reply could come after one that tells more
+        await asyncio.to_thread(keep_changes, surface.home.settings_file, given)
+        return await settings_view(surface)

@@ -1,14 +1,62 @@
-"""volunteering: whether this machine helps, by which rules, and what each source of presence sees."""
+"""When this machine helps."""
 
-from agent.api.methods import VOLUNTEERING
-from agent.api.volunteering import Volunteering, VolunteeringView
-from agent.control.call import Call, verb
-from agent.control.volunteering import volunteering_view
+import time
+
+from agent.api.methods import PAUSE, RESUME, SET_VOLUNTEERING, VOLUNTEERING
+from agent.api.rpc import ErrorCode
+from agent.api.volunteering import Pause, Resume, SetVolunteering, Volunteering, VolunteeringView
+from agent.control.call import Call, serves
+from agent.control.refusal import RefusedError
+from agent.control.volunteering import rules_of, volunteering_view
 
 
-async def serve(call: Call, params: Volunteering) -> VolunteeringView:  # noqa: ARG001 - it has none
-    """All sources are looked at, needed or not: whoever asks wants to know what they see."""
+@serves(PAUSE)
+async def pause(call: Call, params: Pause) -> VolunteeringView:
+    """This machine is wanted by its owner, for a while or until further notice.
+
+    Kept over restarts; what runs is suspended at once, or let end first.
+    """
+    if params.for_s is not None and params.until_tomorrow:
+        sentence = "pause: either for_s or until_tomorrow, not both"
+        raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
+    presence = call.surface.presence
+    until_s = None if params.for_s is None else time.time() + params.for_s
+    if params.until_tomorrow:
+        until_s = presence.tomorrow_s()
+    if params.finish_first:
+        presence.finish_then_pause(until_s)
+    else:
+        presence.pause(until_s)
+    await presence.kept()
+    return volunteering_view(presence.state())
+
+
+@serves(RESUME)
+async def resume(call: Call, params: Resume) -> VolunteeringView:
+    """The pause is over, the rules count again.
+
+    Whether it helps then is for the rules to say.
+    """
+    presence = call.surface.presence
+    presence.resume()
+    return volunteering_view(presence.state())
+
+
+@serves(VOLUNTEERING)
+async def volunteering(call: Call, params: Volunteering) -> VolunteeringView:
+    """Whether this machine helps, by which rules, and what each source of presence sees.
+
+    All sources are looked at, needed or not: whoever asks wants to know what they see.
+    """
     return volunteering_view(await call.surface.presence.look())
 
 
-VERB = verb(VOLUNTEERING, serve)
+@serves(SET_VOLUNTEERING)
+async def set_volunteering(call: Call, params: SetVolunteering) -> VolunteeringView:
+    """Other rules for when this machine helps.
+
+    Kept in the settings file; rules that leave no moment to help are refused.
+    """
+    presence = call.surface.presence
+    await presence.set_rules(rules_of(params.rules))
+    return volunteering_view(presence.state())

@@ -1,4 +1,4 @@
-"""why: the story of a task, and what it waits for, in sentences."""
+"""The story of a task, and what it waits for, in sentences."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from agent.api.methods import WHY
 from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
 from agent.control.acceptance import listed, unaccepted
-from agent.control.call import Call, verb
+from agent.control.call import Call, serves
 from agent.control.causes import moved_by
 from agent.control.dry_run import Machine, machines_seen
 from agent.control.naming import find_task, readable
@@ -21,8 +21,12 @@ WAITING = (TaskState.SUBMITTED, TaskState.READY)
 _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
 
 
-async def serve(call: Call, params: Why) -> Story:
-    """What this node knows: another one may have seen more of the way."""
+@serves(WHY)
+async def why(call: Call, params: Why) -> Story:
+    """The story of a task, and what it waits for, in sentences.
+
+    What this node knows: another one may have seen more of the way.
+    """
     surface = call.surface
     spec = find_task(surface.table, params.task)
     task = call.views.task(spec)
@@ -130,6 +134,3 @@ def _helpers(spec: TaskSpec, surface: Surface) -> str:
         program = spec.program.partition("@")[0]
         return f"it waits until somebody accepts its program {program} on {listed(asked)}"
     return "no machine that helps now can run it"
-
-
-VERB = verb(WHY, serve)

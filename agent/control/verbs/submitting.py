@@ -1,31 +1,40 @@
-"""submit: a workflow as its author wrote it becomes records of the flock.
+"""A workflow as its author wrote it becomes records of the flock, or is only tried.
 
 Tasks get ids here, and what only this form can be wrong in is told here, with the author's names;
 the node checks the rest, and keeps it.
 """
 
+import asyncio
 from math import ceil
+from pathlib import Path
 from sys import intern
 
-from agent.api.methods import SUBMIT
+from agent.api.methods import PLAN, SUBMIT
+from agent.api.plan import Plan, PlanReply
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
 from agent.api.wording import suggestion
 from agent.api.work import Submit, Submitted, Task
 from agent.control.acceptance import acceptances
-from agent.control.call import Call, verb
-from agent.control.dry_run import machines_seen
+from agent.control.call import Call, serves
+from agent.control.dry_run import machines_seen, plan_tasks
 from agent.control.gates import with_names
-from agent.control.naming import task_id
+from agent.control.naming import readable, task_id
+from agent.control.program_views import descriptions
 from agent.control.refusal import RefusedError
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
+from agent.protocol.admission import fault_of
 from agent.protocol.effects import Verdict
 from agent.protocol.table import Table
 
 
-async def serve(call: Call, params: Submit) -> Submitted:
-    """Answered when it is on as many disks as can be had now."""
+@serves(SUBMIT)
+async def submit(call: Call, params: Submit) -> Submitted:
+    """A workflow as its author wrote it becomes records of the flock.
+
+    Answered when it is on as many disks as can be had now.
+    """
     fault = fault_in(params, call.surface.table)
     if fault:
         raise RefusedError(ErrorCode.REFUSED, fault)
@@ -158,4 +167,34 @@ def _published(task: Task) -> records.Dataset | None:
     return records.Dataset(folder.dataset, folder.size_bytes, folder.external)
 
 
-VERB = verb(SUBMIT, serve)
+@serves(PLAN)
+async def plan(call: Call, params: Plan) -> PlanReply:
+    """A dry run; where each task could run, why not elsewhere, when it all might end.
+
+    Nothing is kept of it.
+    """
+    told, surface = params.workflow, call.surface
+    known = told.name in surface.table.workflows
+    fault = fault_in(told, surface.table)
+    if fault:
+        return PlanReply(known, (fault,), (), 0, 0)
+    specs, priority = specs_of(told), priority_value(told.priority)
+    event = events.Submit(TO_BE_NAMED, told.name, told.name, told.submitter, priority, specs)
+    names = {spec.task: spec.name for spec in specs}
+    fault = "" if known else readable(fault_of(event, surface.table), surface.table, names)
+    if fault:
+        return PlanReply(known, (fault,), (), 0, 0)
+    far = bool(call.member)
+    plans, end_s = plan_tasks(surface, call.views, specs, priority, far=far)
+    machines = machines_seen(surface)
+    helping = sum(each.helps for each in machines)
+    waits = tuple(acceptances(specs, machines, far=far))
+    end_ms = call.views.now_ms() + round(end_s * 1000)
+    missing = await _missing(call, {spec.program for spec in specs if spec.program})
+    return PlanReply(known, (), tuple(plans), helping, end_ms, missing, waits)
+
+
+async def _missing(call: Call, programs: set[str]) -> tuple[str, ...]:
+    """Programs that are there, and of which this machine cannot learn what they do."""
+    described, _ = await asyncio.to_thread(descriptions, Path(call.surface.home.programs))
+    return (await call.programs.told(described)).missing(programs)

@@ -1,7 +1,7 @@
-"""task_log: what a task has printed, wherever it runs or ran.
+"""What tasks have printed, and the agent's own log.
 
-The output lies on the machine of the run and nowhere else, so that one is asked; it answers of its
-own runs only, and questions go no further than one step.
+The output of a task lies on the machine of the run and nowhere else, so that one is asked; it
+answers of its own runs only, and questions go no further than one step.
 """
 
 import asyncio
@@ -9,23 +9,29 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from agent.api.logs import TaskLog, TaskLogPart
-from agent.api.methods import TASK_LOG
+from agent.api.errors import ServiceError
+from agent.api.logs import AgentLog, AgentLogReply, LogLine, TaskLog, TaskLogPart
+from agent.api.methods import AGENT_LOG, TASK_LOG
 from agent.api.rpc import ErrorCode
-from agent.control.call import Call, verb
+from agent.control.call import Call, serves
 from agent.control.naming import find_task
 from agent.control.refusal import RefusedError
 from agent.control.run_views import find_run
-from agent.history.log_reading import read_piece, task_log_file
+from agent.history.log_reading import Filter, Lines, read_lines, read_piece, task_log_file
 from agent.protocol.records import Run, TaskSpec
 from agent.wording.run_ends import run_id
 
 LOOK_EVERY_S = 0.2
 UTF8_BYTES_MAX = 4
+AGENT_LOG_LOOK_EVERY_S = 0.25
 
 
-async def serve(call: Call, params: TaskLog) -> TaskLogPart:
-    """Before the first run there is nothing; who waits is answered when there is more."""
+@serves(TASK_LOG)
+async def task_log(call: Call, params: TaskLog) -> TaskLogPart:
+    """What a task has printed, wherever it runs or ran.
+
+    Before the first run there is nothing; who waits is answered when there is more.
+    """
     surface = call.surface
     spec = find_task(surface.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
@@ -93,4 +99,32 @@ def _whole_letters(data: bytes, *, last: bool) -> bytes:
     return data
 
 
-VERB = verb(TASK_LOG, serve)
+@serves(AGENT_LOG)
+async def agent_log(call: Call, params: AgentLog) -> AgentLogReply:
+    """Lines of the agent's own log, the last ones or those that come.
+
+    Who waits is answered as soon as there is a line that it wants.
+    """
+    folder = Path(call.surface.facts().log_folder)
+    deadline_s = asyncio.get_running_loop().time() + params.wait_s
+    while True:
+        found = await asyncio.to_thread(_read, folder, params)
+        left_s = deadline_s - asyncio.get_running_loop().time()
+        if found.lines or not params.after or left_s <= 0:
+            break
+        await asyncio.sleep(min(AGENT_LOG_LOOK_EVERY_S, left_s))
+    return AgentLogReply(
+        tuple(LogLine(each.at_ms, each.severity, each.text) for each in found.lines),  # type: ignore[arg-type]
+        found.after,
+        found.skipped,
+        found.matching,
+    )
+
+
+def _read(folder: Path, params: AgentLog) -> Lines:
+    wanted = Filter(params.severity, params.containing)
+    try:
+        return read_lines(folder, params.after, wanted, params.limit)
+    except OSError as error:
+        sentence = f"the log in {folder} cannot be read: {error.strerror}"
+        raise ServiceError(sentence) from error

@@ -1,0 +1,142 @@
+"""The flock, its machines, and what is wrong with either."""
+
+from agent.api.flock import (
+    DepartureView,
+    Doctor,
+    DoctorReply,
+    Expel,
+    Expelled,
+    FlockCreate,
+    Invitation,
+    Invite,
+    Join,
+    Joined,
+    Leave,
+    Left,
+    Members,
+    MembersReply,
+    MemberView,
+    Peers,
+    PeersReply,
+)
+from agent.api.methods import DOCTOR, EXPEL, FLOCK_CREATE, INVITE, JOIN, LEAVE, MEMBERS, PEERS
+from agent.control.admission import asks_to_be_let_in, open_requests
+from agent.control.call import Call, serves
+from agent.control.copied import own_identity_copied
+from agent.control.diagnosis import findings
+from agent.control.machines import node_view, peer_views
+from agent.control.membership import joined, required_flock, required_membership
+from agent.control.naming import find_member
+
+
+@serves(PEERS)
+async def peers(call: Call, params: Peers) -> PeersReply:
+    """The machines that this node sees, and the members that it does not.
+
+    In the order of names, those without a link with what is known of why.
+    """
+    surface, facts, views = call.surface, call.surface.facts(), call.views
+    return PeersReply(
+        node_view(surface, facts, views),
+        peer_views(surface, facts, views),
+        own_identity_copied(facts),
+    )
+
+
+@serves(MEMBERS)
+async def members(call: Call, params: Members) -> MembersReply:
+    """Who belongs to the flock, and who did.
+
+    In the order of names.
+    """
+    flock = required_flock(call)
+    members = sorted(call.surface.members(), key=lambda each: (each.name, each.node))
+    departures = call.surface.facts().departures
+    return MembersReply(
+        flock.name,
+        tuple(
+            MemberView(
+                each.node,
+                each.name,
+                each.keeper,
+                each.is_this_node,
+                max(0, round(each.valid_until_s * 1000)),
+            )
+            for each in members
+        ),
+        tuple(
+            DepartureView(each.node, each.name, each.expelled, max(0, round(each.at_s * 1000)))
+            for each in departures
+        ),
+    )
+
+
+@serves(FLOCK_CREATE)
+async def flock_create(call: Call, params: FlockCreate) -> Joined:
+    """A flock with this machine as its first member.
+
+    Refused where there is a flock already.
+    """
+    return joined(call, await call.surface.create_flock(params.name))
+
+
+@serves(INVITE)
+async def invite(call: Call, params: Invite) -> Invitation:
+    """A text, and a file of the same, by which other machines join.
+
+    Only a keeper can; another member is told who is one.
+    """
+    flock = required_membership(call)
+    invitation = await call.surface.invite(params.uses, params.hours * 3600)
+    return Invitation(
+        invitation.text,
+        invitation.file.decode("utf-8"),
+        flock.name,
+        invitation.uses,
+        max(0, round(invitation.expires_s * 1000)),
+    )
+
+
+@serves(JOIN)
+async def join(call: Call, params: Join) -> Joined:
+    """This machine joins the flock that invites it.
+
+    What it has in its table goes with it.
+    """
+    return joined(call, await call.surface.join(params.invitation))
+
+
+@serves(EXPEL)
+async def expel(call: Call, params: Expel) -> Expelled:
+    """A member is sent away, for ever.
+
+    By its id, so that the name of one cannot hit another.
+    """
+    required_membership(call)
+    member = find_member(call.surface.members(), params.member)
+    warning = await call.surface.expel(member.node)
+    return Expelled(member.node, member.name, warning)
+
+
+@serves(LEAVE)
+async def leave(call: Call, params: Leave) -> Left:
+    """This machine leaves its flock.
+
+    What it runs is handed back first.
+    """
+    flock = required_flock(call)
+    warning = await call.surface.leave(even_as_last_keeper=params.even_as_last_keeper)
+    return Left(flock.name, warning)
+
+
+@serves(DOCTOR)
+async def doctor(call: Call, params: Doctor) -> DoctorReply:
+    """Why a machine is not seen, in sentences with what to do.
+
+    From what this node knows of itself; nothing is tried out.
+    """
+    facts = call.surface.facts()
+    linked = {peer.node for peer in facts.peers}
+    missing = [each for each in facts.members if not each.is_this_node and each.node not in linked]
+    waiting = map(asks_to_be_let_in, open_requests(call.surface.admission.requests()))
+    return DoctorReply(tuple(findings(facts)), len(linked), len(missing), tuple(waiting))

@@ -1,0 +1,55 @@
+"""Who is here, what happens, and the end of the agent."""
+
+import secrets
+
+from agent import __version__
+from agent.api.methods import EVENTS, HELLO, STOP
+from agent.api.rpc import ErrorCode
+from agent.api.session import Events, Hello, Stop, Stopping, Subscribed, Welcome
+from agent.api.values import CLIENT_PROTOCOL
+from agent.control.call import Call, serves
+from agent.control.refusal import RefusedError
+
+
+@serves(HELLO)
+async def hello(call: Call, params: Hello) -> Welcome:
+    """The token, and who is here. Until it was said no other verb is heard.
+
+    Compared in constant time: the other end may be anybody of this machine.
+
+    Another member has shown its certificate, which is more than a token.
+    """
+    right = secrets.compare_digest(params.token.encode(), call.token.encode())
+    if not (call.member or right):
+        raise RefusedError(
+            ErrorCode.UNAUTHORISED,
+            "the token is not the one of this start of the agent: read control.json again",
+        )
+    if params.node and (elsewhere := await call.pass_on(params)) is not None:
+        return elsewhere
+    surface = call.surface
+    return Welcome(
+        CLIENT_PROTOCOL, __version__, surface.node_id, surface.name, call.events.position
+    )
+
+
+@serves(EVENTS)
+async def events(call: Call, params: Events) -> Subscribed:
+    """What happens from now on, or from where the client was cut off.
+
+    Nothing is awaited here, so that the events follow the answer without a gap.
+    """
+    position = params.after or call.events.position
+    call.events.check(position)
+    call.follow(position)
+    return Subscribed(position)
+
+
+@serves(STOP)
+async def stop(call: Call, params: Stop) -> Stopping:
+    """The agent ends, after it has handed back what it runs.
+
+    Answered before it is done; the end of the connection says that it was.
+    """
+    call.stop(params.reason or "a client asked for it")
+    return Stopping(call.surface.node_id)

@@ -1,0 +1,125 @@
+"""What people want of workflows and tasks, and how these stand."""
+
+from agent.api.methods import CANCEL, GATE, PRIORITY, RETRY, SHOW, STATUS
+from agent.api.rpc import ErrorCode
+from agent.api.work import (
+    Cancel,
+    Gate,
+    Retry,
+    SetPriority,
+    Show,
+    ShowReply,
+    Status,
+    StatusReply,
+    Wished,
+)
+from agent.control.call import Call, serves
+from agent.control.gates import attachment_fault
+from agent.control.machines import node_view
+from agent.control.naming import find_task, find_workflow
+from agent.control.refusal import RefusedError
+from agent.control.verbs.submitting import priority_value
+from agent.control.wishes import TO_BE_NAMED, wish_of
+from agent.protocol import events, records
+from agent.protocol.states import TaskState
+
+
+@serves(CANCEL)
+async def cancel(call: Call, params: Cancel) -> Wished:
+    """Tasks with all that depends on them, or a whole workflow.
+
+    Answered when the wish is kept; what runs is stopped after that.
+    """
+    table = call.surface.table
+    workflow = find_workflow(table, params.workflow)
+    tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
+    name = workflow.spec.workflow
+    return await wish_of(call, name, events.Cancel(TO_BE_NAMED, name, tasks))
+
+
+@serves(RETRY)
+async def retry(call: Call, params: Retry) -> Wished:
+    """What failed or was cancelled is tried again, with all that it needs.
+
+    Answered with how many tasks are tried again.
+    """
+    table = call.surface.table
+    workflow = find_workflow(table, params.workflow)
+    tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
+    name = workflow.spec.workflow
+    return await wish_of(call, name, events.Retry(TO_BE_NAMED, name, tasks))
+
+
+@serves(PRIORITY)
+async def priority(call: Call, params: SetPriority) -> Wished:
+    """A workflow is to go before others, or after them.
+
+    Moves what has not begun yet.
+    """
+    name = find_workflow(call.surface.table, params.workflow).spec.workflow
+    event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
+    return await wish_of(call, name, event)
+
+
+@serves(GATE)
+async def gate(call: Call, params: Gate) -> Wished:
+    """A person has done the step that a gate waits for.
+
+    The datasets that are attached are the gate's outputs.
+    """
+    table = call.surface.table
+    spec = find_task(table, params.task)
+    task, workflow = spec.task, table.workflow_of[spec.task]
+    tasks = table.workflows[workflow].spec.tasks
+    if not spec.gate:
+        sentence = f"{spec.name} is no gate: a program does it, and says itself when it is done"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    reading = table.reading(task)
+    waits = reading is not None and reading.state is TaskState.WAITING  # else the node says why not
+    fault = attachment_fault(spec, len(params.outputs), tasks) if waits else ""
+    if fault:
+        raise RefusedError(ErrorCode.REFUSED, fault)
+    outputs = tuple(
+        records.Dataset(each.dataset, each.size_bytes, each.external) for each in params.outputs
+    )
+    event = events.MarkGate(TO_BE_NAMED, task, outputs)
+    return await wish_of(call, workflow, event)
+
+
+@serves(STATUS)
+async def status(call: Call, params: Status) -> StatusReply:
+    """This node and the workflows, the newest first.
+
+    All of one moment: nothing is awaited between the first word and the position.
+    """
+    surface = call.surface
+    workflows = sorted(
+        surface.table.workflows.values(),
+        key=lambda each: (each.spec.submitted, each.spec.workflow),
+        reverse=True,
+    )
+    page = workflows[params.first : params.first + params.limit]
+    return StatusReply(
+        node_view(surface, surface.facts(), call.views),
+        tuple(call.views.workflow(workflow) for workflow in page),
+        len(workflows),
+        call.events.position,
+    )
+
+
+@serves(SHOW)
+async def show(call: Call, params: Show) -> ShowReply:
+    """The tasks of one workflow.
+
+    A page of tasks. One that belongs to another workflow, which named it first, is left out.
+    """
+    table = call.surface.table
+    workflow = find_workflow(table, params.workflow)
+    name = workflow.spec.workflow
+    page = workflow.spec.tasks[params.first : params.first + params.limit]
+    return ShowReply(
+        call.views.workflow(workflow),
+        tuple(call.views.task(each) for each in page if table.workflow_of.get(each.task) == name),
+        params.first,
+        call.events.position,
+    )
