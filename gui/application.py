@@ -28,7 +28,7 @@ from gui.model.trouble import Remedy
 from gui.single import FirstInstance
 from gui.startup import Login
 from gui.tray.icon import TrayIcon
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.words import tr
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Application(QObject):
         self.hosting = Hosting(home)
         self.screen = Screen()
         self.bridge = Bridge(home)
-        self.desk = Desk(home, self.screen, self.bridge)
+        self.desk = ViewContext(home, self.screen, self.bridge)
         self.tray = TrayIcon(self.desk)
         self._window: Window | None = None
         self._quitting = False

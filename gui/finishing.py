@@ -15,7 +15,7 @@ from agent.api.methods import PAUSE, RESUME
 from agent.api.volunteering import Pause, Resume, VolunteeringView
 from gui.model.notices import Absence, VolunteeringRead
 from gui.model.screen import Screen
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 
 OVERTAKEN_S_MAX = 2.0
 LOOK_MS = 500
@@ -26,7 +26,7 @@ class Finishing(QObject):
 
     over = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self.under_way = False

@@ -13,7 +13,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.api import methods, rpc, session, values
+from agent.api import (
+    methods,
+    rpc,
+    session,
+    values,
+)
 
 OPENRPC_VERSION = "1.3.2"
 _REFERENCE = "#/components/schemas/{name}"

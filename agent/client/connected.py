@@ -19,7 +19,7 @@ from agent.api.session import Event, Welcome
 from agent.api.values import Position
 from agent.client.agent_here import read_control_file
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
-from agent.client.link import Link, Way
+from agent.client.link import Link, Transport
 from agent.paths import Home
 
 PATIENCE_S = 30.0
@@ -30,7 +30,7 @@ belong in a moment either."""
 FIRST_WAIT_S = 0.05
 WAIT_S_MAX = 1.0
 
-Dial = Callable[[], Awaitable[Way]]
+Dial = Callable[[], Awaitable[Transport]]
 """Makes a connection to an agent of this process; raises ``NoAgentError`` when it has ended."""
 
 P = TypeVar("P", bound=Struct)

@@ -40,7 +40,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Transport:
     """A connection to an agent, and what opens it."""
 
     reader: asyncio.StreamReader
@@ -70,10 +70,10 @@ class Link:
             reader, writer = await asyncio.open_connection(control.address, control.port)
         except OSError as error:
             raise NoAgentError(NO_AGENT) from error
-        return await cls.over(Way(reader, writer, control), client, node)
+        return await cls.over(Transport(reader, writer, control), client, node)
 
     @classmethod
-    async def over(cls, way: Way, client: str, node: str = "") -> Link:
+    async def over(cls, way: Transport, client: str, node: str = "") -> Link:
         """Greet on a connection that stands already."""
         control = way.control
         link = cls(way.reader, way.writer)

@@ -11,7 +11,13 @@ import msgspec
 from msgspec import Struct
 
 from agent.api.methods import Method
-from agent.client import BlockingClient, Client, ClientError, NoAgentError, RequestError
+from agent.client import (
+    BlockingClient,
+    Client,
+    ClientError,
+    NoAgentError,
+    RequestError,
+)
 from agent.commands import exits
 from agent.commands.complaining import complain
 from agent.commands.parsing import PROGRAM

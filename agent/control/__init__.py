@@ -5,5 +5,5 @@ That account is the border: a random token in a file that only it can read opens
 So limits here guard against mistakes rather than malice, except before the token was shown, when
 anybody of the machine may be at the other end.
 
-Verbs lie under ``verbs/``, a file for each noun. The server knows the node only as ``Surface``.
+Verbs lie under ``verbs/``, a file for each noun. The server knows the node only as ``NodePort``.
 """

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from agent.api.admission import Answered, AskView, JoinRequestView
 from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode
-from agent.control.call import Call
 from agent.control.membership import required_membership
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext
 from agent.flock.facts import AskFacts, JoinRequestFacts
 from agent.net.comparison import same_code
 from agent.net.refusals import MembershipError
@@ -25,7 +25,7 @@ def refusing() -> Iterator[None]:
         raise ServiceError(str(error)) from error
 
 
-async def decided(call: Call, reference: str, code: str, *, admit: bool) -> Answered:
+async def decided(call: RequestContext, reference: str, code: str, *, admit: bool) -> Answered:
     """A person has answered the request that is meant."""
     required_membership(call)
     wanted = find_request(call.surface.admission.requests(), reference)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from agent.api.rpc import ErrorCode
 from agent.control.dataset_names import find_dataset
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
 from agent.protocol.records import Dataset
 
 
-async def brought(surface: Surface, reference: str) -> Dataset:
+async def brought(surface: NodePort, reference: str) -> Dataset:
     """The dataset that is meant, on this disk; refuses what the flock does not keep."""
     dataset = find_dataset(surface, reference)
     if dataset.external or ":" not in dataset.dataset:

@@ -21,7 +21,6 @@ from agent.api.methods import HELLO, METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
 from agent.api.session import Closing, Hello, Welcome
 from agent.api.values import Position
-from agent.control.call import Call
 from agent.control.envelope import (
     Malformed,
     closing_line,
@@ -34,6 +33,7 @@ from agent.control.members import hello_for
 from agent.control.membership import other_member
 from agent.control.refusal import RefusedError
 from agent.control.relay import Relay
+from agent.control.request_context import RequestContext
 from agent.control.text_session import TextSession
 from agent.control.text_words import TextError, Token, read_line
 from agent.control.uploads import Uploads
@@ -51,7 +51,7 @@ class Connection:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        call: Call,
+        call: RequestContext,
         limits: Limits,
     ) -> None:
         self._reader, self._writer, self._limits = reader, writer, limits
@@ -292,7 +292,7 @@ class _Outcome:
     done: bool
 
 
-async def _outcome(call: Call, request: Request) -> _Outcome:
+async def _outcome(call: RequestContext, request: Request) -> _Outcome:
     """A line for whatever becomes of a request; nothing that a verb raises gets further."""
     try:
         line = await VERBS[request.method].answer(call, request.id, request.params)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
 from agent.protocol.records import Dataset
 from agent.protocol.table import Table
 
@@ -13,7 +13,7 @@ PREFIXES = ("sha256:", "tree:")
 LETTERS_MIN = 6
 
 
-def find_dataset(surface: Surface, reference: str) -> Dataset:
+def find_dataset(surface: NodePort, reference: str) -> Dataset:
     """``workflow/task`` is its first output, ``workflow/task/2`` the second one."""
     known = known_datasets(surface.table)
     if reference in known:
@@ -53,7 +53,7 @@ def _beginning(known: dict[str, Dataset], reference: str) -> Dataset:
     raise RefusedError(ErrorCode.UNKNOWN, f'no dataset is called "{reference}"')
 
 
-def _output(surface: Surface, task: str, number: int) -> Dataset:
+def _output(surface: NodePort, task: str, number: int) -> Dataset:
     spec = find_task(surface.table, task)
     reading = surface.table.reading(spec.task)
     outputs = reading.outputs if reading is not None else ()

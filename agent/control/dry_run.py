@@ -14,16 +14,16 @@ from heapq import heappop, heappush
 import msgspec
 
 from agent.api.plan import PENDING, Misfit, TaskPlan
-from agent.control.surface import Surface
+from agent.control.node_port import NodePort
 from agent.control.views import Views
 from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
-from agent.protocol.reading import Reading
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.specs import producers_of
 from agent.protocol.states import TaskState
 
-_NOT_READ = Reading(TaskState.SUBMITTED)
+_NOT_READ = DerivedState(TaskState.SUBMITTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Fits:
     misfits: list[Misfit] = field(default_factory=list)
 
 
-def machines_seen(surface: Surface) -> list[Machine]:
+def machines_seen(surface: NodePort) -> list[Machine]:
     """This one first."""
     facts = surface.facts()
     own = facts.capabilities
@@ -109,7 +109,7 @@ class FitTable:
 
 
 def plan_tasks(
-    surface: Surface,
+    surface: NodePort,
     views: Views,
     specs: tuple[TaskSpec, ...],
     priority: int,
@@ -150,7 +150,7 @@ def _first_free(fits: Fits, free: dict[NodeId, list[float]]) -> Machine | None:
 
 
 def _busy_s(
-    surface: Surface, views: Views, helping: list[Machine], priority: int
+    surface: NodePort, views: Views, helping: list[Machine], priority: int
 ) -> dict[NodeId, float]:
     """When each machine is free: what it has in hand, and its share of what goes before."""
     table = surface.table

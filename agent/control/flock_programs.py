@@ -18,8 +18,8 @@ from agent.api.methods import PROGRAMS
 from agent.api.programs import Programs, ProgramView
 from agent.client.errors import ClientError
 from agent.control.members import Members
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
 from agent.flock.facts import PeerFacts
 from agent.protocol.records import NodeId
 
@@ -34,7 +34,7 @@ SILENT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProgramAnswers:
     """What programs of other machines do, and who did not say it: machines by program."""
 
     views: Mapping[str, ProgramView] = field(default_factory=dict)
@@ -61,12 +61,12 @@ class _Kept:
 class FlockPrograms:
     """Asks, and keeps the answers."""
 
-    def __init__(self, surface: Surface, members: Members) -> None:
+    def __init__(self, surface: NodePort, members: Members) -> None:
         self._surface, self._members = surface, members
         self._kept: dict[NodeId, _Kept] = {}
         self._asking = asyncio.Lock()
 
-    async def told(self, own: Collection[str]) -> Told:
+    async def told(self, own: Collection[str]) -> ProgramAnswers:
         """Of all programs but those that are described here."""
         peers = self._surface.facts().peers
         wanted = {name for peer in peers for name in installed(peer)}.difference(own)
@@ -78,7 +78,7 @@ class FlockPrograms:
         except TimeoutError:
             pass  # what is there by now has to do
         views = self._views(peers, wanted)
-        return Told(views, dict(self._silent(peers, wanted.difference(views))))
+        return ProgramAnswers(views, dict(self._silent(peers, wanted.difference(views))))
 
     def _forget(self, peers: Iterable[PeerFacts]) -> None:
         """What is old, and of machines that have other programs now or are not seen."""

@@ -14,8 +14,8 @@ from typing import assert_never
 from agent.api import admission, session
 from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
+from agent.control.node_port import NodePort
 from agent.control.progress import PERMILLE_MAX
-from agent.control.surface import Surface
 from agent.control.views import workflow_counts, workflow_state
 from agent.data.publishing import ProgramOffered
 from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
@@ -37,7 +37,7 @@ GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 class Happenings:
     """Turns notices into events; remembers which ends of workflows were told."""
 
-    def __init__(self, surface: Surface) -> None:
+    def __init__(self, surface: NodePort) -> None:
         self._surface = surface
         self._told_ended: dict[WorkflowId, None] = {}
 
@@ -71,7 +71,7 @@ class Happenings:
             del self._told_ended[workflow]
 
 
-def happening_of(notice: Notice, surface: Surface) -> session.Happening:  # noqa: PLR0911, C901 - a table
+def happening_of(notice: Notice, surface: NodePort) -> session.Happening:  # noqa: PLR0911, C901 - a table
     """The event that says the same to clients."""
     match notice:
         case TaskMoved(task, before, after, cause):
@@ -118,19 +118,19 @@ def _of_joining(notice: JoinRequested | JoinRequestEnded | AskMoved) -> session.
             assert_never(notice)
 
 
-def _place(surface: Surface, task: TaskId) -> tuple[str, str]:
+def _place(surface: NodePort, task: TaskId) -> tuple[str, str]:
     """Name and workflow of a task; a workflow that was cleaned up meanwhile has neither."""
     spec = surface.table.specs.get(task)
     return (spec.name if spec else task), surface.table.workflow_of.get(task) or "?"
 
 
-def _reason(surface: Surface, task: TaskId) -> str:
+def _reason(surface: NodePort, task: TaskId) -> str:
     """Why nothing comes of it, with names of tasks for their ids."""
     reading = surface.table.reading(task)
     return readable(reading.reason, surface.table) if reading else ""
 
 
-def _host(surface: Surface, task: TaskId) -> str:
+def _host(surface: NodePort, task: TaskId) -> str:
     reading = surface.table.reading(task)
     run = (reading.owner or reading.outcome) if reading else None
     return surface.name_of(run.host) if run else ""

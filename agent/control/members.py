@@ -19,8 +19,8 @@ from agent.api.rpc import ErrorCode
 from agent.api.session import Hello
 from agent.client.errors import ClientError, DisconnectedError, RequestError
 from agent.client.link import Link
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
 from agent.protocol.records import NodeId
 
 KEPT_S = 30.0
@@ -42,7 +42,7 @@ class _Kept:
 class Members:
     """The connections to other members that this node has for its clients."""
 
-    surface: Surface
+    surface: NodePort
     _kept: dict[NodeId, _Kept] = field(default_factory=dict)
     _opening: dict[NodeId, asyncio.Lock] = field(default_factory=dict)
     _closing: set[asyncio.Task[None]] = field(default_factory=set)

@@ -2,9 +2,9 @@
 
 from agent.api.flock import Joined
 from agent.api.rpc import ErrorCode
-from agent.control.call import Call
 from agent.control.naming import find_member
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext
 from agent.flock.facts import FlockFacts, MemberFacts
 from agent.net.refusals import moment
 
@@ -14,7 +14,7 @@ HOW_TO_JOIN = (
 )
 
 
-def required_flock(call: Call) -> FlockFacts:
+def required_flock(call: RequestContext) -> FlockFacts:
     """The flock of this node; refuses without one, telling how to join."""
     flock = call.surface.flock
     if flock is None:
@@ -22,7 +22,7 @@ def required_flock(call: Call) -> FlockFacts:
     return flock
 
 
-def required_membership(call: Call) -> FlockFacts:
+def required_membership(call: RequestContext) -> FlockFacts:
     """The same for what only those may do who belong: one that was sent away knows its flock."""
     flock = required_flock(call)
     if flock.expelled:
@@ -38,7 +38,7 @@ def sent_away(flock: str) -> str:
     )
 
 
-def other_member(call: Call, reference: str) -> MemberFacts:
+def other_member(call: RequestContext, reference: str) -> MemberFacts:
     """The member that is meant, to be asked; says of one that is gone when and how it went."""
     required_membership(call)
     members = call.surface.members()
@@ -51,6 +51,6 @@ def other_member(call: Call, reference: str) -> MemberFacts:
     return find_member(members, reference)
 
 
-def joined(call: Call, flock: FlockFacts) -> Joined:
+def joined(call: RequestContext, flock: FlockFacts) -> Joined:
     """What is told of a flock that this node belongs to from now on."""
     return Joined(flock.name, call.surface.node_id, call.surface.name)

@@ -8,9 +8,9 @@ from msgspec import structs
 
 from agent.api.programs import Decision, ProgramView
 from agent.api.rpc import ErrorCode
-from agent.control.flock_programs import Told
+from agent.control.flock_programs import ProgramAnswers
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
 from agent.control.views import dataset_view
 from agent.protocol.records import Dataset
 from agent.workflow.faults import FaultsError
@@ -45,7 +45,9 @@ def descriptions(folder: Path) -> tuple[Described, list[tuple[str, str]]]:
     return found, broken
 
 
-def program_views(surface: Surface, described: Described, told: Told) -> tuple[ProgramView, ...]:
+def program_views(
+    surface: NodePort, described: Described, told: ProgramAnswers
+) -> tuple[ProgramView, ...]:
     """All that some machine can run, in the order of names."""
     facts = surface.facts()
     holders: dict[str, list[str]] = {name: [facts.name] for name in facts.programs}
@@ -61,7 +63,7 @@ def program_views(surface: Surface, described: Described, told: Told) -> tuple[P
     )
 
 
-def published_programs(surface: Surface) -> Published:
+def published_programs(surface: NodePort) -> Published:
     """Those that unfinished work brings along, each with who submitted it."""
     table, found = surface.table, Published()
     for workflow in table.unfinished:
@@ -72,7 +74,7 @@ def published_programs(surface: Surface) -> Published:
     return found
 
 
-def find_published(surface: Surface, reference: str) -> str:
+def find_published(surface: NodePort, reference: str) -> str:
     """The published program that is meant; what is unknown here is left to those who decide."""
     known = [*published_programs(surface), *(each.name for each in surface.published.waiting())]
     found = sorted({name for name in known if name.startswith(reference)})
@@ -85,12 +87,12 @@ def find_published(surface: Surface, reference: str) -> str:
 
 
 def _view(
-    surface: Surface,
+    surface: NodePort,
     name: str,
     nodes: list[str],
     described: ProgramDescription | None,
     published: tuple[Dataset, str] | None,
-    told: Told,
+    told: ProgramAnswers,
 ) -> ProgramView:
     here: Decision | None = "installed" if described is not None else None
     if published is not None or "@" in name:

@@ -21,7 +21,7 @@ PERMILLE_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProgressReport:
     """The last word: of which machine, how far, how long still, and when it was heard."""
 
     host: NodeId
@@ -35,20 +35,20 @@ class ProgressBook:
 
     def __init__(self, wall: Callable[[], float] = time.time) -> None:
         self._wall = wall
-        self._told: dict[TaskId, Told] = {}
+        self._told: dict[TaskId, ProgressReport] = {}
 
     def note(self, notice: Notice) -> None:
         """Take note of what concerns progress."""
         match notice:
             case TaskProgressed(task, host, permille, left_ms):
                 known = min(permille, PERMILLE_MAX)
-                self._told[task] = Told(host, known, left_ms, self.now_ms())
+                self._told[task] = ProgressReport(host, known, left_ms, self.now_ms())
             case TaskMoved(task, _, after) if after not in AT_IT:
                 self._told.pop(task, None)
             case _:
                 pass
 
-    def of(self, task: TaskId, host: NodeId) -> Told | None:
+    def of(self, task: TaskId, host: NodeId) -> ProgressReport | None:
         """The last word of this machine on the task."""
         told = self._told.get(task)
         return told if told is not None and told.host == host else None

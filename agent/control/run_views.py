@@ -7,8 +7,8 @@ from typing import get_args
 
 from agent.api import history
 from agent.api.rpc import ErrorCode
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
 from agent.history.task_history import Span
 from agent.protocol.records import Run, TaskSpec, Terminated
 from agent.wording.run_ends import run_id, why_ended
@@ -17,7 +17,7 @@ PHASES = frozenset(get_args(history.RunPhase))
 
 
 def task_runs(
-    surface: Surface, spec: TaskSpec, spans: Iterable[Span], ready_ms: int
+    surface: NodePort, spec: TaskSpec, spans: Iterable[Span], ready_ms: int
 ) -> history.TaskRuns:
     """All attempts at a task, the first one first."""
     table = surface.table
@@ -52,7 +52,7 @@ def find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
 
 
 def _run_view(
-    surface: Surface, run: Run, spans: Sequence[Span], *, counts: bool = False
+    surface: NodePort, run: Run, spans: Sequence[Span], *, counts: bool = False
 ) -> history.RunView:
     phase = type(run.phase).__name__
     shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]

@@ -13,8 +13,7 @@ from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import ControlFile, Hello, Welcome
 from agent.api.values import Position
 from agent.client.errors import NoAgentError
-from agent.client.link import Way
-from agent.control.call import Call
+from agent.client.link import Transport
 from agent.control.connection import Connection
 from agent.control.control_file import new_token, remove_control_file, write_control_file
 from agent.control.envelope import failure_line
@@ -23,8 +22,9 @@ from agent.control.flock_programs import FlockPrograms
 from agent.control.happenings import Happenings
 from agent.control.limits import Limits
 from agent.control.members import Members
+from agent.control.node_port import NodePort
 from agent.control.progress import ProgressBook
-from agent.control.surface import Surface
+from agent.control.request_context import RequestContext
 from agent.control.uploads import Uploads
 from agent.control.views import Views
 from agent.node.facts import Notice
@@ -39,7 +39,7 @@ class ControlServer:
 
     def __init__(
         self,
-        surface: Surface,
+        surface: NodePort,
         folder: Path,
         stop_agent: Callable[[str], None],
         limits: Limits | None = None,
@@ -52,7 +52,7 @@ class ControlServer:
         views = Views(surface, self._progress)
         events = EventLog(self._limits)
         self._members = Members(surface)
-        self._call = Call(
+        self._call = RequestContext(
             surface,
             events,
             self._token,
@@ -108,7 +108,7 @@ class ControlServer:
             connection.end(reason)
         await asyncio.gather(*self._connections.values(), return_exceptions=True)
 
-    async def dial(self) -> Way:
+    async def dial(self) -> Transport:
         """A connection to this server from within its process; from any thread's loop.
 
         A pair of sockets rather than calls across threads: what holds for connections (order,
@@ -124,7 +124,7 @@ class ControlServer:
             ours.close()
             raise NoAgentError("the agent in this process has ended") from error
         reader, writer = await asyncio.open_connection(sock=theirs)
-        return Way(reader, writer, ControlFile(self.port, self._token, os.getpid()))
+        return Transport(reader, writer, ControlFile(self.port, self._token, os.getpid()))
 
     def _take(self, ours: socket.socket) -> None:
         if self._stopped_for:
@@ -152,7 +152,7 @@ class ControlServer:
         await self._serve(reader, writer, self._call)
 
     async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, call: Call
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, call: RequestContext
     ) -> None:
         connection = Connection(reader, writer, call, self._limits)
         strangers = [each for each in self._connections if not (each.greeted or each.over)]

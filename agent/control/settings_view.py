@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent.api.settings import Processor, PublishedPrograms, SettingsView
-from agent.control.surface import Surface
+from agent.control.node_port import NodePort
 from agent.settings.node_settings import NodeSettings, read_settings
 
 TAKES_NAMES: dict[str, PublishedPrograms] = {"always": "always", "ask": "ask", "never": "never"}
@@ -14,7 +14,7 @@ LIVE = ("volunteer", "presence")
 """Presence minds these itself."""
 
 
-async def settings_view(surface: Surface) -> SettingsView:
+async def settings_view(surface: NodePort) -> SettingsView:
     """Raises ``ServiceError`` when the file cannot be read."""
     running, path = surface.settings, surface.home.settings_file
     kept = await asyncio.to_thread(read_settings, path)

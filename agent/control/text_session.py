@@ -21,9 +21,9 @@ from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES
 from agent.api.wording import suggestion
 from agent.api.work import TaskView
-from agent.control.call import Call
 from agent.control.naming import find_task, readable, task_id
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext
 from agent.control.text_words import (
     USAGE,
     Cancel,
@@ -53,7 +53,7 @@ Tell = Callable[[bytes], Awaitable[None]]
 class TextSession:
     """From the first line that is none of JSON, to the end of the connection."""
 
-    def __init__(self, call: Call, tell: Tell) -> None:
+    def __init__(self, call: RequestContext, tell: Tell) -> None:
         self._call, self._tell = call, tell
         self._subscribed: dict[TaskId, None] = {}
         self._due: dict[TaskId, None] = {}

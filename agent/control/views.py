@@ -14,9 +14,9 @@ from graphlib import TopologicalSorter
 from agent.api import values, work
 from agent.control.gates import attach_names
 from agent.control.naming import readable
+from agent.control.node_port import NodePort
 from agent.control.progress import ProgressBook
-from agent.control.surface import Surface
-from agent.protocol.reading import Reading, effective_generation
+from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.records import Dataset, NodeId, Run, TaskId, TaskSpec, Workflow
 from agent.protocol.specs import producers_of
 from agent.protocol.states import ENDED, TaskState
@@ -24,13 +24,13 @@ from agent.protocol.table import Table
 
 UNDER_WAY = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 RECKONED_PERMILLE_MAX = 990
-_NOT_READ = Reading(TaskState.SUBMITTED)
+_NOT_READ = DerivedState(TaskState.SUBMITTED)
 
 
 class Views:
     """Of one node's table, with what it has heard of progress."""
 
-    def __init__(self, surface: Surface, progress: ProgressBook) -> None:
+    def __init__(self, surface: NodePort, progress: ProgressBook) -> None:
         self._surface, self._progress = surface, progress
 
     def task(self, spec: TaskSpec) -> work.TaskView:
@@ -104,7 +104,7 @@ class Views:
             *(permille, left_ms, run.claim.stamp[0]),
         )
 
-    def progress(self, spec: TaskSpec, reading: Reading) -> tuple[int, int]:
+    def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, int]:
         """How far a task is in thousandths, and how many milliseconds it expects still to need."""
         if reading.state is TaskState.TERMINATED:
             return 1_000, 0
@@ -123,7 +123,7 @@ class Views:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _reason(self, task: TaskId, reading: Reading) -> str:
+    def _reason(self, task: TaskId, reading: DerivedState) -> str:
         """Why it is where it is. What was cancelled may take a while to stop, and takes a slot."""
         table, name_of = self._surface.table, self._surface.name_of
         reason = readable(reading.reason, table)
@@ -133,7 +133,7 @@ class Views:
         stops = " and ".join(hosts)
         return f"{reason}; still being stopped on {stops}" if hosts else reason
 
-    def _given_up(self, task: TaskId, reading: Reading) -> Run | None:
+    def _given_up(self, task: TaskId, reading: DerivedState) -> Run | None:
         """The last run of a task that ended without an outcome: people ask where it failed."""
         if reading.state not in ENDED:
             return None

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from agent.api.rpc import ErrorCode
 from agent.api.work import Wished
-from agent.control.call import Call
 from agent.control.naming import readable
+from agent.control.node_port import Wish
 from agent.control.refusal import RefusedError
-from agent.control.surface import Wish
+from agent.control.request_context import RequestContext
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.records import TaskId, WorkflowId
 
@@ -17,7 +17,9 @@ TO_BE_NAMED = ""
 """The node gives requests their ids."""
 
 
-async def wish(call: Call, event: Wish, names: Mapping[TaskId, str] | None = None) -> Answer:
+async def wish(
+    call: RequestContext, event: Wish, names: Mapping[TaskId, str] | None = None
+) -> Answer:
     """Hands a wish in; what the node refuses is a refusal here."""
     answer = await call.surface.request(event)
     if answer.verdict is Verdict.REFUSED:
@@ -25,7 +27,7 @@ async def wish(call: Call, event: Wish, names: Mapping[TaskId, str] | None = Non
     return answer
 
 
-async def wish_of(call: Call, workflow: WorkflowId, event: Wish) -> Wished:
+async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:
     """The same for a workflow that is known."""
     answer = await wish(call, event)
     text = readable(answer.text, call.surface.table)

@@ -26,7 +26,7 @@ from pathlib import Path
 import msgspec
 
 from agent.api.errors import ServiceError
-from agent.data.datasets import DatasetOffice
+from agent.data.node_datasets import NodeDatasets
 from agent.execution.programs import ProgramError, Programs, Reader
 from agent.protocol.effects import (
     TaskMoved,
@@ -73,7 +73,7 @@ class PublishedPrograms:
         self,
         data: Path,
         mode: str,
-        datasets: DatasetOffice,
+        datasets: NodeDatasets,
         programs: Programs,
         read: Reader,
         changed: Callable[[], None],

@@ -125,7 +125,7 @@ def lineage_of_task(table: Table, task: TaskId) -> list[Lineage]:
     ]
 
 
-class Caretaker:
+class DatasetRetention:
     """Looks after the datasets of one node, in the loop, from ``run`` to its cancellation."""
 
     def __init__(

@@ -26,7 +26,7 @@ from typing import Protocol
 
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
-from agent.driver.ports import Audience, Disk, Network, Programs, Told, WithProgram
+from agent.driver.ports import Audience, Disk, Network, Programs, TaskNotice, WithProgram
 from agent.driver.resting import REST_S, RestingLoop
 from agent.driver.stories import stories_of
 from agent.protocol.clock import Instant
@@ -341,7 +341,7 @@ class Driver:
             case CopyCheckpoint():
                 programs.copy_checkpoint(effect)
 
-    def _tell(self, notice: Told) -> None:
+    def _tell(self, notice: TaskNotice) -> None:
         self._audience.told(notice)
 
     def _still_linked(self, peers: tuple[NodeId, ...], links_made: int) -> tuple[NodeId, ...]:

@@ -27,7 +27,7 @@ from agent.protocol.effects import (
 from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, RunName, TaskId
 
-Told = TaskMoved | TaskProgressed | OutcomeChanged | WorkflowSafe | CancelFinished
+TaskNotice = TaskMoved | TaskProgressed | OutcomeChanged | WorkflowSafe | CancelFinished
 WithProgram = (
     Fetch | StartChild | SuspendChild | ResumeChild | StopChild | CopyOutputs | CopyCheckpoint
 )
@@ -77,7 +77,7 @@ class Audience(Protocol):
     def answered(self, answer: Answer) -> None:
         """A request is answered."""
 
-    def told(self, notice: Told) -> None:
+    def told(self, notice: TaskNotice) -> None:
         """Something that watchers want to know."""
 
     def stopped(self) -> None:

@@ -13,7 +13,7 @@ from agent.flock.own_node import OwnNode
 from agent.net.refusals import MembershipError
 
 
-class AdmissionOffice:
+class Admission:
     """What people of this node do about requests."""
 
     def __init__(self, own: OwnNode) -> None:

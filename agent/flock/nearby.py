@@ -35,7 +35,7 @@ KNOCKING_S_MAX = 10.0
 """As long a person waits for the names of flocks, whatever others tell the network."""
 
 
-class Lookout:
+class NearbyFlocks:
     """Listens for flocks while somebody wants to know, in the loop."""
 
     def __init__(

@@ -30,11 +30,11 @@ from agent.flock.facts import JoinRequested, JoinRequestEnded, MembersMoved, Pee
 from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
 from agent.flock.known_requests import Admissions
 from agent.flock.peer_notices import PeerNotices
-from agent.flock.peers import PeerBook
+from agent.flock.peer_status import PeerStatuses
 from agent.net.addresses import Address
 from agent.net.book_sharing import share_book
 from agent.net.dial_connect import ANY_HOST
-from agent.net.enrolment import Desk
+from agent.net.enrolment import EnrolmentServer
 from agent.net.joining import keep_up
 from agent.net.link_bulk import BulkAcceptor, StreamAcceptor
 from agent.net.link_reception import Contexts
@@ -86,7 +86,7 @@ class FlockNetwork:
     ) -> None:
         self.membership, self._settings, self._book = membership, settings, book
         self._tell, self._notify = tell, notify
-        self.peers = PeerBook()
+        self.peers = PeerStatuses()
         self._notices = PeerNotices(lambda peer: notify(PeersChanged(peer, linked=True)))
         self.discovery: Discovery | None = None
         self.keeping_up_error = ""
@@ -121,9 +121,11 @@ class FlockNetwork:
             others=others,
         )
 
-    def _desk(self) -> Desk:
+    def _desk(self) -> EnrolmentServer:
         may_ask, own = self._settings.join_requests, self.admissions.own
-        return Desk(self.membership, share=self.share_book, requests=own, may_ask=may_ask)
+        return EnrolmentServer(
+            self.membership, share=self.share_book, requests=own, may_ask=may_ask
+        )
 
     # -- for the service -------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ ADDRESS_BOOK = "addresses.json"
 log = logging.getLogger(__name__)
 
 
-class FlockOffice:
+class FlockOperations:
     """Carries out what people ask of this node about its flock."""
 
     def __init__(self, own: OwnNode, serve_clients: StreamAcceptor) -> None:

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from agent.api.errors import ServiceError
 from agent.flock.facts import AskFacts, AskMoved, NearbyFacts
-from agent.flock.nearby import Lookout
+from agent.flock.nearby import NearbyFlocks
 from agent.flock.own_node import OwnNode
 from agent.net.addresses import AddressError, parse_address
 from agent.net.asking import Door, Request, begin_request
@@ -36,7 +36,7 @@ NOT_CONFIRMED = "it was let in, and nobody here has said in time that the codes 
 log = logging.getLogger(__name__)
 
 
-class AskOffice:
+class OwnJoinRequest:
     """What a person wants of flocks nearby."""
 
     def __init__(
@@ -46,7 +46,7 @@ class AskOffice:
         join: Callable[[Request], Awaitable[object]],
     ) -> None:
         self._own, self._check_port, self._join_asked = own, check_port, join
-        self._lookout = Lookout(own.settings, lambda: own.network, discover=own.discovers)
+        self._lookout = NearbyFlocks(own.settings, lambda: own.network, discover=own.discovers)
         self._request: Request | None = None
         self._facts = AskFacts()
         self._following: asyncio.Task[None] | None = None

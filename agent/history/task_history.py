@@ -23,7 +23,7 @@ import msgspec
 from agent.api.errors import ServiceError
 from agent.host.logs import NORMAL
 from agent.protocol.effects import OutcomeChanged, TaskMoved
-from agent.protocol.reading import Reading, effective_generation
+from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.records import NodeId, Run, TaskId, WorkflowId
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
@@ -126,7 +126,7 @@ class TaskHistory:
         if after in ENDED and before is not None:
             self._ended(task)
 
-    def _mind_own(self, task: TaskId, after: TaskState, reading: Reading, now_ms: int) -> None:
+    def _mind_own(self, task: TaskId, after: TaskState, reading: DerivedState, now_ms: int) -> None:
         here = reading.owner is not None and reading.owner.host == self._node_id()
         if here and after is TaskState.RUNNING:
             self._running_here.setdefault(task, now_ms)

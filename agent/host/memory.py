@@ -37,14 +37,14 @@ Piece = tuple[int, int]
 """Where it begins and ends."""
 
 
-def search_rarely() -> None:
+def collect_garbage_rarely() -> None:
     """Python's search for circles that nobody refers to looks seldom, and not at what is there now:
     nearly all that an agent makes and drops is free of them."""
     gc.freeze()
     gc.set_threshold(OBJECTS_BEFORE_A_SEARCH)
 
 
-class Hoard:
+class MemoryTrimmer:
     """What this process holds and does not need."""
 
     def __init__(self) -> None:

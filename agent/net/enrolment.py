@@ -47,7 +47,7 @@ from agent.net.enrolment_messages import (
     receive,
     send,
 )
-from agent.net.enrolment_requests import RequestDesk, checked_applicant, requests_of
+from agent.net.enrolment_requests import JoinRequestServer, checked_applicant, requests_of
 from agent.net.invitation_book import GuessLimit
 from agent.net.join_requests import JoinRequests
 from agent.net.membership import Membership
@@ -70,7 +70,7 @@ async def _with_nobody(keepers: Keepers | None) -> Keepers:
     return ()
 
 
-class Desk:
+class EnrolmentServer:
     """Serves the connections that arrive for joining."""
 
     def __init__(
@@ -83,7 +83,7 @@ class Desk:
         may_ask: bool = True,
     ) -> None:
         own = requests or requests_of(membership)
-        self._requesting = RequestDesk(membership, own, may_ask=may_ask)
+        self._requesting = JoinRequestServer(membership, own, may_ask=may_ask)
         self._share = share
         self._membership = membership
         self._elapsed = elapsed

@@ -32,7 +32,7 @@ from agent.net.refusals import MembershipError, duration
 CLOCK_DIFFERENCE_S_MAX = 1800
 
 
-class RequestDesk:
+class JoinRequestServer:
     """The part of a keeper's desk for those without an invitation."""
 
     def __init__(

@@ -42,7 +42,7 @@ class Contexts:
     bulk: ssl.SSLContext
 
 
-class Court(Protocol):
+class ConnectionAdmission(Protocol):
     """Who says what becomes of a greeting; ``links.Links`` is one."""
 
     def decide(self, greeting: Greeting) -> None:
@@ -70,7 +70,7 @@ class Reception:
         contexts: Contexts,
         verify: Verify,
         others: Mapping[str, StreamAcceptor],
-        court: Court,
+        court: ConnectionAdmission,
     ) -> None:
         self.me = me
         self.contexts = contexts

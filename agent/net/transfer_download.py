@@ -29,7 +29,7 @@ from agent.net.transfer_words import (
     hear,
     say,
 )
-from agent.net.transfer_work import Batch, Doubt, Piece, Shelf, Small, Work
+from agent.net.transfer_work import Batch, ChunkStore, Doubt, Piece, Small, Work
 from agent.protocol.errors import RemoteProtocolError
 from agent.protocol.records import DatasetId, NodeId
 
@@ -63,7 +63,7 @@ class Asker:
         self._pipe = pipe
         self._buffer = memoryview(bytearray(PIECE_BYTES))
 
-    def fetch(self, work: Work, shelf: Shelf, dataset: DatasetId) -> None:
+    def fetch(self, work: Work, shelf: ChunkStore, dataset: DatasetId) -> None:
         """Whatever is still missing, until nothing is; raises ``OSError``."""
         told = self._ask(AskDataset(dataset))
         if not isinstance(told, Described):
@@ -98,7 +98,7 @@ class Asker:
             case Doubt(large):
                 say(self._pipe, AskHashes(large.digest))
 
-    def _receive(self, work: Work, shelf: Shelf, batch: Batch) -> None:
+    def _receive(self, work: Work, shelf: ChunkStore, batch: Batch) -> None:
         match batch:
             case Small(files):
                 for digest, size in files:
@@ -114,7 +114,7 @@ class Asker:
                     raise NotThereError("it has other data under this name")
                 work.doubt_settled(large, right)
 
-    def _receive_small(self, work: Work, shelf: Shelf, digest: str, size: int) -> None:
+    def _receive_small(self, work: Work, shelf: ChunkStore, digest: str, size: int) -> None:
         self._expect_bytes(size)
         content = self._buffer[:size]
         receive_exactly(self._pipe, content)
@@ -158,7 +158,11 @@ class Download:
     """One dataset on its way here."""
 
     def __init__(
-        self, shelf: Shelf, dataset: DatasetId, open_pipe: OpenPipe, threads: ThreadPoolExecutor
+        self,
+        shelf: ChunkStore,
+        dataset: DatasetId,
+        open_pipe: OpenPipe,
+        threads: ThreadPoolExecutor,
     ) -> None:
         self._shelf, self._dataset = shelf, dataset
         self._open_pipe, self._threads = open_pipe, threads

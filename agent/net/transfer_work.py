@@ -51,7 +51,7 @@ class Place(Protocol):
     def close(self) -> None: ...
 
 
-class Shelf(Protocol):
+class ChunkStore(Protocol):
     """Where datasets are put. All of it may be called from any thread and raises ``OSError``."""
 
     def has_object(self, digest: str) -> bool: ...
@@ -112,7 +112,7 @@ Batch = Small | Piece | Doubt
 class Work:
     """From the first description of the dataset to its adoption."""
 
-    def __init__(self, shelf: Shelf, dataset: DatasetId) -> None:
+    def __init__(self, shelf: ChunkStore, dataset: DatasetId) -> None:
         self._shelf, self._dataset = shelf, dataset
         self._changed = threading.Condition()
         self._waiting: deque[Batch] = deque()

@@ -12,8 +12,8 @@ commands that start an agent imports what builds. Start reading at ``agent``.
 ``programs``          program descriptions, as the execution wants them; ``trial`` by hand
 ``pending_requests``  what clients asked and the node has not answered yet
 ``facts``             what can be told of a node, as values; ``report`` gathers them
-``headless``          an agent as a process, with its way in for clients; ``inside`` another
-                      program's process, ``thread`` in the background of one; ``serving`` runs
-                      until it is asked to end
+``options``           how a node is started; what a person decides is in ``settings``
+``headless``          an agent as a process, with its way in for clients; ``inside`` the process of
+                      another program
 ====================  ======================================================================
 """

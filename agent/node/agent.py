@@ -22,18 +22,18 @@ from typing import Any, TypeVar
 
 from agent import __version__
 from agent.api.errors import ServiceError
-from agent.data.datasets import DatasetOffice
+from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
-from agent.driver.ports import Told
-from agent.flock.admission import AdmissionOffice
+from agent.driver.ports import TaskNotice
+from agent.flock.admission import Admission
 from agent.flock.facts import FlockFacts, InvitationFacts, MemberFacts, PeerFacts, PeersChanged
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
-from agent.flock.operations import INVITATION_VALID_S, FlockOffice
-from agent.flock.own_join_request import AskOffice
+from agent.flock.operations import INVITATION_VALID_S, FlockOperations
+from agent.flock.own_join_request import OwnJoinRequest
 from agent.history.task_history import TaskHistory
 from agent.host import logs
-from agent.host.memory import Hoard, search_rarely
+from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
 from agent.net import certificates, identity
 from agent.net.asking import Request as AskedFlock
 from agent.net.membership import Membership
@@ -42,13 +42,13 @@ from agent.net.refusals import MembershipError
 from agent.net.transfer_pipe import Pipe
 from agent.node.facts import Facts, Notice
 from agent.node.options import Options
-from agent.node.pending_requests import Request, RequestDesk
+from agent.node.pending_requests import PendingRequests, Request
 from agent.node.report import facts_of
-from agent.node.running import LiveNode, open_datasets, open_journal
+from agent.node.running import RunningNode, open_datasets, open_journal
 from agent.paths import Home
 from agent.presence.load import watch_load
 from agent.presence.sources.native import native_sources
-from agent.presence.watching import ServicePresence, VolunteeringMoved
+from agent.presence.watching import PresenceWatcher, VolunteeringMoved
 from agent.protocol.effects import Answer, TaskMoved
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.messages import Message
@@ -63,13 +63,13 @@ _Result = TypeVar("_Result")
 log = logging.getLogger(__name__)
 
 
-class Service:
+class Agent:
     """One live node, from ``start`` to ``stop``."""
 
     def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
         self._home, self._options, self.settings = home, options, settings
         self._watchers: list[Callable[[Notice], None]] = []
-        self._requests = RequestDesk(settings.name)
+        self._requests = PendingRequests(settings.name)
         self._handed_back = asyncio.Event()
         self._stopped = asyncio.Event()
         self._reason = ""
@@ -79,10 +79,10 @@ class Service:
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
         self.member_clients = MemberClients(self)
-        self._office = FlockOffice(self, self.member_clients.arrived)
-        self.asking = AskOffice(self, self._office.check_port, self.join_asked)
-        self.admission = AdmissionOffice(self)
-        self.presence = ServicePresence(
+        self._office = FlockOperations(self, self.member_clients.arrived)
+        self.asking = OwnJoinRequest(self, self._office.check_port, self.join_asked)
+        self.admission = Admission(self)
+        self.presence = PresenceWatcher(
             home.data,
             settings.rules,
             partial(keep_rules, home.settings_file),
@@ -99,7 +99,7 @@ class Service:
         self.started_s = time.time()
 
     @classmethod
-    async def start(cls, home: Home, options: Options | None = None) -> Service:
+    async def start(cls, home: Home, options: Options | None = None) -> Agent:
         """Start the node of this home.
 
         Raises ``AlreadyRunningError`` when an agent runs on it, ``ServiceError`` with one
@@ -191,7 +191,7 @@ class Service:
         return self._home
 
     @property
-    def live(self) -> LiveNode:
+    def live(self) -> RunningNode:
         """The node that runs now, for the parts of the composition root."""
         return self._live
 
@@ -276,7 +276,7 @@ class Service:
         """A request is answered."""
         self._requests.answered(answer)
 
-    def told(self, notice: Told) -> None:
+    def told(self, notice: TaskNotice) -> None:
         """The node tells of a task or workflow."""
         if isinstance(notice, TaskMoved):
             self._live.datasets.moved(notice)
@@ -314,7 +314,7 @@ class Service:
     # -- for the parts of the composition root ---------------------------------------------
 
     @property
-    def datasets(self) -> DatasetOffice:
+    def datasets(self) -> NodeDatasets:
         """What this node keeps, and the way in and out."""
         return self._live.datasets
 
@@ -367,7 +367,9 @@ class Service:
             me = await asyncio.to_thread(_node_id, self._home, membership)
             datasets = await open_datasets(me, self._home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
-            self._live = LiveNode(me, self._home, self.settings, self._options, journal, datasets)
+            self._live = RunningNode(
+                me, self._home, self.settings, self._options, journal, datasets
+            )
             self._live.work_began = self.presence.work_began
             self._live.published.offered = self.notify
             network = None if membership is None else self._office.network_of(membership)
@@ -432,7 +434,7 @@ class Service:
             os.getpid(),
         )
         self.presence.start()
-        search_rarely()
+        collect_garbage_rarely()
         self._in_background(self._look_now_and_then())
         self._in_background(watch_load(self._load_told, self._tell_load, self._stopped))
 
@@ -455,7 +457,7 @@ class Service:
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        hoard = Hoard()
+        hoard = MemoryTrimmer()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):

@@ -19,7 +19,7 @@ from agent.driver.resting import new_loop
 from agent.host.stop_signals import Ending, InputEnding
 from agent.host.stop_signals_native import native_ending
 from agent.net.refusals import MembershipError
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.node.options import Options
 from agent.node.running import refuse_second_start
 from agent.paths import Home
@@ -74,7 +74,7 @@ async def live_with_clients(
     servers: list[ControlServer] = []
     ends: list[asyncio.Task[None]] = []
 
-    async def serve(service: Service) -> None:
+    async def serve(service: Agent) -> None:
         def stop(reason: str) -> None:
             ends.append(asyncio.create_task(service.stop(reason)))
 
@@ -90,7 +90,7 @@ async def live_with_clients(
             await server.stop()
 
 
-def _running(service: Service, server: ControlServer) -> Running:
+def _running(service: Agent, server: ControlServer) -> Running:
     facts = service.facts()
     return Running(
         facts.node,
@@ -117,7 +117,7 @@ def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
         keep_changes(home.settings_file, given)
 
 
-Beside = Callable[[Service], Awaitable[None]]
+Beside = Callable[[Agent], Awaitable[None]]
 """Called when the node runs; what it begins ends when the service has stopped."""
 
 
@@ -126,7 +126,7 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
 
     Raises ``ServiceError`` when it cannot start.
     """
-    service = await Service.start(home, options)
+    service = await Agent.start(home, options)
     stopping: list[asyncio.Task[None]] = []
 
     def asked(reason: str) -> None:

@@ -20,7 +20,7 @@ REQUESTS_MAX = 10_000
 Request = Submit | Cancel | Retry | Prioritise | MarkGate
 
 
-class RequestDesk:
+class PendingRequests:
     """All requests that wait, in the loop."""
 
     def __init__(self, name: str) -> None:

@@ -18,18 +18,18 @@ from agent.flock.facts import (
     SightingFacts,
 )
 from agent.flock.network import FlockNetwork
-from agent.flock.operations import FlockOffice
+from agent.flock.operations import FlockOperations
 from agent.flock.own_node import OwnNode
 from agent.node.facts import Facts
-from agent.node.running import LiveNode
-from agent.presence.watching import ServicePresence
+from agent.node.running import RunningNode
+from agent.presence.watching import PresenceWatcher
 
 
 def facts_of(
     own: OwnNode,
-    flock: FlockOffice,
-    live: LiveNode,
-    presence: ServicePresence,
+    flock: FlockOperations,
+    live: RunningNode,
+    presence: PresenceWatcher,
     started_s: float,
 ) -> Facts:
     """Return the facts of one node, read in the loop."""
@@ -71,7 +71,7 @@ def _peers(network: FlockNetwork) -> list[PeerFacts]:
     return network.peers.facts(network.links.report(), time.time())
 
 
-def _reason(live: LiveNode, presence: ServicePresence) -> str:
+def _reason(live: RunningNode, presence: PresenceWatcher) -> str:
     """In full for whoever sits here, unless there is another reason than presence."""
     told = live.presence
     return presence.state().reason if told == presence.current() else told.reason

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from agent import __version__
 from agent.api.errors import ServiceError
-from agent.data.datasets import DatasetOffice
+from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
 from agent.data.transfers import Reach
 from agent.driver.driver import Driver
@@ -81,12 +81,12 @@ def _runs_already(home: Home, error: JournalInUse) -> AlreadyRunningError:
 
 async def open_datasets(
     me: NodeId, home: Home, settings: NodeSettings, reach: Reach
-) -> DatasetOffice:
+) -> NodeDatasets:
     """The datasets of this home."""
     folder = home.data / "datasets"
     try:
         quota_bytes = int(settings.datasets_gb * GIGABYTE)
-        return await DatasetOffice.open(me, folder, quota_bytes, reach, settings.datasets)
+        return await NodeDatasets.open(me, folder, quota_bytes, reach, settings.datasets)
     except OSError as error:
         raise ServiceError(
             f"The datasets in {folder} cannot be opened ({error.strerror or error}): check the disk"
@@ -94,7 +94,7 @@ async def open_datasets(
         ) from error
 
 
-class LiveNode:
+class RunningNode:
     """Built around an open journal and an open store, which it closes in the end."""
 
     def __init__(
@@ -104,7 +104,7 @@ class LiveNode:
         settings: NodeSettings,
         options: Options,
         journal: Journal,
-        datasets: DatasetOffice,
+        datasets: NodeDatasets,
     ) -> None:
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets

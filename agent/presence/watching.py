@@ -92,7 +92,7 @@ class PresenceState:
     sources: tuple[SourceState, ...]
 
 
-class ServicePresence:
+class PresenceWatcher:
     """Watches, decides, and tells ``hand`` in the loop whenever the node has to know."""
 
     def __init__(

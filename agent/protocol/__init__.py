@@ -18,15 +18,15 @@ Where to look for a rule:
 ``claims``         who runs a task: the claimant's side; ``promises`` the consenter's
 ``claimability``   whether a task may be claimed here and now; ``matching`` who could run it
 ``planning``       which task to go for; ``queue`` in which order; ``policy/`` the plug-ins;
-                   ``ahead`` claims what follows a task before it has ended
-``runs``           the life of a run on its own node, ``telling`` when others hear of it;
+                   ``early_claims`` claims what follows a task before it has ended
+``runs``           the life of a run on its own node, ``announcing`` when others hear of it;
                    ``lost`` what earlier starts left
 ``election``       the master; ``joining`` how a starting node gets its table; ``healing``
                    how tables become equal again; ``unknown`` tasks heard of but not known
 ``datasets``       which input is where, and what follows when none is anywhere
 ``requests``       what clients ask for, checked by ``admission``; ``pruning`` how finished
                    workflows leave the table
-``core``           what these parts share, ``untold`` what others are still to hear of;
+``core``           what these parts share, ``pending_news`` what others are still to hear of;
                    ``node`` composes them; ``timers``, ``clock``, ``settings``: every period
                    and limit
 =================  ==========================================================================

@@ -11,7 +11,7 @@ from agent.protocol.datasets import Datasets
 from agent.protocol.liveness import Liveness
 from agent.protocol.matching import misfit
 from agent.protocol.own_run import Stage
-from agent.protocol.reading import Reading
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
 from agent.protocol.states import ENDED
@@ -60,7 +60,7 @@ class Claimability:
         taken = self._runs.executing() >= self._core.slots
         return "the place is taken by now" if taken else self.obstacle(task)
 
-    def _not_open(self, task: TaskId, reading: Reading) -> str:
+    def _not_open(self, task: TaskId, reading: DerivedState) -> str:
         if self.taken(task):
             return f"it is {reading.state.value}"
         if task in self._runs.mine:
@@ -99,7 +99,7 @@ class Claimability:
         return core.presence.reason or "this machine does not volunteer now"
 
 
-def _not_supplied(spec: TaskSpec, reading: Reading) -> str:
+def _not_supplied(spec: TaskSpec, reading: DerivedState) -> str:
     if reading.supplied and reading.inputs is not None and not spec.gate:
         return ""
     return reading.reason or "what it needs is not finished"

@@ -6,7 +6,7 @@ is suspected. Peers that link up meanwhile are asked too. Whoever sees a better 
 its own and goes for another task. A claim that is not won within 10 s is given up, well before
 any promise to it could run out, and a node that finds that it slept voids its own claims.
 
-What follows a task that is about to end here is claimed ahead (``ahead``): such a claim is held,
+What follows a task that is about to end here is claimed ahead (``early_claims``): such a claim is held,
 with all consents, until the task is ready.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from agent.protocol.announcing import write_run
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.errors import LocalProtocolError
 from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
@@ -28,7 +29,6 @@ from agent.protocol.records import (
     TaskLife,
 )
 from agent.protocol.table import News
-from agent.protocol.telling import write_run
 from agent.protocol.timers import TimerKind
 
 REBUFFED_S = 0.03

@@ -27,7 +27,8 @@ from agent.protocol.effects import (
 from agent.protocol.events import PresenceChanged
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
 from agent.protocol.overtaking import Overtaking
-from agent.protocol.reading import Reading
+from agent.protocol.pending_news import PendingNews
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import (
     DatasetId,
     NodeId,
@@ -42,7 +43,6 @@ from agent.protocol.records import (
 from agent.protocol.settings import Settings
 from agent.protocol.table import News, Table
 from agent.protocol.timers import TimerKind, Timers
-from agent.protocol.untold import Untold
 
 STORY_TASKS_MAX = 20_000
 
@@ -150,7 +150,7 @@ class Core:
         self._first: list[Effect] = []
         self._effects: list[Effect] = []
         self._unsaved = _Unsaved()
-        self.untold = Untold(self.timers, setup.settings)
+        self.untold = PendingNews(self.timers, setup.settings)
         self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}
         """Lists, for most are short: an empty deque alone is as large as six entries."""
         self.table.join(setup.workflows, setup.lives, setup.prunings)
@@ -337,7 +337,7 @@ class Core:
         unsaved.forgotten_workflows.update(dict.fromkeys(news.forgotten_workflows))
         unsaved.forgotten_tasks.update(dict.fromkeys(news.forgotten_tasks))
 
-    def _tell_moved(self, task: TaskId, before: Reading | None, now: Reading) -> None:
+    def _tell_moved(self, task: TaskId, before: DerivedState | None, now: DerivedState) -> None:
         left = _left(before, now)
         if before is None or before.state is not now.state or left:
             before_state = None if before is None else before.state
@@ -431,7 +431,7 @@ def _parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
     return ahead, behind
 
 
-def _left(before: Reading | None, now: Reading) -> str:
+def _left(before: DerivedState | None, now: DerivedState) -> str:
     """That a task is on another machine in the same state as before: the words for that."""
     old, new = None if before is None else before.owner, now.owner
     if old is None or new is None or run_name(old) == run_name(new):

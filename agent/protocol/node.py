@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.protocol.ahead import Ahead
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
+from agent.protocol.early_claims import EarlyClaims
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
 from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
@@ -33,8 +33,8 @@ from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
 from agent.protocol.records import DatasetId, NodeId, TaskId
 from agent.protocol.requests import Requests
-from agent.protocol.rows import Rows
 from agent.protocol.runs import Runs
+from agent.protocol.short_task_batches import ShortTaskBatches
 from agent.protocol.table import Table
 from agent.protocol.timers import TimerKind
 from agent.protocol.unknown import Unknown
@@ -58,11 +58,11 @@ class Node:
         self.claims = Claims(core, self._obstacle, self._obstacle_ahead, self._runs.begin)
         self.promises = Promises(core, self._can.taken, self.claims.own_claim, self.claims.yield_to)
         self._queue = Queue(core, policies[setup.policy], self._can.taken, self._claimed)
-        self._rows = Rows(core, self._runs)
+        self._rows = ShortTaskBatches(core, self._runs)
         self._planning = Planning(
             core, self.claims, self.promises, self._queue, self._obstacle, self._runs, self._rows
         )
-        self._ahead = Ahead(core, self._runs, self._queue, self._planning, self.claims)
+        self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
         self._election = Election(core, self._liveness)

@@ -19,9 +19,9 @@ from agent.protocol.core import Core, Part
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.records import NodeId, TaskId, TaskSpec
-from agent.protocol.rows import Rows
 from agent.protocol.runs import Runs
 from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats, made_by
+from agent.protocol.short_task_batches import ShortTaskBatches
 from agent.protocol.table import News
 from agent.protocol.timers import TimerKind
 
@@ -42,7 +42,7 @@ class Planning(Part):
         queue: Queue,
         obstacle: Callable[[TaskId], str],
         runs: Runs,
-        rows: Rows,
+        rows: ShortTaskBatches,
     ) -> None:
         super().__init__(core)
         self._claims = claims

@@ -39,7 +39,7 @@ from agent.protocol.records import (
 from agent.protocol.states import TaskState
 
 
-class Reading(Struct, frozen=True):
+class DerivedState(Struct, frozen=True):
     """A task as its records show it. ``inputs``: what its producers' outcomes give it.
 
     ``supplied``: everything that it needs is finished, whatever else is true of it; a task that
@@ -70,7 +70,7 @@ class Reading(Struct, frozen=True):
         return self.outcome.phase.outputs
 
 
-Producers = Callable[[TaskId], Reading | None]
+Producers = Callable[[TaskId], DerivedState | None]
 
 
 def effective_generation(life: Life) -> int:
@@ -78,33 +78,33 @@ def effective_generation(life: Life) -> int:
     return max(life.generation, life.floor)
 
 
-def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int) -> Reading:
+def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int) -> DerivedState:
     """The rules of this module's head, in their order."""
     inputs, blocked = _given_inputs(spec, reading_of)
     outcome = _outcome(life, inputs)
     if outcome is not None:
-        return Reading(TaskState.TERMINATED, outcome, None, "", inputs, blocked is None)
+        return DerivedState(TaskState.TERMINATED, outcome, None, "", inputs, blocked is None)
     generation = effective_generation(life)
     if life.cancel >= generation:
-        return Reading(TaskState.CANCELLED, reason="cancelled", inputs=inputs)
+        return DerivedState(TaskState.CANCELLED, reason="cancelled", inputs=inputs)
     given_up = _given_up(spec, life, generation, deaths_max)
     if given_up:
-        return Reading(TaskState.ABORTED, reason=given_up, inputs=inputs)
+        return DerivedState(TaskState.ABORTED, reason=given_up, inputs=inputs)
     owner = _owner(life)
     if owner is not None:
-        return Reading(_live_state(owner), None, owner, "", inputs, blocked is None)
+        return DerivedState(_live_state(owner), None, owner, "", inputs, blocked is None)
     if blocked is not None:
         return blocked
     state = TaskState.WAITING if spec.gate else TaskState.READY
-    return Reading(state, inputs=inputs, supplied=True)
+    return DerivedState(state, inputs=inputs, supplied=True)
 
 
 def _given_inputs(
     spec: TaskSpec, reading_of: Producers
-) -> tuple[tuple[DatasetId, ...] | None, Reading | None]:
+) -> tuple[tuple[DatasetId, ...] | None, DerivedState | None]:
     """The datasets that the producers' outcomes give, or the reading that says why not."""
     given: list[DatasetId] = []
-    waiting: Reading | None = None
+    waiting: DerivedState | None = None
     for ref in spec.inputs:
         producer = reading_of(ref.task)
         obstacle = _obstacle(ref.task, producer)
@@ -113,7 +113,7 @@ def _given_inputs(
             if ref.output < len(outputs):
                 given.append(outputs[ref.output].dataset)
                 continue
-            obstacle = Reading(
+            obstacle = DerivedState(
                 TaskState.ABORTED,
                 reason=f"needs output {ref.output + 1} of {ref.task}, "
                 f"which delivered {len(outputs)}",
@@ -125,22 +125,22 @@ def _given_inputs(
     return complete, waiting
 
 
-def _obstacle(task: TaskId, producer: Reading | None) -> Reading | None:
+def _obstacle(task: TaskId, producer: DerivedState | None) -> DerivedState | None:
     if producer is None:
-        return Reading(TaskState.SUBMITTED, reason=f"waits for {task}, not known here yet")
+        return DerivedState(TaskState.SUBMITTED, reason=f"waits for {task}, not known here yet")
     if producer.state is TaskState.TERMINATED:
         return None
     if producer.state is TaskState.ABORTED:
-        return Reading(TaskState.ABORTED, reason=f"needs {task}, which was given up")
+        return DerivedState(TaskState.ABORTED, reason=f"needs {task}, which was given up")
     if producer.state is TaskState.CANCELLED:
-        return Reading(TaskState.CANCELLED, reason=f"needs {task}, which was cancelled")
-    return Reading(TaskState.SUBMITTED, reason=f"waits for {task}")
+        return DerivedState(TaskState.CANCELLED, reason=f"needs {task}, which was cancelled")
+    return DerivedState(TaskState.SUBMITTED, reason=f"waits for {task}")
 
 
 _GRAVITY = {TaskState.SUBMITTED: 0, TaskState.CANCELLED: 1, TaskState.ABORTED: 2}
 
 
-def _graver(one: Reading | None, other: Reading | None) -> Reading | None:
+def _graver(one: DerivedState | None, other: DerivedState | None) -> DerivedState | None:
     if one is None or other is None:
         return other if one is None else one
     return other if _GRAVITY[other.state] > _GRAVITY[one.state] else one

@@ -29,6 +29,7 @@ from zlib import crc32
 
 import msgspec
 
+from agent.protocol.announcing import write_run
 from agent.protocol.checkpoints import newest_checkpoint
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.datasets import Datasets
@@ -76,7 +77,6 @@ from agent.protocol.records import (
     run_name,
     short_text,
 )
-from agent.protocol.telling import write_run
 from agent.protocol.timers import TimerKind
 
 PROGRESS_REPEAT_S = 15.0

@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
 from agent.protocol.merge import join_lives, join_prunings, join_workflows
-from agent.protocol.reading import Reading, read_off
+from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
     NO_LIFE,
     PRIORITY_INTERACTIVE,
@@ -55,7 +55,7 @@ class News:
     unknown_tasks: list[TaskId] = field(default_factory=list)
     listed: list[WorkflowId] = field(default_factory=list)
     contradictions: int = 0
-    moved: list[tuple[TaskId, Reading | None, Reading]] = field(default_factory=list)
+    moved: list[tuple[TaskId, DerivedState | None, DerivedState]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(
@@ -86,7 +86,7 @@ class Table:
         self.unfinished: dict[WorkflowId, dict[TaskId, None]] = {}
         self.digest = DigestTree()
         self.changes = 0
-        self._readings: dict[TaskId, Reading] = {}
+        self._readings: dict[TaskId, DerivedState] = {}
         self._dependants: dict[TaskId, dict[TaskId, None]] = {}
         self._depths: dict[TaskId, int] = {}
         self._orphans: dict[TaskId, Life] = {}
@@ -98,7 +98,7 @@ class Table:
         """Equal for equal tables."""
         return self.digest.total
 
-    def reading(self, task: TaskId) -> Reading | None:
+    def reading(self, task: TaskId) -> DerivedState | None:
         """How the task reads, None when its workflow is not known."""
         return self._readings.get(task)
 
@@ -368,7 +368,7 @@ class Table:
         news.moved.append((task, before, now))
         return before is None or _seen_by_dependants(before) != _seen_by_dependants(now)
 
-    def _index(self, task: TaskId, before: Reading | None, now: Reading) -> None:
+    def _index(self, task: TaskId, before: DerivedState | None, now: DerivedState) -> None:
         if now.state is TaskState.READY:
             self.ready[task] = None
         elif before is not None and before.state is TaskState.READY:
@@ -394,5 +394,5 @@ class Table:
                 self.owned_by[owner.host] = self.owned_by.get(owner.host, 0) + 1
 
 
-def _seen_by_dependants(reading: Reading) -> tuple[TaskState | None, Run | None]:
+def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:
     return (reading.state if reading.state in ENDED else None, reading.outcome)

@@ -23,7 +23,7 @@ from agent.workflow.model import KnownProgram, Workflow
 from agent.workflow.reading import Asked, Known, read_workflow_file
 from agent.workflow.uploading import Client, add, publish
 
-Told = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
 
 
 async def submit_file(
-    client: Client, path: Path, wanted: Wanted, told: Told = lambda _: None
+    client: Client, path: Path, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submitted:
     """All of it; ``told`` hears a line for each step that may take a while.
 
@@ -58,7 +58,7 @@ async def submit_file(
 
 
 async def prepare(
-    client: Client, workflow: Workflow, wanted: Wanted, told: Told = lambda _: None
+    client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
     """The request, with files added and programs published."""
     files: dict[str, Dataset] = {}

@@ -139,15 +139,15 @@ def move_words(what: str) -> str:
     """One line of a task's story: the state in a word, where, and why."""
     found = _MOVE.fullmatch(what)
     if found is None or found["state"] not in _STATES:
-        return in_our_words(what)
+        return translated(what)
     said = state_words(_STATES[found["state"]])
     where = (found["where"] or "").removeprefix(" on ")
     if where:
         said = tr("{what} on {machine}", what=said, machine=where)
     why = found["why"] or ""
     if why.startswith("failed"):
-        return in_our_words(why) if _TIMES.fullmatch(why) else f"{said}: {in_our_words(why)}"
-    return f"{said}: {in_our_words(why)}" if why else said
+        return translated(why) if _TIMES.fullmatch(why) else f"{said}: {translated(why)}"
+    return f"{said}: {translated(why)}" if why else said
 
 
 def story_line(what: str, cause: str) -> str:
@@ -169,7 +169,7 @@ def cause_words(cause: str) -> str:
     return known() if known is not None else cause
 
 
-def in_our_words(sentence: str) -> str:
+def translated(sentence: str) -> str:
     """As it is said here, or as it came."""
     bare = sentence.strip()
     times = _TIMES.fullmatch(bare)
@@ -186,7 +186,7 @@ def in_our_words(sentence: str) -> str:
 
 def sentence_in_our_words(sentence: str) -> str:
     """The same where it stands by itself: it begins large, and ends without its dot."""
-    said = in_our_words(sentence).rstrip(".")
+    said = translated(sentence).rstrip(".")
     return said[:1].upper() + said[1:]
 
 
@@ -194,7 +194,7 @@ def refusal_in_our_words(sentence: str) -> str:
     """What the agent refuses comes as a whole sentence, and is known without its beginning."""
     bare = sentence.rstrip(".")
     for each in (bare, bare[:1].lower() + bare[1:]):
-        said = in_our_words(each)
+        said = translated(each)
         if said != each:
             return f"{said[:1].upper()}{said[1:].rstrip('.')}."
     return sentence
@@ -209,7 +209,7 @@ def _within(key: str, value: str | None) -> str:
     if value and key in LISTS:
         first, joined, last = value.rpartition(" and ")
         return tr("{first} and {last}", first=first, last=last) if joined else value
-    return in_our_words(value) if value and key in NESTED else value or ""
+    return translated(value) if value and key in NESTED else value or ""
 
 
 def _so_often(count: int, why: str | None) -> str:

@@ -9,7 +9,7 @@ from agent.api.flock import PeerView
 from agent.api.values import Capabilities, TaskState
 from agent.api.volunteering import VolunteeringView
 from agent.api.work import CurrentTask, NodeView
-from gui.model.agent_words import in_our_words
+from gui.model.agent_words import translated
 from gui.model.marks import Mark
 from gui.model.screen import Screen
 from gui.model.times import left
@@ -98,7 +98,7 @@ def state_text(machine: Machine) -> str:
 def work_text(machine: Machine, now_s: float) -> str:
     """What it has in hand; else why nothing."""
     if not machine.tasks:
-        return in_our_words(machine.reason) if machine.state is not MachineState.READY else ""
+        return translated(machine.reason) if machine.state is not MachineState.READY else ""
     first = machine.tasks[0]
     said = tr("{task} for {workflow}", task=first.name, workflow=first.workflow)
     if first.state is TaskState.SUSPENDED:

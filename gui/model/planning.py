@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from agent.api.plan import UNACCEPTED, PlanReply
 from agent.api.values import Dataset, TaskState
 from agent.api.work import Submit, Task, TaskView
-from gui.model.agent_words import in_our_words, sentence_in_our_words
+from gui.model.agent_words import sentence_in_our_words, translated
 from gui.model.times import clock, span
 from gui.words import tr, tr_n
 
@@ -59,7 +59,7 @@ def fits_text(plan: PlanReply) -> str:
         )
         if not reasons:
             continue  # it is said of all of them together who has to accept its program
-        why = "; ".join(in_our_words(reason) for reason, _ in reasons.most_common(2))
+        why = "; ".join(translated(reason) for reason, _ in reasons.most_common(2))
         lines.append(tr("No machine fits {task}: {why}.", task=task.task, why=why.rstrip(".")))
     if plan.helping == 0:
         lines.append(tr("No machine helps at the moment; it starts as soon as one does."))

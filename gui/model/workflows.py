@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import TaskView, WorkflowView
-from gui.model.agent_words import in_our_words
+from gui.model.agent_words import translated
 from gui.model.folding import ENDED, is_open
 from gui.model.marks import never_ran
 from gui.model.times import exact, left, moment, span
@@ -84,7 +84,7 @@ def task_outlook(task: TaskView, now_s: float) -> str:
                 tr("done {when}", when=moment(task.ended_ms / 1000, now_s)) if task.ended_ms else ""
             )
         case _:
-            return in_our_words(task.reason)
+            return translated(task.reason)
 
 
 def in_order(tasks: Sequence[TaskView]) -> list[TaskView]:

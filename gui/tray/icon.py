@@ -17,7 +17,7 @@ from gui.model.screen import Changes
 from gui.model.tray import Act, Entry, Tray, TrayState, tray_of
 from gui.tray.full_screen import FullScreen, native_full_screen
 from gui.tray.host import tray_host_there
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.menus import fill
 
 TICK_MS = 1000
@@ -38,7 +38,7 @@ class TrayIcon(QObject):
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ViewContext,
         full_screen: FullScreen | None = None,
         available: Callable[[], bool] = tray_host_there,
     ) -> None:

@@ -16,7 +16,7 @@ from agent.api.methods import CONFIRM_ASK, NEARBY, WITHDRAW_ASK
 from gui.icons.drawing import icon
 from gui.model.notices import AskRead
 from gui.theme.look import GRID
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import button, label, quiet, row, title
 from gui.words import tr, tr_n
 
@@ -31,7 +31,7 @@ class NearbyFlocks(QWidget):
     chosen = Signal()
     taken = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self._flocks: list[NearbyFlock] = []
@@ -114,7 +114,7 @@ class AskPanel(QWidget):
     joined = Signal()
     over = Signal(str)
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self._view: AskView | None = None

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 from agent.api.methods import SET_VOLUNTEERING
 from agent.api.volunteering import SetVolunteering, SourceView, VolunteeringView, VolunteerRules
 from gui.icons.drawing import mark_pixmap
-from gui.model.agent_words import in_our_words
+from gui.model.agent_words import translated
 from gui.model.notices import VolunteeringRead
 from gui.model.screen import Changes
 from gui.model.sources import source_mark, source_tip
@@ -38,7 +38,7 @@ from gui.model.tray import sentence_of
 from gui.model.week import cells_of, ranges_of
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import label, number_field, quiet, strong, title
 from gui.views.programs_card import ProgramsCard
 from gui.views.week_grid import WeekGrid
@@ -65,7 +65,7 @@ def source_words(source: str) -> str:
 class ComputerPage(QScrollArea):
     """Cards, one below the other."""
 
-    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
         self._view: VolunteeringView | None = None
@@ -246,7 +246,7 @@ class ComputerPage(QScrollArea):
         image.setToolTip(tip)
         image.setAccessibleName(tip)
         name.setText(source_words(source.source))
-        text.setText(in_our_words(source.text))
+        text.setText(translated(source.text))
         old = source.read_ms and time.time() - source.read_ms / 1000 > READ_WORTH_SAYING_S
         read.setText(ago(source.read_ms / 1000, time.time()) if old else "")
 

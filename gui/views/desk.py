@@ -33,7 +33,7 @@ P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
 
 
-class Desk(QObject):
+class ViewContext(QObject):
     """``changed`` with the changes of a bundle, after the model has them."""
 
     changed = Signal(object)

@@ -33,7 +33,7 @@ from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.asking import AskPanel, NearbyFlocks, is_asking
 from gui.views.bars import Bar
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import button, label, quiet, row, title
 from gui.views.room import Scrolled, keep_on_screen
 from gui.views.week_grid import WeekGrid
@@ -54,7 +54,7 @@ class FirstRun(QDialog):
 
     done_with = Signal()
 
-    def __init__(self, desk: Desk, login: Login, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, login: Login, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk, self._login = desk, login
         self.setObjectName("firstRun")

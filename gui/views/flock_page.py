@@ -29,7 +29,7 @@ from gui.model.trouble import Remedy, flock_trouble
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar
 from gui.views.columns import machine_columns
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.join_requests import JoinRequests
 from gui.views.menus import add_copy, context_menu
 from gui.views.pieces import (
@@ -57,7 +57,7 @@ class FlockPage(QWidget):
     """Machines, their time line, and what the week brought."""
 
     def __init__(
-        self, desk: Desk, remedy: Callable[[Remedy], object], parent: QWidget | None = None
+        self, desk: ViewContext, remedy: Callable[[Remedy], object], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._desk = desk
@@ -188,7 +188,7 @@ class FlockPage(QWidget):
 class InviteDialog(QDialog):
     """The text to hand on, for so many machines; also as a file."""
 
-    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
         self._invitation: Invitation | None = None

@@ -32,7 +32,7 @@ from gui.model.screen import Changes
 from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, label, line, quiet, row, strong, tool
 from gui.words import tr
 
@@ -46,7 +46,7 @@ class GateDialog(QDialog):
     finished_gate = Signal(str)
 
     def __init__(
-        self, desk: Desk, task: TaskView, parent: QWidget | None = None, refusal: str = ""
+        self, desk: ViewContext, task: TaskView, parent: QWidget | None = None, refusal: str = ""
     ) -> None:
         super().__init__(parent)
         self._desk, self._gate = desk, task

@@ -16,7 +16,7 @@ from agent.api.admission import Admit, Answered, JoinRequestView, Refuse, Reques
 from agent.api.methods import ADMIT, REFUSE
 from gui.model.times import moment
 from gui.theme.look import GRID
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, has_keyboard, label, quiet, row, strong, title
 from gui.words import tr
 
@@ -28,7 +28,7 @@ class JoinRequests(QWidget):
 
     left = Signal()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self._shown: RequestsReply | None = None

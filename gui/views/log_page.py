@@ -35,7 +35,7 @@ from gui.bridge.asker import is_gone
 from gui.bridge.bridge import Task
 from gui.model.times import exact
 from gui.theme.look import GRID, look
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import action, filter_field, quiet, row, title, tool
 from gui.words import tr
 
@@ -49,7 +49,7 @@ TYPING_PAUSE_MS = 300
 class LogPage(QWidget):
     """The agent's log."""
 
-    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
         self._task: Task | None = None

@@ -10,7 +10,7 @@ from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.work import TaskView
 from gui.model.marks import state_words
 from gui.theme.look import GRID
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.log_page import export_text, log_field
 from gui.views.pieces import button, filter_field, quiet, row, strong
 from gui.words import tr
@@ -19,7 +19,7 @@ from gui.words import tr
 class LogWindow(QWidget):
     """Follows until the run is over; search, copy, export."""
 
-    def __init__(self, desk: Desk, task: TaskView, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, task: TaskView, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("logWindow")

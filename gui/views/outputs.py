@@ -22,7 +22,7 @@ from gui.bridge.asker import is_gone
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, quiet, row, strong
 from gui.words import tr
 
@@ -33,7 +33,7 @@ FILES_MAX = 10_000
 class Outputs(QWidget):
     """A row for each dataset."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self._shown: tuple[Dataset, ...] = ()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 from agent.api.methods import ACCEPT_PROGRAM, REFUSE_PROGRAM
 from agent.api.programs import AcceptProgram, ProgramsReply, ProgramView, RefuseProgram
 from gui.theme.look import GRID
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, has_keyboard, quiet, row, strong
 from gui.views.rows import Column, Rows
 from gui.views.table import Table
@@ -34,7 +34,7 @@ def here_words(view: ProgramView) -> str:
 class ProgramsCard(QFrame):
     """Those that wait first, each with its two buttons; then all in a table."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self.setProperty("card", True)

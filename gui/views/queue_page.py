@@ -12,7 +12,7 @@ from gui.model.queue import Queue, QueueRow
 from gui.model.screen import Changes
 from gui.theme.look import GRID
 from gui.views.columns import queue_columns
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import Empty, action, button, filter_field, quiet, row, title
 from gui.views.rows import Rows
 from gui.views.side_bar import Place
@@ -30,7 +30,7 @@ class QueuePage(QWidget):
     details_wanted = Signal(object)
     """What is to be done with the details of the workflow that was gone to."""
 
-    def __init__(self, desk: Desk, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk, self._queue = desk, Queue()
         self._news: set[str] | None = None

@@ -26,7 +26,7 @@ from gui.model.news import NewsKind, kind_words
 from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import button, form_row, label, number_field, pad, quiet, row, tab_widget
 from gui.views.room import Scrolled, keep_on_screen
 from gui.views.shortcuts import ShortcutsList
@@ -41,7 +41,7 @@ SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 class SettingsDialog(QDialog):
     """Everything holds at once; there is nothing to confirm."""
 
-    def __init__(self, desk: Desk, login: Login, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, login: Login, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk, self._login = desk, login
         self.setObjectName("settingsDialog")

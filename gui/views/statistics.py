@@ -14,7 +14,7 @@ from agent.api.history import StatisticsReply, WeekView
 from agent.api.methods import STATISTICS
 from gui.model.times import span
 from gui.theme.look import GRID, look, small_font, title_font
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import quiet, row, strong
 from gui.words import tr
 
@@ -25,7 +25,7 @@ CHART_HEIGHT = 18 * GRID
 class Statistics(QWidget):
     """Read when somebody looks."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self.setObjectName("statistics")

@@ -36,7 +36,7 @@ from gui.model.fault_words import fault_in_our_words
 from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.theme.look import GRID
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.graph_view import GraphView
 from gui.views.pieces import button, form_row, label, quiet, row, strong
 from gui.words import tr, tr_n
@@ -63,7 +63,7 @@ class SubmitSheet(QDialog):
 
     submitted = Signal(str)
 
-    def __init__(self, desk: Desk, paths: list[Path], parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, paths: list[Path], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
         self._files = [_File(path) for path in paths]

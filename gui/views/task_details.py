@@ -21,7 +21,7 @@ from agent.api.methods import GATE, WHY
 from agent.api.values import NamedPriority, TaskState
 from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
 from gui.icons.drawing import mark_pixmap
-from gui.model.agent_words import in_our_words, story_line
+from gui.model.agent_words import story_line, translated
 from gui.model.folding import ENDED, UNDER_WAY
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
@@ -37,7 +37,7 @@ from gui.model.workflows import (
     when_tip,
 )
 from gui.theme.look import GRID
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.flow import Flow
 from gui.views.gate_dialog import GateDialog
 from gui.views.outputs import Outputs
@@ -56,7 +56,7 @@ class TaskDetails(QScrollArea):
     cancel_wanted = Signal(str, object)
     log_wanted = Signal(object)
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk = desk
         self._workflow: WorkflowView | None = None
@@ -155,7 +155,7 @@ class TaskDetails(QScrollArea):
         key = f"{task.task} {task.state} {task.changed_ms}"
         if key != self._asked:
             self._asked = key
-            self.now.setText(in_our_words(task.reason) if task.reason else task_words(task))
+            self.now.setText(translated(task.reason) if task.reason else task_words(task))
             self.moves.setText("")
             self._why_timer.start()
 
@@ -248,7 +248,7 @@ class TaskDetails(QScrollArea):
 
     def _why_failed(self) -> str:
         task = self._failed_task()
-        return in_our_words(task.reason) if task is not None else ""
+        return translated(task.reason) if task is not None else ""
 
     def _to_do(self) -> str:
         gate = self._waiting_gate()
@@ -264,8 +264,8 @@ class TaskDetails(QScrollArea):
     def _told_why(self, story: Story) -> None:
         if len(self._tasks) != 1 or story.task.task != self._tasks[0].task:
             return
-        machines = [f"– {in_our_words(each)}" for each in story.machines[:MACHINES_SHOWN_MAX]]
-        self.now.setText("\n".join([_upper(in_our_words(story.now), story.task.name), *machines]))
+        machines = [f"– {translated(each)}" for each in story.machines[:MACHINES_SHOWN_MAX]]
+        self.now.setText("\n".join([_upper(translated(story.now), story.task.name), *machines]))
         now_s = time.time()
         lines = [
             f"{moment(move.at_ms / 1000, now_s)}  {story_line(move.what, move.cause)}"

@@ -16,7 +16,7 @@ from agent.api.values import PRIORITY_NAMES, NamedPriority, TaskState
 from agent.api.work import TaskView
 from gui.icons.drawing import icon
 from gui.model.folding import ENDED
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.menus import add_copy, context_menu
 from gui.words import tr
 
@@ -32,7 +32,9 @@ class TaskActs:
     cancel: Callable[[TaskView], object]
 
 
-def task_menu(parent: QWidget, desk: Desk, task: TaskView, acts: TaskActs, place: QPoint) -> QMenu:
+def task_menu(
+    parent: QWidget, desk: ViewContext, task: TaskView, acts: TaskActs, place: QPoint
+) -> QMenu:
     """Open at this place."""
     menu = context_menu(parent, "taskMenu")
     ended = task.state in ENDED

@@ -21,7 +21,7 @@ from gui.model.timeline import Bar, Timeline, recent, timeline_of
 from gui.model.times import clock
 from gui.theme.colours import WORKFLOW_HUES, text_on
 from gui.theme.look import GRID, look, small_font
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.pieces import quiet
 from gui.words import tr
 
@@ -235,7 +235,7 @@ async def runs_of(client: Client, workflows: list[str]) -> tuple[TaskRuns, ...]:
 class WorkflowTimeline(QWidget):
     """The time line of one workflow, or of all when none is named."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ViewContext) -> None:
         super().__init__()
         self._desk, self._workflow, self._asking = desk, "", False
         self._tasks: tuple[TaskRuns, ...] = ()

@@ -48,7 +48,7 @@ from gui.model.tray import (
 from gui.model.trouble import agent_trouble
 from gui.startup import Login
 from gui.views.bars import Bar, TroubleBar
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.log_window import LogWindow
 from gui.views.room import keep_on_screen
 from gui.views.side_bar import Place, SideBar
@@ -78,7 +78,7 @@ class Window(QWidget):
     remedy_wanted = Signal(object)
     first_run_wanted = Signal()
 
-    def __init__(self, desk: Desk, login: Login) -> None:
+    def __init__(self, desk: ViewContext, login: Login) -> None:
         super().__init__()
         self._desk, self._login = desk, login
         self.setObjectName("window")

@@ -26,7 +26,7 @@ from gui.model.workflows import in_order, may_cancel, may_retry
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.graph_view import GraphView
 from gui.views.menus import add_copy, context_menu
 from gui.views.pieces import Empty, action, button, filter_field, row, tab_widget, title
@@ -46,7 +46,7 @@ FAILED_READ_MAX = 20
 class WorkflowsPage(QWidget):
     """The place where most time is spent."""
 
-    def __init__(self, desk: Desk, remedy: object, parent: QWidget | None = None) -> None:
+    def __init__(self, desk: ViewContext, remedy: object, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._desk = desk
         self._chosen = ""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.api.errors import ServiceError
-from agent.control.surface_parts import MemberAcceptor, Streams
-from agent.data.datasets import DatasetFacts
+from agent.control.node_parts import MemberAcceptor, Streams
+from agent.data.node_datasets import DatasetFacts
 from agent.data.publishing import WaitingProgram
 from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.net.refusals import MembershipError

@@ -16,7 +16,7 @@ import msgspec
 
 from agent.api.errors import ServiceError
 from agent.api.work import Submit
-from agent.control.surface import Wish
+from agent.control.node_port import Wish
 from agent.control.verbs.submitting import specs_of
 from agent.flock.facts import (
     DepartureFacts,
@@ -136,7 +136,7 @@ FACTS = Facts(
 
 
 class FakeNode:
-    """Satisfies ``agent.control.surface.Surface``."""
+    """Satisfies ``agent.control.node_port.NodePort``."""
 
     def __init__(self, folder: Path, *, flock: bool = True) -> None:
         capabilities = Capabilities(programs=("copy",))

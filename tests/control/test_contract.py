@@ -18,7 +18,7 @@ from agent.api.methods import METHODS
 from agent.api.rpc import ErrorCode
 from agent.api.schema import document
 from agent.control import verbs
-from agent.control.call import Verb
+from agent.control.request_context import Verb
 from agent.control.verbs import VERBS
 from agent.data.publishing import ProgramOffered
 from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged

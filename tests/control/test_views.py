@@ -14,7 +14,7 @@ from agent.control.naming import task_id
 from agent.control.progress import ProgressBook
 from agent.control.views import Views, workflow_state
 from agent.protocol.effects import TaskMoved, TaskProgressed
-from agent.protocol.reading import Reading
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import Run, TaskSpec
 from agent.protocol.states import TaskState
 from tests.control.surface import NODE, FakeNode
@@ -56,7 +56,7 @@ class Scene:
 
     def progress(self, state: TaskState, run: Run | None) -> tuple[int, int]:
         spec = self.node.table.specs[LONG]
-        return self.views.progress(spec, Reading(state, owner=run))
+        return self.views.progress(spec, DerivedState(state, owner=run))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit
@@ -64,31 +64,31 @@ def install_shout(folder: Path) -> None:
 
 
 @asynccontextmanager
-async def services_of_homes(folder: Path, *names: str) -> AsyncIterator[list[Service]]:
+async def services_of_homes(folder: Path, *names: str) -> AsyncIterator[list[Agent]]:
     """Nodes of homes that are prepared already; they are stopped whatever happens."""
     async with AsyncExitStack() as undone:
-        started: list[Service] = []
+        started: list[Agent] = []
         for name in names:
             home = Home.at(folder / name)
             assert home.settings_file.exists(), f"{name} would listen at the port of every agent"
-            service = await Service.start(home, QUIET)
+            service = await Agent.start(home, QUIET)
             undone.push_async_callback(service.stop, "the test is over")
             started.append(service)
         yield started
 
 
-def here(service: Service, dataset: str) -> bool:
+def here(service: Agent, dataset: str) -> bool:
     """Whether a node has a dataset."""
     return service.datasets.store.has(dataset)
 
 
-async def brought(service: Service, dataset: str) -> None:
+async def brought(service: Agent, dataset: str) -> None:
     """Wait until others know who has it, and have it brought."""
     await eventually(lambda: bool(service.datasets.holders(dataset)))
     await service.datasets.bring(dataset)
 
 
-async def submit(service: Service, workflow: str, *tasks: TaskSpec) -> Answer:
+async def submit(service: Agent, workflow: str, *tasks: TaskSpec) -> Answer:
     """A workflow of these tasks."""
     answer = await service.request(Submit("", workflow, workflow, "me", PRIORITY_LOW, tasks))
     assert answer.verdict is Verdict.ACCEPTED, answer

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from agent.api.errors import ServiceError
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.protocol.events import MarkGate
 from agent.protocol.records import Dataset, InputRef, TaskSpec
 from agent.protocol.states import TaskState
@@ -249,7 +249,7 @@ def test_what_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
     async def scenario() -> None:
         home = home_of(tmp_path, "ant", datasets="nonsense://here")
         with pytest.raises(ServiceError, match="cannot be used for datasets"):
-            await Service.start(home, QUIET)
+            await Agent.start(home, QUIET)
 
     asyncio.run(scenario())
 
@@ -278,7 +278,7 @@ def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, u
         homes = [home_of(tmp_path, name, datasets=url) for name in ("ant", "bee")]
         for home in homes:
             install_shout(home.programs)
-        ant, bee = [await Service.start(home, QUIET) for home in homes]
+        ant, bee = [await Agent.start(home, QUIET) for home in homes]
         mark = uuid.uuid4().hex[:8]
         first, last, gate = f"first{mark}", f"last{mark}", f"gate{mark}"
         try:
@@ -321,7 +321,7 @@ def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path: Path)
         url = (tmp_path / "shared").as_uri()
         settings = {"ant": url, "bee": url, "cat": "embedded"}
         homes = [home_of(tmp_path, name, datasets=each) for name, each in settings.items()]
-        ant, bee, cat = [await Service.start(home, QUIET) for home in homes]
+        ant, bee, cat = [await Agent.start(home, QUIET) for home in homes]
         try:
             await flock_of(ant, bee, cat)
             path, dataset = a_file(tmp_path / "raw", 2 * MEGABYTE)

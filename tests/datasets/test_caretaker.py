@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 
 from agent.data import retention
-from agent.data.retention import REFUSED_REST_S, Caretaker
+from agent.data.retention import REFUSED_REST_S, DatasetRetention
 from agent.data.transfers import DatasetTransfers
 from agent.protocol.node import Node
 from agent.protocol.records import DatasetId, NodeId
@@ -58,8 +58,8 @@ class OnlyHere:
 
 
 @asynccontextmanager
-async def cared_for(there: OnlyHere) -> AsyncIterator[Caretaker]:
-    caretaker = Caretaker(
+async def cared_for(there: OnlyHere) -> AsyncIterator[DatasetRetention]:
+    caretaker = DatasetRetention(
         "ant",
         cast("Node", there),
         cast("DatasetStore", there),

@@ -10,7 +10,7 @@ import pytest
 from agent.api.errors import ServiceError
 from agent.data.publishing import NotAcceptedError, ProgramOffered
 from agent.execution.programs import ProgramError
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.paths import Home
 from agent.protocol.records import Dataset, TaskSpec
 from agent.protocol.states import TaskState
@@ -53,7 +53,7 @@ def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) 
     async def scenario() -> None:
         home = home_of(tmp_path, "bee")
         async with services(tmp_path, "ant", volunteer="paused") as (ant,):
-            bee = await Service.start(home, QUIET)
+            bee = await Agent.start(home, QUIET)
             offered: list[str] = []
             bee.subscribe(
                 lambda n: offered.append(n.program) if isinstance(n, ProgramOffered) else None
@@ -68,7 +68,7 @@ def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) 
             assert bee.published.waiting() == []
             await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
             await bee.stop("restarted")
-            again = await Service.start(Home.at(tmp_path / "bee"), QUIET)
+            again = await Agent.start(Home.at(tmp_path / "bee"), QUIET)
             assert name in again.live.look_for_programs()
             await again.published.refuse(name)
             assert name not in again.live.look_for_programs()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.data.retention import wanted_of
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.protocol.events import MarkGate
 from agent.protocol.records import Evicted, InputRef, TaskSpec, Terminated
 from agent.protocol.states import TaskState
@@ -38,7 +38,7 @@ def gate(task: str, after: str) -> TaskSpec:
     return TaskSpec(task, task, "", after=(after,), gate=True, asks="go on?")
 
 
-async def open_gate(service: Service, task: str) -> None:
+async def open_gate(service: Agent, task: str) -> None:
     await until(lambda: in_state([service], task, TaskState.WAITING))
     await service.request(MarkGate("", task))
 
@@ -88,7 +88,7 @@ def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path) -> None
         with_shout(tmp_path, "bee", "cat")
         home = home_of(tmp_path, "ant", volunteer="paused")
         async with services_of_homes(tmp_path, "bee", "cat") as (bee, cat):
-            ant = await Service.start(home, QUIET)
+            ant = await Agent.start(home, QUIET)
             await flock_of(ant, bee, cat)
             given = await ant.datasets.add(a_folder(tmp_path / "raw", [10, 20, 5 * MEGABYTE]))
             await submit(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agent.api.errors import ServiceError
 from agent.host.stop_signals_native import native_ending
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.node.headless import live
 from agent.node.options import Options
 from agent.paths import Home
@@ -24,7 +24,7 @@ def say(**told: object) -> None:
     sys.stdout.flush()
 
 
-async def beside(service: Service) -> None:
+async def beside(service: Agent) -> None:
     """Answer questions for as long as the service runs."""
     say(node=service.node_id)
     loop = asyncio.get_running_loop()
@@ -36,7 +36,7 @@ async def beside(service: Service) -> None:
 _kept: list[asyncio.Task[None]] = []
 
 
-async def answer(service: Service, reader: asyncio.StreamReader) -> None:
+async def answer(service: Agent, reader: asyncio.StreamReader) -> None:
     while line := await reader.readline():
         question = json.loads(line)
         match question["ask"]:

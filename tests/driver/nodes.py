@@ -13,12 +13,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.node.options import Options
 from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit
-from agent.protocol.reading import Reading
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import PRIORITY_LOW, TaskSpec
 from agent.protocol.states import TaskState
 from tests.execution.installed import install
@@ -41,18 +41,18 @@ def home_of(folder: Path, name: str, **settings: object) -> Home:
 @asynccontextmanager
 async def services(
     folder: Path, *names: str, options: Options = QUIET, **settings: object
-) -> AsyncIterator[list[Service]]:
+) -> AsyncIterator[list[Agent]]:
     """Started nodes of no flock; they are stopped whatever happens."""
     async with AsyncExitStack() as undone:
-        started: list[Service] = []
+        started: list[Agent] = []
         for name in names:
-            service = await Service.start(home_of(folder, name, **settings), options)
+            service = await Agent.start(home_of(folder, name, **settings), options)
             undone.push_async_callback(service.stop, "the test is over")
             started.append(service)
         yield started
 
 
-async def flock_of(first: Service, *others: Service) -> None:
+async def flock_of(first: Agent, *others: Agent) -> None:
     """One flock, everybody linked with everybody, without multicast."""
     if first.flock is None:
         await first.create_flock("office")
@@ -62,12 +62,12 @@ async def flock_of(first: Service, *others: Service) -> None:
     await eventually(lambda: all(meshed(each, len(everybody) - 1) for each in everybody))
 
 
-def meshed(service: Service, peers: int) -> bool:
+def meshed(service: Agent, peers: int) -> bool:
     """Linked with so many, all of which have introduced themselves."""
     return [bool(peer.version) for peer in service.peers()] == [True] * peers
 
 
-async def submit(service: Service, *parameters: str, workflow: str = "w") -> Answer:
+async def submit(service: Agent, *parameters: str, workflow: str = "w") -> Answer:
     """A workflow of independent tasks ``w.0``, ``w.1``, ..."""
     tasks = tuple(
         TaskSpec(f"{workflow}.{number}", f"task {number}", "tell", parameters=each)
@@ -78,14 +78,14 @@ async def submit(service: Service, *parameters: str, workflow: str = "w") -> Ans
     return answer
 
 
-def reading(service: Service, task: str) -> Reading:
+def reading(service: Agent, task: str) -> DerivedState:
     """How a task reads on a node."""
     read = service.table.reading(task)
     assert read is not None
     return read
 
 
-def in_state(services: Iterable[Service], task: str, state: TaskState) -> bool:
+def in_state(services: Iterable[Agent], task: str, state: TaskState) -> bool:
     """Whether a task is in this state on all of them."""
     return all(
         (read := service.table.reading(task)) is not None and read.state is state
@@ -93,7 +93,7 @@ def in_state(services: Iterable[Service], task: str, state: TaskState) -> bool:
     )
 
 
-def host_of(service: Service, task: str) -> str:
+def host_of(service: Agent, task: str) -> str:
     """Who runs the task, or has finished it; empty while nobody does."""
     read = service.table.reading(task)
     run = None if read is None else read.outcome or read.owner

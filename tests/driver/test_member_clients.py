@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import ServiceError
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from tests.driver.nodes import flock_of, services
 from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually
@@ -17,7 +17,7 @@ from tests.hosts.waiting import eventually
 class Taken:
     """Serves clients of members: repeats what they say, and remembers who is there."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Agent) -> None:
         self.there: list[str] = []
         service.member_clients.serve(self._accept)
 
@@ -66,7 +66,7 @@ def test_the_client_of_a_machine_that_is_expelled_is_cut_off(tmp_path: Path) -> 
     in_loop(test)
 
 
-async def talks(asking: Service, asked: Service) -> None:
+async def talks(asking: Agent, asked: Agent) -> None:
     """A connection on which something is answered; raises ``ServiceError``."""
     reader, writer = await asking.member_clients.open(asked.node_id)
     try:

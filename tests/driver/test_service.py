@@ -13,7 +13,7 @@ import pytest
 from agent.api.errors import ServiceError
 from agent.driver import driver as driver_module
 from agent.flock.facts import MembersMoved, PeersChanged
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.node.facts import Notice
 from agent.node.options import Options
 from agent.protocol.effects import Persist, TaskMoved, Verdict
@@ -82,7 +82,7 @@ def test_what_was_accepted_is_there_after_a_restart(tmp_path: Path) -> None:
         async with services(tmp_path, "ant", volunteer="paused") as (ant,):
             await submit(ant, "say TERMINATED")
             node = ant.node_id
-        again = await Service.start(ant.home, QUIET)
+        again = await Agent.start(ant.home, QUIET)
         try:
             assert again.node_id == node
             assert reading(again, "w.0").state is TaskState.READY
@@ -227,7 +227,7 @@ def test_members_find_each_other_again_after_a_restart(tmp_path: Path) -> None:
             await eventually((bee.home.data / "addresses.json").exists)
             await bee.stop()
             await eventually(lambda: ant.peers() == [])
-            again = await Service.start(bee.home, QUIET)
+            again = await Agent.start(bee.home, QUIET)
             try:
                 await eventually(lambda: [each.name for each in ant.peers()] == ["bee"])
             finally:
@@ -316,7 +316,7 @@ def test_a_second_start_on_the_same_home_is_refused(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant") as (ant,):
             with pytest.raises(ServiceError, match=r"runs already on .* as process"):
-                await Service.start(ant.home, QUIET)
+                await Agent.start(ant.home, QUIET)
             await submit(ant, "say TERMINATED")
 
     in_loop(test)
@@ -330,7 +330,7 @@ def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
             await ant.create_flock("office")
             await submit(ant, *["say TERMINATED"] * 10)
         before_s = time.process_time()
-        again = await Service.start(ant.home, Options(log_to_files=False))
+        again = await Agent.start(ant.home, Options(log_to_files=False))
         took_s = time.process_time() - before_s
         await again.stop()
         assert took_s < 1.0
@@ -342,9 +342,9 @@ def test_settings_that_are_wrong_start_nothing(tmp_path: Path) -> None:
     async def test() -> None:
         home = home_of(tmp_path, "ant", slots=0)
         with pytest.raises(SettingsError, match=r"settings\.toml: slots is 0"):
-            await Service.start(home, QUIET)
+            await Agent.start(home, QUIET)
         home.settings_file.write_text("slots = 2")
-        service = await Service.start(home, QUIET)
+        service = await Agent.start(home, QUIET)
         await service.stop()
         await service.stop("again")
 
@@ -360,9 +360,9 @@ def test_a_port_that_is_taken_is_said_and_nothing_stays_open(tmp_path: Path) -> 
             text = bee.home.settings_file.read_text().replace("port = 0", f"port = {ant.port}")
             bee.home.settings_file.write_text(text)
             with pytest.raises(ServiceError, match="is used by another program"):
-                await Service.start(bee.home, QUIET)
+                await Agent.start(bee.home, QUIET)
             bee.home.settings_file.write_text(text.replace(f"= {ant.port}", "= 0"))
-            again = await Service.start(bee.home, QUIET)
+            again = await Agent.start(bee.home, QUIET)
             await again.stop()
 
     in_loop(test)
@@ -389,5 +389,5 @@ def _moves(told: list[Notice]) -> list[TaskState]:
     return [each.after for each in told if isinstance(each, TaskMoved)]
 
 
-def _unwilling(service: Service) -> list[str]:
+def _unwilling(service: Agent) -> list[str]:
     return [peer.node for peer in service.peers() if peer.version and not peer.willing]

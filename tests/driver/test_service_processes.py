@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.protocol.events import Event, PeerUnlinked
 from agent.protocol.states import TaskState
 from tests.driver.nodes import Apart, apart, home_of, host_of, in_state, services, submit
@@ -21,7 +21,7 @@ from tests.execution.installed import processes, state_of
 from tests.hosts.waiting import eventually
 
 
-async def joined(first: Service, *others: Apart) -> None:
+async def joined(first: Agent, *others: Apart) -> None:
     """The others become members of the first one's flock."""
     if first.flock is None:
         await first.create_flock("office")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from agent.driver.clock import LiveClock
 from agent.driver.driver import Driver
-from agent.driver.ports import Told
+from agent.driver.ports import TaskNotice
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
@@ -140,7 +140,7 @@ class World:
     def answered(self, answer: Answer) -> None:
         self.done.append(answer.request)
 
-    def told(self, notice: Told) -> None:
+    def told(self, notice: TaskNotice) -> None:
         self.done.append(notice)
 
     def stopped(self) -> None:

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.methods import SUBMIT
 from agent.api.work import Submit, Task, TaskView, WorkflowView
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.side_bar import Place
 from gui.views.window import Window
 
@@ -29,7 +29,7 @@ def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
     qtbot.waitUntil(true, timeout=WITHIN_MS)
 
 
-def submit(qtbot: QtBot, desk: Desk, *tasks: Task) -> str:
+def submit(qtbot: QtBot, desk: ViewContext, *tasks: Task) -> str:
     """A workflow of a new name, known to the screen with its tasks."""
     name = f"line {fresh()}"
     until(qtbot, lambda: desk.screen.node is not None)
@@ -38,11 +38,11 @@ def submit(qtbot: QtBot, desk: Desk, *tasks: Task) -> str:
     return name
 
 
-def view_of(desk: Desk, name: str) -> WorkflowView:
+def view_of(desk: ViewContext, name: str) -> WorkflowView:
     return desk.screen.workflows[name]
 
 
-def task_of(desk: Desk, name: str, task: str) -> TaskView:
+def task_of(desk: ViewContext, name: str, task: str) -> TaskView:
     return next(each for each in desk.screen.tasks_of(name) if each.name == task)
 
 

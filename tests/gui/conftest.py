@@ -30,7 +30,7 @@ from gui.app import make_application
 from gui.bridge.bridge import Bridge
 from gui.model.screen import Screen
 from gui.theme.look import look
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.window import Window
 from tests.agent.processes import Machine
 from tests.gui.machines import prepared, running
@@ -100,16 +100,16 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def desk(machine: Machine, qapp: QApplication) -> Iterator[Desk]:
+def desk(machine: Machine, qapp: QApplication) -> Iterator[ViewContext]:
     """A bridge to that agent, and the model behind it."""
     with desk_on(machine) as made:
         yield made
 
 
 @contextmanager
-def desk_on(machine: Machine) -> Iterator[Desk]:
+def desk_on(machine: Machine) -> Iterator[ViewContext]:
     bridge = Bridge(machine.home)
-    made = Desk(machine.home, Screen(), bridge)
+    made = ViewContext(machine.home, Screen(), bridge)
     bridge.attention.seen = True
     bridge.start()
     try:
@@ -124,7 +124,7 @@ def login() -> NoLogin:
 
 
 @pytest.fixture
-def window(desk: Desk, login: NoLogin) -> Iterator[Window]:
+def window(desk: ViewContext, login: NoLogin) -> Iterator[Window]:
     """The window, shown."""
     made = Window(desk, login)
     made.show()

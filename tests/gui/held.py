@@ -18,7 +18,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
-from agent.api import admission, datasets, flock, history, logs, plan, programs, settings, work
+from agent.api import (
+    admission,
+    datasets,
+    flock,
+    history,
+    logs,
+    plan,
+    programs,
+    settings,
+    work,
+)
 from agent.api.methods import AnyMethod
 from agent.api.session import Event, Welcome
 from agent.api.values import Dataset, Position, TaskState

@@ -24,7 +24,7 @@ from gui.model.screen import Screen
 from gui.model.tray import TrayState, tray_of
 from gui.theme.look import look
 from gui.tray.icon import TrayIcon
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.first_run import FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.settings_dialog import SettingsDialog
@@ -70,7 +70,7 @@ class Session:
         settings.finish_first_run()
         look().follow(self.application)
         self.bridge = Bridge(Home.of())
-        self.desk = Desk(Home.of(), Screen(), self.bridge)
+        self.desk = ViewContext(Home.of(), Screen(), self.bridge)
         self.bridge.start()
         self.until(lambda: bool(self.desk.screen.workflows) and self.desk.screen.peers is not None)
         self.until(

@@ -23,9 +23,9 @@ from gui import words
 from gui.languages import speak
 from gui.model.agent_words import (
     cause_words,
-    in_our_words,
     refusal_in_our_words,
     story_line,
+    translated,
 )
 from gui.model.fault_words import fault_in_our_words
 from tests.control.surface import FACTS
@@ -80,7 +80,7 @@ def portuguese(qapp: QApplication) -> Iterator[None]:
     "file", ["protocol/reading.py", "protocol/matching.py", "control/verbs/why.py"]
 )
 def test_why_tasks_wait_is_said_in_our_words(file: str) -> None:
-    unknown = [text for text in _texts(file) if text not in PARTS and in_our_words(text) == text]
+    unknown = [text for text in _texts(file) if text not in PARTS and translated(text) == text]
     assert unknown == []
 
 
@@ -133,7 +133,7 @@ def test_refusals_are_said_in_our_words() -> None:
     ],
 )
 def test_whole_sentences_leave_no_english_behind(sentence: str) -> None:
-    said = in_our_words(sentence)
+    said = translated(sentence)
     foreign = {
         "the",
         "is",
@@ -161,7 +161,7 @@ def test_the_rules_of_presence_are_said_in_our_words() -> None:
         for text in _texts("presence/conditions.py")
         if text not in PARTS
         and all(
-            in_our_words(f"{head}{text}{tail}") == f"{head}{text}{tail}"
+            translated(f"{head}{text}{tail}") == f"{head}{text}{tail}"
             for head in heads
             for tail in tails
         )
@@ -173,14 +173,14 @@ def test_the_rules_of_presence_are_said_in_our_words() -> None:
 def test_who_has_to_accept_programs_is_said_in_our_words(hosts: str) -> None:
     sentence = _sentence(tuple(hosts.split(" and ")), ["segment@1.2", "import@3"])
     there = hosts.replace("and", "e")
-    assert in_our_words(sentence) == f"Alguém em {there} precisa permitir antes: segment e import"
+    assert translated(sentence) == f"Alguém em {there} precisa permitir antes: segment e import"
 
 
 def test_a_copied_identity_is_told_in_our_words() -> None:
     copied = (CopiedFacts("cedarnode", "cedar", ("10.0.0.2", "10.0.0.9")),)
     told = copied_peer(replace(FACTS, copied=copied), "cedarnode")
     assert told.startswith("two machines have the identity of cedar (at 10.0.0.2 and 10.0.0.9)")
-    assert in_our_words(told).startswith("duas máquinas têm a identidade de cedar")
+    assert translated(told).startswith("duas máquinas têm a identidade de cedar")
 
 
 def test_causes_are_said_in_our_words() -> None:

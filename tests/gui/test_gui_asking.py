@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from agent.api.admission import Ask
 from agent.api.methods import ASK
 from agent.net.invitation import parse_invitation
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
@@ -46,7 +46,7 @@ def newcomer(tmp_path: Path) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def there(newcomer: Machine, qapp: object) -> Iterator[Desk]:
+def there(newcomer: Machine, qapp: object) -> Iterator[ViewContext]:
     """The desk of the machine that wants to join."""
     with desk_on(newcomer) as made:
         yield made
@@ -54,7 +54,7 @@ def there(newcomer: Machine, qapp: object) -> Iterator[Desk]:
 
 @pytest.fixture
 def asking(
-    qtbot: QtBot, machine: Machine, port: int, there: Desk, login: NoLogin
+    qtbot: QtBot, machine: Machine, port: int, there: ViewContext, login: NoLogin
 ) -> Iterator[FirstRun]:
     """Its first run, from when the keeper was asked on."""
     until(qtbot, lambda: there.screen.node is not None)
@@ -77,7 +77,7 @@ def shown_code(page: FlockPage) -> str:
 
 
 def test_both_compare_the_code_and_the_machine_belongs(
-    qtbot: QtBot, desk: Desk, window: Window, there: Desk, asking: FirstRun
+    qtbot: QtBot, desk: ViewContext, window: Window, there: ViewContext, asking: FirstRun
 ) -> None:
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
@@ -98,7 +98,7 @@ def test_both_compare_the_code_and_the_machine_belongs(
 
 
 def test_who_is_refused_is_told(
-    qtbot: QtBot, desk: Desk, window: Window, there: Desk, asking: FirstRun
+    qtbot: QtBot, desk: ViewContext, window: Window, there: ViewContext, asking: FirstRun
 ) -> None:
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "refuse0") is not None)
@@ -109,7 +109,7 @@ def test_who_is_refused_is_told(
 
 
 def test_a_request_is_withdrawn(
-    qtbot: QtBot, desk: Desk, window: Window, there: Desk, asking: FirstRun
+    qtbot: QtBot, desk: ViewContext, window: Window, there: ViewContext, asking: FirstRun
 ) -> None:
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)

@@ -17,7 +17,7 @@ from gui.editing.lines import at_line
 from gui.editing.linux import LinuxAssociations, asked, command_of
 from gui.editing.windows import WindowsAssociations, program_of
 from gui.views import submit_sheet
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.submit_sheet import SubmitSheet
 from tests.gui.acts import until
 
@@ -117,7 +117,7 @@ class Chosen:
 
 
 def _sheet(
-    qtbot: QtBot, desk: Desk, folder: Path, editor: Associations, patch: pytest.MonkeyPatch
+    qtbot: QtBot, desk: ViewContext, folder: Path, editor: Associations, patch: pytest.MonkeyPatch
 ) -> SubmitSheet:
     patch.setattr(submit_sheet, "native_associations", lambda: editor)
     file = folder / "line-78.wingbeat.yaml"
@@ -133,7 +133,7 @@ def _said(sheet: SubmitSheet) -> str:
 
 
 def test_a_fault_leads_to_its_line_and_is_gone_when_it_was_mended(
-    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: ViewContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, editor = tmp_path / "told", tmp_path / "kate"
     editor.write_text(f'#!/bin/sh\necho "$@" > {told}.new && mv {told}.new {told}\n')
@@ -152,7 +152,7 @@ def test_a_fault_leads_to_its_line_and_is_gone_when_it_was_mended(
 
 
 def test_without_such_an_editor_the_line_is_said(
-    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: ViewContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
 
@@ -170,7 +170,7 @@ def test_without_such_an_editor_the_line_is_said(
     sheet.close()
 
 
-def test_enter_on_close_does_not_submit(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+def test_enter_on_close_does_not_submit(desk: ViewContext, qtbot: QtBot, tmp_path: Path) -> None:
     file = tmp_path / "line-79.wingbeat.yaml"
     file.write_text("name: Line 79\ntasks: {a: {program: import}}\n")
     sheet = SubmitSheet(desk, [file])

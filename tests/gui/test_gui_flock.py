@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from gui.model.news import News, NewsKind
 from gui.model.tray import programs_waiting
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
@@ -31,13 +31,13 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Machine]
 
 
 @pytest.fixture
-def desk(machines: list[Machine], qapp: QApplication) -> Iterator[Desk]:
+def desk(machines: list[Machine], qapp: QApplication) -> Iterator[ViewContext]:
     with desk_on(machines[0]) as made:
         yield made
 
 
 @pytest.fixture
-def page(qtbot: QtBot, desk: Desk, login: NoLogin) -> Iterator[FlockPage]:
+def page(qtbot: QtBot, desk: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
     window = Window(desk, login)
     window.show()
     made = gone_to(window, Place.FLOCK, FlockPage)
@@ -71,7 +71,9 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     assert target.read_text("utf-8").strip()
 
 
-def test_the_log_of_another_machine_is_read(qtbot: QtBot, desk: Desk, login: NoLogin) -> None:
+def test_the_log_of_another_machine_is_read(
+    qtbot: QtBot, desk: ViewContext, login: NoLogin
+) -> None:
     window = Window(desk, login)
     window.show()
     page = gone_to(window, Place.LOG, LogPage)
@@ -88,7 +90,7 @@ def test_the_log_of_another_machine_is_read(qtbot: QtBot, desk: Desk, login: NoL
 def test_a_published_program_waits_for_the_owners_word(
     qtbot: QtBot,
     machines: list[Machine],
-    desk: Desk,
+    desk: ViewContext,
     login: NoLogin,
     tmp_path: Path,
     answer: str,

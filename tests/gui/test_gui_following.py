@@ -13,7 +13,14 @@ from typing import Any, Self, cast
 import pytest
 from msgspec.structs import replace
 
-from agent.api import admission, flock, programs, session, settings, work
+from agent.api import (
+    admission,
+    flock,
+    programs,
+    session,
+    settings,
+    work,
+)
 from agent.api.history import Statistics
 from agent.api.methods import STATISTICS, AnyMethod
 from agent.api.rpc import ErrorCode, Problem

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from agent.api.values import TaskState
 from agent.api.work import Input, Task
 from gui.model.attaching import Attaching
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.gate_dialog import GateDialog
 from gui.views.window import Window
 from tests.gui.acts import press, submit, task_of, until, view_of
@@ -29,7 +29,7 @@ def needs(output: int) -> Task:
     return Task("import", "import", inputs=(Input("look", output),), parameters="0.1")
 
 
-def opened(qtbot: QtBot, desk: Desk, window: Window, *tasks: Task) -> tuple[GateDialog, str]:
+def opened(qtbot: QtBot, desk: ViewContext, window: Window, *tasks: Task) -> tuple[GateDialog, str]:
     """The dialog of the gate of a workflow of these tasks."""
     name = submit(qtbot, desk, *tasks)
     until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.WAITING)
@@ -57,7 +57,7 @@ def drop(dialog: GateDialog, *paths: Path) -> None:
 
 
 def test_files_are_dropped_sent_and_become_the_outputs(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     dialog, name = opened(
         qtbot,
@@ -79,7 +79,7 @@ def test_files_are_dropped_sent_and_become_the_outputs(
 
 
 def test_what_the_tasks_behind_need_is_said_and_can_be_added(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     dialog, name = opened(qtbot, desk, window, asks_for("corrected"), needs(0))
     press(dialog, "gateDone")
@@ -91,7 +91,7 @@ def test_what_the_tasks_behind_need_is_said_and_can_be_added(
 
 
 def test_a_gate_without_names_asks_when_files_are_needed(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialog, name = opened(qtbot, desk, window, asks_for(), needs(0))
     assert "attach it" in dialog.fault.sentence.text()
@@ -103,7 +103,7 @@ def test_a_gate_without_names_asks_when_files_are_needed(
 
 
 def test_a_file_is_chosen_for_a_name_and_taken_away_again(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialog, name = opened(qtbot, desk, window, asks_for("corrected", "notes"), needs(0))
     chosen = file(tmp_path, "second.csv")
@@ -123,7 +123,7 @@ def test_a_file_is_chosen_for_a_name_and_taken_away_again(
 
 
 def test_a_large_file_shows_how_far_it_is_and_can_be_stopped(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     dialog, name = opened(qtbot, desk, window, asks_for("corrected"), needs(0))
     dialog.offer([file(tmp_path, "large.las", bytes(BIG_BYTES))])
@@ -142,7 +142,9 @@ def test_a_large_file_shows_how_far_it_is_and_can_be_stopped(
     assert task_of(desk, name, "look").state is TaskState.WAITING
 
 
-def test_somebody_else_was_faster(qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path) -> None:
+def test_somebody_else_was_faster(
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+) -> None:
     dialog, name = opened(qtbot, desk, window, asks_for("notes"))
     desk.mark_done(task_of(desk, name, "look").task)
     until(qtbot, dialog.fault.isVisible)

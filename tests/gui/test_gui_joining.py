@@ -20,7 +20,7 @@ from agent.api.admission import (
 from gui.model.news import NewsKind
 from gui.model.notices import AskRead, RequestsRead
 from gui.model.tray import TrayState, state_of, tray_of
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
@@ -58,7 +58,7 @@ def ask(state: str, **changes: object) -> AskView:
 
 
 def test_who_asks_stands_above_the_machines_with_the_code(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     until(qtbot, lambda: desk.screen.requests is not None or desk.screen.peers is not None)
     page = gone_to(window, Place.FLOCK, FlockPage)
@@ -78,7 +78,7 @@ def test_who_asks_stands_above_the_machines_with_the_code(
     assert not page.requests.isVisible()
 
 
-def test_only_a_keeper_can_answer(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_only_a_keeper_can_answer(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
     desk.take((asks(may_admit=False),))
     assert page.findChild(QPushButton, "admit0") is None
@@ -112,7 +112,7 @@ def test_who_asked_is_told_that_the_code_is_to_be_confirmed() -> None:
 
 
 def test_flocks_nearby_are_listed_and_one_is_asked(
-    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
 ) -> None:
     dialog = FirstRun(desk, login, window)
     dialog.show()
@@ -139,7 +139,7 @@ def test_flocks_nearby_are_listed_and_one_is_asked(
 
 
 def test_a_flock_that_is_heard_does_not_choose_itself(
-    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
 ) -> None:
     dialog = FirstRun(desk, login, window)
     dialog.offer("wingbeat-invitation")
@@ -152,7 +152,7 @@ def test_a_flock_that_is_heard_does_not_choose_itself(
 
 
 def test_who_is_refused_is_told_and_can_choose_again(
-    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
 ) -> None:
     dialog = FirstRun(desk, login, window)
     dialog.show()
@@ -164,7 +164,7 @@ def test_who_is_refused_is_told_and_can_choose_again(
 
 
 def test_a_network_without_flocks_says_what_to_do(
-    qtbot: QtBot, desk: Desk, window: Window, login: NoLogin
+    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
 ) -> None:
     dialog = FirstRun(desk, login, window)
     dialog.nearby.tell(NearbyReply(()))

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from agent.api.values import TaskState
 from agent.api.work import Task
 from gui.views.computer_page import ComputerPage
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
@@ -61,7 +61,7 @@ def active(qtbot: QtBot, window: Window) -> Window:
 
 @pytest.mark.parametrize("place", list(Place))
 def test_tab_reaches_everything_in_each_place(
-    qtbot: QtBot, desk: Desk, active: Window, place: Place
+    qtbot: QtBot, desk: ViewContext, active: Window, place: Place
 ) -> None:
     name = submit(qtbot, desk, waiting("by keyboard"))
     QTest.keyClick(active, PLACE_KEYS[place], CONTROL)
@@ -104,7 +104,7 @@ def told(widget: QWidget) -> str:
 
 @pytest.mark.parametrize("place", list(Place))
 def test_everything_that_takes_the_keyboard_has_a_name(
-    qtbot: QtBot, desk: Desk, active: Window, place: Place
+    qtbot: QtBot, desk: ViewContext, active: Window, place: Place
 ) -> None:
     submit(qtbot, desk, waiting())
     active.go(place)
@@ -114,7 +114,9 @@ def test_everything_that_takes_the_keyboard_has_a_name(
     assert nameless == []
 
 
-def test_dialogs_have_names_too(qtbot: QtBot, desk: Desk, active: Window, login: NoLogin) -> None:
+def test_dialogs_have_names_too(
+    qtbot: QtBot, desk: ViewContext, active: Window, login: NoLogin
+) -> None:
     until(qtbot, lambda: desk.screen.settings is not None)
     dialog = SettingsDialog(desk, login, active)
     dialog.show()
@@ -130,7 +132,9 @@ def test_dialogs_have_names_too(qtbot: QtBot, desk: Desk, active: Window, login:
     dialog.close()
 
 
-def test_a_row_is_chosen_alone_while_ctrl_is_held(qtbot: QtBot, desk: Desk, active: Window) -> None:
+def test_a_row_is_chosen_alone_while_ctrl_is_held(
+    qtbot: QtBot, desk: ViewContext, active: Window
+) -> None:
     names = [submit(qtbot, desk, waiting()) for _ in range(2)]
     QTest.keyPress(active, Qt.Key.Key_1, CONTROL)
     for name in names:
@@ -140,7 +144,7 @@ def test_a_row_is_chosen_alone_while_ctrl_is_held(qtbot: QtBot, desk: Desk, acti
 
 
 def test_the_graph_is_walked_by_arrows_and_told_to_screen_readers(
-    qtbot: QtBot, desk: Desk, active: Window
+    qtbot: QtBot, desk: ViewContext, active: Window
 ) -> None:
     tasks = (waiting("first"), Task("second", gate=True, after=("first",)))
     name = submit(qtbot, desk, *tasks)
@@ -154,7 +158,9 @@ def test_the_graph_is_walked_by_arrows_and_told_to_screen_readers(
     assert active.workflows.details.name.text() == "second"
 
 
-def test_f5_leaves_the_keyboard_where_it_was(qtbot: QtBot, desk: Desk, active: Window) -> None:
+def test_f5_leaves_the_keyboard_where_it_was(
+    qtbot: QtBot, desk: ViewContext, active: Window
+) -> None:
     failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
     name = submit(qtbot, desk, failing)
     until(qtbot, lambda: view_of(desk, name).state == "failed")
@@ -170,7 +176,7 @@ def test_f5_leaves_the_keyboard_where_it_was(qtbot: QtBot, desk: Desk, active: W
 
 
 def test_a_button_that_goes_hands_the_keyboard_to_its_place(
-    qtbot: QtBot, desk: Desk, active: Window
+    qtbot: QtBot, desk: ViewContext, active: Window
 ) -> None:
     name = submit(qtbot, desk, waiting())
     page = active.workflows
@@ -184,7 +190,7 @@ def test_a_button_that_goes_hands_the_keyboard_to_its_place(
 
 
 def test_a_workflow_is_submitted_marked_done_and_cancelled_by_keys(
-    qtbot: QtBot, desk: Desk, active: Window
+    qtbot: QtBot, desk: ViewContext, active: Window
 ) -> None:
     name = submit(qtbot, desk, waiting())
     page = active.workflows
@@ -199,7 +205,9 @@ def test_a_workflow_is_submitted_marked_done_and_cancelled_by_keys(
     until(qtbot, lambda: view_of(desk, name).state == "cancelled")
 
 
-def test_a_place_gone_to_by_key_has_the_keyboard(qtbot: QtBot, desk: Desk, active: Window) -> None:
+def test_a_place_gone_to_by_key_has_the_keyboard(
+    qtbot: QtBot, desk: ViewContext, active: Window
+) -> None:
     submit(qtbot, desk, waiting())
     active.side.buttons[Place.WORKFLOWS].setFocus()
     QTest.keyClick(active, PLACE_KEYS[Place.FLOCK], CONTROL)

@@ -9,7 +9,7 @@ from agent.api.logs import AgentLogReply, LogLine
 from agent.api.values import TaskState
 from agent.api.work import TaskView
 from gui.model.graph import BENDS_MAX, draw
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.graph_building import AT_ONCE_MAX
 from gui.views.graph_view import GraphView
 from gui.views.log_page import LINES_AT_ONCE, LogPage
@@ -78,7 +78,7 @@ def test_lines_across_many_layers_bend_as_far_as_the_limit_goes() -> None:
     assert len(picture.boxes) == 400
 
 
-def test_a_long_log_is_written_whole_and_in_order(qtbot: QtBot, desk: Desk) -> None:
+def test_a_long_log_is_written_whole_and_in_order(qtbot: QtBot, desk: ViewContext) -> None:
     page = LogPage(desk)
     qtbot.addWidget(page)
     lines = tuple(

@@ -30,7 +30,7 @@ from gui.bridge.bridge import Bridge
 from gui.model.screen import Changes, Screen
 from gui.theme.look import look
 from gui.views import log_page, submit_sheet
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.log_page import LogPage
@@ -53,7 +53,7 @@ def stage(
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda *_: False)
     home = Home.at(tmp_path)
     bridge = WatchedBridge(home, agent)
-    desk = Desk(home, Screen(), bridge)
+    desk = ViewContext(home, Screen(), bridge)
     bridge.start()
     window = Window(desk, NoLogin())
     window.show()

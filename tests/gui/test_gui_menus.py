@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import Task
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage
 from gui.views.log_window import LogWindow
 from gui.views.queue_page import QueuePage
@@ -76,7 +76,7 @@ def opened_files(qapp: object) -> Iterator[list[str]]:
 
 
 def test_a_workflow_is_cancelled_tried_again_and_copied(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting())
     page = window.workflows
@@ -93,7 +93,7 @@ def test_a_workflow_is_cancelled_tried_again_and_copied(
 
 
 @pytest.mark.parametrize("priority", [PRIORITY_NAMES["interactive"], 75, PRIORITY_NAMES["low"]])
-def test_each_priority(qtbot: QtBot, desk: Desk, window: Window, priority: int) -> None:
+def test_each_priority(qtbot: QtBot, desk: ViewContext, window: Window, priority: int) -> None:
     name = submit(qtbot, desk, waiting())
     before = 20
     desk.set_priority(name, before)
@@ -106,7 +106,9 @@ def test_each_priority(qtbot: QtBot, desk: Desk, window: Window, priority: int) 
 # -- a task --------------------------------------------------------------------------------
 
 
-def chosen_task(qtbot: QtBot, desk: Desk, window: Window, task: Task, state: TaskState) -> str:
+def chosen_task(
+    qtbot: QtBot, desk: ViewContext, window: Window, task: Task, state: TaskState
+) -> str:
     name = submit(qtbot, desk, task)
     until(qtbot, lambda: task_of(desk, name, task.id).state is state)
     window.workflows.choose(name, task_of(desk, name, task.id).task)
@@ -114,7 +116,7 @@ def chosen_task(qtbot: QtBot, desk: Desk, window: Window, task: Task, state: Tas
 
 
 def test_a_done_task_has_a_log_a_why_and_a_result(
-    qtbot: QtBot, desk: Desk, window: Window, opened_files: list[str]
+    qtbot: QtBot, desk: ViewContext, window: Window, opened_files: list[str]
 ) -> None:
     name = chosen_task(qtbot, desk, window, import_task(), TaskState.TERMINATED)
     page = window.workflows
@@ -135,7 +137,7 @@ def test_a_done_task_has_a_log_a_why_and_a_result(
     assert QGuiApplication.clipboard().text() == task_of(desk, name, "import").task
 
 
-def test_a_failed_task_is_tried_again(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_a_failed_task_is_tried_again(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     name = chosen_task(qtbot, desk, window, import_task("0.1 fails"), TaskState.ABORTED)
     generation = task_of(desk, name, "import").generation
     choose(window.workflows.task_menu_at(HERE), "retry")
@@ -143,7 +145,7 @@ def test_a_failed_task_is_tried_again(qtbot: QtBot, desk: Desk, window: Window) 
 
 
 def test_a_task_is_cancelled_and_a_gate_marked_done(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     name = chosen_task(qtbot, desk, window, waiting(), TaskState.WAITING)
     page = window.workflows
@@ -167,7 +169,7 @@ def only_in_queue(qtbot: QtBot, window: Window, typed: str) -> QueuePage:
 
 
 def test_the_queue_has_the_same_menu_and_leads_to_the_workflow(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting("only this one"))
     page = only_in_queue(qtbot, window, "only this one")
@@ -179,7 +181,7 @@ def test_the_queue_has_the_same_menu_and_leads_to_the_workflow(
 
 
 def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting("that one there"))
     page = only_in_queue(qtbot, window, "that one there")
@@ -196,7 +198,7 @@ def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
 
 
 def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, lambda: len(page.rows.rows) == 1)

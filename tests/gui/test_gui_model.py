@@ -16,7 +16,7 @@ from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import Submit, Task
 from gui import words
-from gui.model.agent_words import in_our_words
+from gui.model.agent_words import translated
 from gui.model.filtering import matching
 from gui.model.graph import BOX_HEIGHT, draw, label_of
 from gui.model.marks import Mark
@@ -242,9 +242,9 @@ def test_who_has_to_accept_programs_is_said_once() -> None:
 
 
 def test_the_agents_sentences_are_known_or_shown_as_they_are() -> None:
-    assert in_our_words("waits for segment") == "waits for segment"
-    assert in_our_words("Helping: set to always") == "Helps always"
-    assert in_our_words("a sentence of a later version") == "a sentence of a later version"
+    assert translated("waits for segment") == "waits for segment"
+    assert translated("Helping: set to always") == "Helps always"
+    assert translated("a sentence of a later version") == "a sentence of a later version"
 
 
 def test_plurals_without_a_catalogue() -> None:

@@ -9,7 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from agent.api import datasets, plan, programs, work
+from agent.api import (
+    datasets,
+    plan,
+    programs,
+    work,
+)
 from agent.api.methods import AnyMethod
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.values import Dataset

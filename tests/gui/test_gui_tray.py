@@ -26,7 +26,7 @@ from gui.single import FirstInstance
 from gui.startup.linux import LinuxLogin
 from gui.startup.windows import RUN_KEY, VALUE, WindowsLogin
 from gui.tray.icon import TrayIcon
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.first_run import FirstRun
 from gui.views.window import Window
 from gui.words import tr
@@ -49,7 +49,7 @@ class FilmRuns:
 
 
 @pytest.fixture
-def tray(desk: Desk) -> Iterator[TrayIcon]:
+def tray(desk: ViewContext) -> Iterator[TrayIcon]:
     made = TrayIcon(desk, FilmRuns(), lambda: True)
     yield made
     made.hide()
@@ -58,7 +58,7 @@ def tray(desk: Desk) -> Iterator[TrayIcon]:
 # -- the icon ------------------------------------------------------------------------------
 
 
-def test_the_menu_pauses_and_resumes(qtbot: QtBot, desk: Desk, tray: TrayIcon) -> None:
+def test_the_menu_pauses_and_resumes(qtbot: QtBot, desk: ViewContext, tray: TrayIcon) -> None:
     qtbot.waitUntil(lambda: desk.screen.volunteering is not None, timeout=WITHIN_MS)
     tray.refresh()
     # A menu lasts no longer than the Python side of its action, in some versions of PySide.
@@ -91,7 +91,7 @@ def test_every_state_has_a_shape_of_its_own(qapp: QApplication) -> None:
 
 
 def test_news_can_be_muted_and_is_quiet_during_films(
-    qtbot: QtBot, desk: Desk, tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, desk: ViewContext, tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     assert tray.icon is not None
@@ -131,7 +131,7 @@ def test_strangers_cannot_cover_a_desktop_with_messages(
     assert told == ["laptop 0 wants to join the flock", "Line 42 is done"]
 
 
-def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, desk: Desk) -> None:
+def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, desk: ViewContext) -> None:
     panels: list[str] = []
     tray = TrayIcon(desk, FilmRuns(), lambda: bool(panels))
     assert not tray.there

@@ -27,7 +27,7 @@ from gui import settings
 from gui.model.news import NewsKind
 from gui.model.tray import Act, TrayState, pause_entries, state_of
 from gui.views.computer_page import ComputerPage
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
 from gui.views.queue_page import QueuePage
@@ -41,7 +41,9 @@ from tests.gui.values import NOW_S
 # -- workflows -----------------------------------------------------------------------------
 
 
-def test_a_workflow_appears_runs_and_is_done(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_a_workflow_appears_runs_and_is_done(
+    qtbot: QtBot, desk: ViewContext, window: Window
+) -> None:
     name = submit(qtbot, desk, Task("import", "import", parameters="0.2", expected_s=1))
     until(qtbot, lambda: view_of(desk, name).state == "finished")
     assert window.workflows.rows.place_of(name) >= 0
@@ -51,7 +53,7 @@ def test_a_workflow_appears_runs_and_is_done(qtbot: QtBot, desk: Desk, window: W
     until(qtbot, lambda: window.workflows.details.moves.text() != "")
 
 
-def test_a_gate_is_marked_done(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_a_gate_is_marked_done(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     name = submit(qtbot, desk, waiting())
     window.workflows.choose(name, task_of(desk, name, "look").task)
     assert state_of(desk.screen) is TrayState.NEEDS_YOU
@@ -60,7 +62,7 @@ def test_a_gate_is_marked_done(qtbot: QtBot, desk: Desk, window: Window) -> None
     until(qtbot, lambda: view_of(desk, name).state == "finished")
 
 
-def test_what_has_ended_is_not_cancelled(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_what_has_ended_is_not_cancelled(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     name = submit(qtbot, desk, waiting(), waiting("compare"))
     window.workflows.choose(name, task_of(desk, name, "look").task)
     gate = task_of(desk, name, "look").task
@@ -76,7 +78,7 @@ def test_what_has_ended_is_not_cancelled(qtbot: QtBot, desk: Desk, window: Windo
 
 
 def test_a_cancel_can_be_undone_and_is_done_otherwise(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting())
     window.workflows.choose(name)
@@ -90,7 +92,9 @@ def test_a_cancel_can_be_undone_and_is_done_otherwise(
     until(qtbot, lambda: view_of(desk, name).state == "cancelled")
 
 
-def test_what_failed_is_tried_again_from_there(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_what_failed_is_tried_again_from_there(
+    qtbot: QtBot, desk: ViewContext, window: Window
+) -> None:
     failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
     name = submit(qtbot, desk, failing)
     until(qtbot, lambda: view_of(desk, name).state == "failed")
@@ -101,7 +105,7 @@ def test_what_failed_is_tried_again_from_there(qtbot: QtBot, desk: Desk, window:
     until(qtbot, lambda: task_of(desk, name, "segment").generation > generation)
 
 
-def test_priority_is_changed_in_the_menu(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_priority_is_changed_in_the_menu(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     name = submit(qtbot, desk, waiting())
     window.workflows.choose(name)
     menu = window.workflows.menu_at(QPoint(0, 0))
@@ -112,7 +116,7 @@ def test_priority_is_changed_in_the_menu(qtbot: QtBot, desk: Desk, window: Windo
     until(qtbot, lambda: view_of(desk, name).priority == 100)
 
 
-def test_selection_stays_while_rows_come(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_selection_stays_while_rows_come(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     first = submit(qtbot, desk, waiting())
     window.workflows.choose(first)
     second = submit(qtbot, desk, waiting())
@@ -122,7 +126,9 @@ def test_selection_stays_while_rows_come(qtbot: QtBot, desk: Desk, window: Windo
     assert chosen.workflow == first
 
 
-def test_the_output_of_a_task_is_shown_live(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_the_output_of_a_task_is_shown_live(
+    qtbot: QtBot, desk: ViewContext, window: Window
+) -> None:
     name = submit(qtbot, desk, Task("import", "import", parameters="0.2 hello", expected_s=1))
     until(qtbot, lambda: task_of(desk, name, "import").state is TaskState.TERMINATED)
     log = window.open_log(task_of(desk, name, "import"))
@@ -144,7 +150,7 @@ tasks:
 
 
 def test_a_sheet_asks_for_what_is_missing_and_enter_submits(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     name = f"sheet {fresh()}"
     path = tmp_path / "one.wingbeat.yaml"
@@ -164,7 +170,7 @@ def test_a_sheet_asks_for_what_is_missing_and_enter_submits(
 
 
 def test_faults_are_told_with_their_lines(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     path = tmp_path / "wrong.wingbeat.yaml"
     path.write_text("name: w\ntasks:\n  a: {program: imprt}\n", "utf-8")
@@ -178,7 +184,7 @@ def test_faults_are_told_with_their_lines(
 
 
 def test_a_dropped_file_opens_the_sheet(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     path = tmp_path / "a file.wingbeat.yaml"
     path.write_text("name: dropped\ntasks: {a: {program: import}}\n", "utf-8")
@@ -196,7 +202,7 @@ def test_a_dropped_file_opens_the_sheet(
 
 
 def test_a_folder_is_all_its_workflows_and_a_path_can_be_pasted(
-    qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     for each in ("a", "b"):
         (tmp_path / f"{each}.wingbeat.yaml").write_text(
@@ -211,7 +217,9 @@ def test_a_folder_is_all_its_workflows_and_a_path_can_be_pasted(
     until(qtbot, lambda: button.text().strip() == "Submit 2 workflows")
 
 
-def test_an_empty_folder_is_said(qtbot: QtBot, desk: Desk, window: Window, tmp_path: Path) -> None:
+def test_an_empty_folder_is_said(
+    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+) -> None:
     assert window.submit([str(tmp_path)]) is None
     assert window.fault.isVisible()
     assert tmp_path.name in window.fault.sentence.text()
@@ -220,7 +228,7 @@ def test_an_empty_folder_is_said(qtbot: QtBot, desk: Desk, window: Window, tmp_p
 # -- this computer -------------------------------------------------------------------------
 
 
-def test_pausing_and_resuming(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_pausing_and_resuming(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     until(qtbot, lambda: desk.screen.volunteering is not None)
     quarter = pause_entries(desk.screen, NOW_S)[0]
     assert quarter.act is Act.PAUSE
@@ -231,7 +239,7 @@ def test_pausing_and_resuming(qtbot: QtBot, desk: Desk, window: Window) -> None:
     until(qtbot, lambda: not (desk.screen.volunteering and desk.screen.volunteering.paused))
 
 
-def test_rules_are_kept_by_the_agent(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_rules_are_kept_by_the_agent(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     page = gone_to(window, Place.COMPUTER, ComputerPage)
     until(qtbot, lambda: desk.screen.volunteering is not None and page.cpu.value() == 10)
     page.cpu.setValue(25)
@@ -265,7 +273,7 @@ def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window)
 # -- flock, queue, log ---------------------------------------------------------------------
 
 
-def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, page.invite.isEnabled)
     page.invite.click()
@@ -275,7 +283,7 @@ def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: Desk, window: Wind
     page._dialog.close()
 
 
-def test_the_flock_lists_this_machine(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_the_flock_lists_this_machine(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, lambda: len(page.rows.rows) == 1)
     assert page.rows.rows[0].name == "acor"
@@ -283,7 +291,7 @@ def test_the_flock_lists_this_machine(qtbot: QtBot, desk: Desk, window: Window) 
 
 
 def test_the_queue_shows_what_waits_and_is_filtered(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     name = submit(qtbot, desk, waiting("unmistakable"))
     page = gone_to(window, Place.QUEUE, QueuePage)
@@ -295,7 +303,9 @@ def test_the_queue_shows_what_waits_and_is_filtered(
     assert window.workflows.chosen.workflow == name
 
 
-def test_the_log_is_read_filtered_and_copied(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_the_log_is_read_filtered_and_copied(
+    qtbot: QtBot, desk: ViewContext, window: Window
+) -> None:
     page = gone_to(window, Place.LOG, LogPage)
     until(qtbot, lambda: "survey office" in page.text.toPlainText())
     page.filter.setText("no such word anywhere")
@@ -321,7 +331,7 @@ def test_places_by_keyboard(qtbot: QtBot, window: Window) -> None:
         until(qtbot, partial(shown, place))
 
 
-def test_escape_puts_away_what_is_said(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_escape_puts_away_what_is_said(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     desk.failed.emit("It did not work.")
     assert window.fault.isVisible()
     window._close_last()
@@ -343,7 +353,9 @@ def test_every_control_has_a_name(qtbot: QtBot, window: Window) -> None:
     assert nameless == []
 
 
-def test_settings_hold_at_once(qtbot: QtBot, desk: Desk, window: Window, login: NoLogin) -> None:
+def test_settings_hold_at_once(
+    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
+) -> None:
     until(qtbot, lambda: desk.screen.settings is not None)
     dialog = SettingsDialog(desk, login, window)
     dialog.show()
@@ -378,7 +390,7 @@ def test_settings_hold_at_once(qtbot: QtBot, desk: Desk, window: Window, login: 
     dialog.close()
 
 
-def test_what_the_agent_refuses_is_said(qtbot: QtBot, desk: Desk, window: Window) -> None:
+def test_what_the_agent_refuses_is_said(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
     until(qtbot, lambda: desk.screen.node is not None)
     desk.cancel("no such workflow")
     until(qtbot, window.fault.isVisible)
@@ -396,7 +408,7 @@ def test_the_window_is_painted_in_both_schemes(window: Window, dark: bool) -> No
 
 
 def test_a_narrow_table_leaves_out_what_can_be_spared(
-    qtbot: QtBot, desk: Desk, window: Window
+    qtbot: QtBot, desk: ViewContext, window: Window
 ) -> None:
     submit(qtbot, desk, waiting())
     table = window.workflows.table
@@ -416,7 +428,7 @@ def test_a_narrow_table_leaves_out_what_can_be_spared(
 
 @pytest.mark.parametrize("width", [900, 1280])
 def test_a_graph_is_seen_at_first_as_far_as_it_can_be_read(
-    qtbot: QtBot, desk: Desk, window: Window, width: int
+    qtbot: QtBot, desk: ViewContext, window: Window, width: int
 ) -> None:
     window.resize(width, 700)
     names = ["import", "georeference", "segment", "detect", "compare", "report"]

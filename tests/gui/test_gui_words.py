@@ -16,11 +16,11 @@ from agent.api.flock import MembersReply, MemberView
 from agent.api.values import Capabilities, TaskState
 from gui.model.agent_words import (
     cause_words,
-    in_our_words,
     move_words,
     refusal_in_our_words,
     sentence_in_our_words,
     story_line,
+    translated,
 )
 from gui.model.fault_words import fault_in_our_words
 from gui.model.flock import (
@@ -392,7 +392,7 @@ def test_clocks_ways_and_systems_of_machines() -> None:
     ],
 )  # fmt: skip
 def test_sentences_of_the_agent(sentence: str, said: str) -> None:
-    assert in_our_words(sentence) == said
+    assert translated(sentence) == said
 
 
 def test_stories_refusals_and_causes() -> None:

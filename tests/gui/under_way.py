@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.views.computer_page import ComputerPage
-from gui.views.desk import Desk
+from gui.views.desk import ViewContext
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
@@ -40,7 +40,7 @@ class Stage:
     qtbot: QtBot
     agent: HeldAgent
     bridge: WatchedBridge
-    desk: Desk
+    desk: ViewContext
     window: Window
     folder: Path
 

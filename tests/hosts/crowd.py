@@ -14,7 +14,7 @@ import json
 import sys
 from pathlib import Path
 
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.node.options import Options
 from agent.paths import Home
 
@@ -36,17 +36,17 @@ async def main() -> None:
         await asyncio.gather(*(service.stop("the measurement is over") for service in services))
 
 
-async def _peer(folder: Path, address: str, port: int, ports: range) -> Service:
+async def _peer(folder: Path, address: str, port: int, ports: range) -> Agent:
     home = Home.at(folder / f"peer{port}")
     home.prepare()
     others = [f"{address}:{each}" for each in ports if each != port]
     home.settings_file.write_text(
         f'name = "peer{port}"\nport = {port}\naddresses = {json.dumps(others)}\n'
     )
-    return await Service.start(home, Options(discovery=False, log_to_files=False))
+    return await Agent.start(home, Options(discovery=False, log_to_files=False))
 
 
-def _traffic(services: list[Service], agent: str) -> dict[str, int]:
+def _traffic(services: list[Agent], agent: str) -> dict[str, int]:
     """As the peers counted it on their links with the agent."""
     found = {"linked": 0, "messages": 0, "bytes": 0}
     for service in services:

@@ -17,7 +17,12 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api import flock, methods, session, work
+from agent.api import (
+    flock,
+    methods,
+    session,
+    work,
+)
 from agent.api.methods import Method
 from agent.client.errors import ClientError
 from agent.net.addresses import DEFAULT_PORT

@@ -15,7 +15,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from agent.api import admission, flock, methods, work
+from agent.api import (
+    admission,
+    flock,
+    methods,
+    work,
+)
 from agent.client.errors import RequestError
 from tests.hosts.commands import COMMAND_S_MAX, Following, run_command, start_command
 from tests.hosts.host import Host

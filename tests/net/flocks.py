@@ -20,7 +20,7 @@ from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import NODE_LIFE_S, Authority
 from agent.net.certificates import Applicant, Member, PrivateKey
-from agent.net.enrolment import Desk
+from agent.net.enrolment import EnrolmentServer
 from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
 from agent.net.invitation import Invitation
@@ -152,7 +152,7 @@ async def serving(handle: Handler, context: ssl.SSLContext | None = None) -> Asy
 @asynccontextmanager
 async def open_door(membership: Membership) -> AsyncIterator[Door]:
     """Listens for a member as its composition root does: first who, then what."""
-    desk = Desk(membership)
+    desk = EnrolmentServer(membership)
     door = Door(Address(LOOPBACK, 0))
 
     async def arrived(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from agent.api.errors import ServiceError
 from agent.flock import own_join_request
-from agent.flock.own_join_request import AskOffice
+from agent.flock.own_join_request import OwnJoinRequest
 from agent.net.asking import Request
 from agent.net.exchange import NotThereError
 from agent.settings.node_settings import NodeSettings
@@ -55,11 +55,11 @@ class Machine:
 @asynccontextmanager
 async def asking_at(
     path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[tuple[Asked, Machine, AskOffice]]:
+) -> AsyncIterator[tuple[Asked, Machine, OwnJoinRequest]]:
     monkeypatch.setattr(own_join_request, "FOLLOW_EVERY_S", 0.02)
     async with asked_at(first(path)) as there:
         machine = Machine(path / "new")
-        office = AskOffice(cast("Any", machine), machine.check_port, machine.join_asked)
+        office = OwnJoinRequest(cast("Any", machine), machine.check_port, machine.join_asked)
         try:
             yield there, machine, office
         finally:

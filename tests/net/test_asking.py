@@ -14,7 +14,7 @@ import pytest
 from agent.net import certificates, join_requests
 from agent.net.addresses import Address
 from agent.net.asking import Door, Request, begin_request, find_door
-from agent.net.enrolment import Desk
+from agent.net.enrolment import EnrolmentServer
 from agent.net.enrolment_messages import (
     Collect,
     DecideRequest,
@@ -60,7 +60,7 @@ class Asked:
 async def asked_at(keeper: Membership, *, may_ask: bool = True) -> AsyncIterator[Asked]:
     told: list[JoinRequest] = []
     requests = requests_of(keeper, told.append)
-    desk = Desk(keeper, requests=requests, may_ask=may_ask)
+    desk = EnrolmentServer(keeper, requests=requests, may_ask=may_ask)
     async with serving(desk.serve, keeper.tls.server) as port:
         try:
             yield Asked(keeper, requests, Address(LOOPBACK, port), told)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from agent.net import certificates, enrolment, identity
 from agent.net.addresses import Address
 from agent.net.book_sharing import share_book
-from agent.net.enrolment import Desk, Share
+from agent.net.enrolment import EnrolmentServer, Share
 from agent.net.invitation import Invitation
 from agent.net.invitation_book import Entry, InvitationBook, _joined, proof_of, tag_of
 from agent.net.joining import AddressesOf, join_flock, keep_up
@@ -41,7 +41,7 @@ NOW_S = 1_800_000_000.0
 @asynccontextmanager
 async def sharing_door(membership: Membership, share: Share) -> AsyncIterator[Door]:
     """Listens as a keeper that asks the others before it lets anybody in."""
-    desk = Desk(membership, share=share)
+    desk = EnrolmentServer(membership, share=share)
     async with serving(desk.serve, membership.tls.server) as port:
         yield Door(Address(LOOPBACK, port))
 

@@ -13,7 +13,12 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from agent.net import link, link_greeting, link_reception, links
+from agent.net import (
+    link,
+    link_greeting,
+    link_reception,
+    links,
+)
 from agent.net.link_refusals import Cause
 from agent.net.wire import Kind, Opening, frame, opening_frame, refused_frame
 from agent.protocol import codec

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from agent.flock import nearby
-from agent.flock.nearby import Lookout
+from agent.flock.nearby import NearbyFlocks
 from agent.net import asking
 from agent.net.addresses import Address
 from agent.net.asking import find_door
 from agent.net.discovery_record import Sighting
-from agent.net.enrolment import Desk
+from agent.net.enrolment import EnrolmentServer
 from agent.net.refusals import MembershipError
 from agent.settings.node_settings import NodeSettings
 from tests.net.flocks import LOOPBACK, first, serving
@@ -66,7 +66,7 @@ def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
 
     async def scenario() -> None:
         keeper = first(tmp_path)
-        desk = Desk(keeper)
+        desk = EnrolmentServer(keeper)
         async with serving(keep_silent) as port, serving(desk.serve, keeper.tls.server) as good:
             flock_id = keeper.flock.flock_id
             told = [
@@ -74,7 +74,7 @@ def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
                 for number in range(FLOCKS)
             ]
             told.append(Sighting("first", flock_id, 1, (Address(LOOPBACK, good),)))
-            lookout = Lookout(NodeSettings(), lambda: None, discover=False)
+            lookout = NearbyFlocks(NodeSettings(), lambda: None, discover=False)
             monkeypatch.setattr(lookout, "_discovery", Heard(told))
             found = await lookout.flocks()
             assert [(each.name, each.askable) for each in found[:2]] == [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.node.agent import Service
+from agent.node.agent import Agent
 from agent.node.facts import Notice
 from agent.node.options import Options
 from agent.paths import Home
@@ -50,7 +50,7 @@ async def touch() -> None:
 
 def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Home) -> None:
     async def test() -> None:
-        service = await Service.start(home, Options(discovery=False, log_to_files=False))
+        service = await Agent.start(home, Options(discovery=False, log_to_files=False))
         told: list[Notice] = []
         service.subscribe(told.append)
         try:
@@ -76,7 +76,7 @@ def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
     monkeypatch.setenv("DISPLAY", f":{number}")
 
     async def test() -> None:
-        service = await Service.start(home, Options(discovery=False, log_to_files=False))
+        service = await Agent.start(home, Options(discovery=False, log_to_files=False))
         try:
             await eventually(lambda: service.live.presence.volunteering)
             server.kill()

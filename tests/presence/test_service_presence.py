@@ -21,7 +21,7 @@ from agent.presence.looking import CALM_S, Looker, Sources
 from agent.presence.pause import keep_wish
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
-from agent.presence.watching import ServicePresence
+from agent.presence.watching import PresenceWatcher
 from agent.presence.wishes import Wish
 from agent.protocol.events import PresenceChanged
 from agent.settings.editing import keep_rules
@@ -97,8 +97,8 @@ class Machine:
 @asynccontextmanager
 async def presence(
     folder: Path, machine: Machine, rules: Rules = WATCHFUL, *, starts_paused: bool = False
-) -> AsyncIterator[ServicePresence]:
-    found = ServicePresence(
+) -> AsyncIterator[PresenceWatcher]:
+    found = PresenceWatcher(
         folder,
         rules,
         partial(keep_rules, folder / "settings.toml"),

@@ -20,7 +20,7 @@ from agent.protocol import events as ev
 from agent.protocol.clock import Instant
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.reading import Reading
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import Dataset, DatasetId, InputRef, RunName, TaskId, TaskSpec
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
@@ -465,7 +465,7 @@ class Stage:
         assert len(hosts) == 1, f"{task} ended on {hosts}"
         return hosts.pop()
 
-    def _readings(self, task: TaskId) -> list[Reading]:
+    def _readings(self, task: TaskId) -> list[DerivedState]:
         readings = [node.table.reading(task) for node in self.living().values()]
         assert all(readings), f"{task} is not known everywhere"
         return [reading for reading in readings if reading is not None]

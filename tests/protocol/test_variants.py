@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.protocol import table, untold
+from agent.protocol import pending_news, table
 from agent.protocol.claims import Claims
 from agent.protocol.merge import join_lives
 from tests.sim.classes import CLASSES
@@ -62,9 +62,9 @@ def test_the_whole_protocol_keeps_every_promise_there(kind: str) -> None:
 def test_a_rewrite_is_undone_and_reaches_every_name() -> None:
     right = Claims.on_tick
     with Rewrite(join_lives, nothing).made(), Rewrite(Claims.on_tick, nothing).made():
-        assert vars(table)["join_lives"] is vars(untold)["join_lives"] is not join_lives
+        assert vars(table)["join_lives"] is vars(pending_news)["join_lives"] is not join_lives
         assert Claims.on_tick is not right
-    assert vars(table)["join_lives"] is vars(untold)["join_lives"] is join_lives
+    assert vars(table)["join_lives"] is vars(pending_news)["join_lives"] is join_lives
     assert Claims.on_tick is right
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.host import memory
-from agent.host.memory import Hoard, as_in_file, let_go_of_files
+from agent.host.memory import MemoryTrimmer, as_in_file, let_go_of_files
 
 ANONYMOUS = b"""
 5000-6000 r-xp 00000000 00:00 0                          [vdso]
@@ -66,7 +66,7 @@ def test_what_has_just_come_stays_once(
     monkeypatch.setattr(memory, "_held_bytes", lambda: (memory.WORTH_BYTES, 0))
     monkeypatch.setattr(memory, "let_go_of_files", gone.extend)
 
-    Hoard().give_back()
+    MemoryTrimmer().give_back()
 
     assert gone == [old]
 
@@ -75,7 +75,7 @@ def test_what_has_just_come_stays_once(
 def test_everything_works_on() -> None:
     expected = hashlib.sha256(bytes(1_000)).hexdigest()
 
-    Hoard().give_back()
+    MemoryTrimmer().give_back()
     let_go_of_files(as_in_file(Path("/proc/self/smaps").read_bytes()))
 
     assert hashlib.sha256(bytes(1_000)).hexdigest() == expected
@@ -89,7 +89,7 @@ def test_where_little_has_happened_nothing_is_done(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(memory, "_held_bytes", lambda: next(looks))
     monkeypatch.setattr(memory, "_pieces", frozenset)
     monkeypatch.setattr(memory, "_call", lambda *_: trimmed.append)
-    hoard = Hoard()
+    hoard = MemoryTrimmer()
 
     after_each = []
     for _ in range(5):

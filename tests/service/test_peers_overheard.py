@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from agent.flock.peers import PeerBook
+from agent.flock.peer_status import PeerStatuses
 from agent.net.addresses import Address
 from agent.net.link import Traffic
 from agent.net.links import LinkReport
@@ -15,12 +15,12 @@ STATUS = Status(1, 1, "ant", "1", 1, True, False, "", 30, 10, Capabilities(), {}
 LINK = LinkReport("a", "ant", Address("192.0.2.1", 1), True, 1, 5.0, None, 0, Traffic())
 
 
-def load(book: PeerBook) -> int:
+def load(book: PeerStatuses) -> int:
     return book.facts([LINK], 100.0)[0].load_percent
 
 
 def test_the_load_comes_with_the_beats_and_only_a_change_is_news() -> None:
-    book = PeerBook()
+    book = PeerStatuses()
     book.linked("a")
     assert book.heard("a", STATUS, 1_000)
     assert load(book) == 30
@@ -30,7 +30,7 @@ def test_the_load_comes_with_the_beats_and_only_a_change_is_news() -> None:
 
 
 def test_a_status_that_is_told_again_brings_no_old_load_back() -> None:
-    book = PeerBook()
+    book = PeerStatuses()
     book.linked("a")
     book.heard("a", structs.replace(BEAT, load_percent=0), 1_000)
     book.heard("a", STATUS, 1_000)
@@ -38,7 +38,7 @@ def test_a_status_that_is_told_again_brings_no_old_load_back() -> None:
 
 
 def test_an_earlier_version_tells_its_load_with_its_status() -> None:
-    book = PeerBook()
+    book = PeerStatuses()
     book.linked("a")
     assert not book.heard("a", BEAT, 1_000)
     book.heard("a", STATUS, 1_000)

@@ -22,7 +22,7 @@ from agent.protocol.datasets import Datasets
 from agent.protocol.digest import DigestTree, bucket_of
 from agent.protocol.healing import Healing
 from agent.protocol.messages import Heartbeat
-from agent.protocol.reading import Reading
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import (
     Failed,
     Life,
@@ -71,20 +71,20 @@ def submission_heard_first(_right: Wrong, mine: Any, _theirs: Any) -> Any:
     return mine
 
 
-def cancel_before_success(right: Wrong, spec: TaskSpec, life: Life, *rest: Any) -> Reading:
+def cancel_before_success(right: Wrong, spec: TaskSpec, life: Life, *rest: Any) -> DerivedState:
     """A cancel wish is read before a success."""
-    read: Reading = right(spec, life, *rest)
+    read: DerivedState = right(spec, life, *rest)
     if read.outcome is not None and life.cancel >= reading.effective_generation(life):
-        return Reading(TaskState.CANCELLED, reason="cancelled", inputs=read.inputs)
+        return DerivedState(TaskState.CANCELLED, reason="cancelled", inputs=read.inputs)
     return read
 
 
-def failures_before_success(right: Wrong, spec: TaskSpec, life: Life, *rest: Any) -> Reading:
+def failures_before_success(right: Wrong, spec: TaskSpec, life: Life, *rest: Any) -> DerivedState:
     """Too many failures are read before a success: final is final."""
-    read: Reading = right(spec, life, *rest)
+    read: DerivedState = right(spec, life, *rest)
     failed = sum(isinstance(run.phase, Failed) for run in life.runs)
     if read.outcome is not None and failed >= spec.failures_max:
-        return Reading(TaskState.ABORTED, reason=f"failed {failed} times", inputs=read.inputs)
+        return DerivedState(TaskState.ABORTED, reason=f"failed {failed} times", inputs=read.inputs)
     return read
 
 

@@ -21,7 +21,12 @@ from pathlib import Path
 from agent.api.flock import FlockCreate, Invite, Join, Peers
 from agent.api.methods import FLOCK_CREATE, INVITE, JOIN, PEERS, STOP
 from agent.api.session import Stop
-from agent.client import Client, ClientError, Home, NoAgentError
+from agent.client import (
+    Client,
+    ClientError,
+    Home,
+    NoAgentError,
+)
 
 NAMES = ("heron", "kestrel", "merlin", "osprey", "swift", "dipper", "plover", "siskin", "wren")
 FLOCK = "demo"

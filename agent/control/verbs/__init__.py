@@ -1,6 +1,6 @@
 """The verbs of the client protocol, a file for each noun, under the names of the contract."""
 
-from agent.control.call import Verb
+from agent.control.request_context import Verb
 from agent.control.verbs import (
     admission,
     datasets,

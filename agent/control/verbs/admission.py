@@ -17,12 +17,12 @@ from agent.api.admission import (
 )
 from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, NEARBY, REFUSE, REQUESTS, WITHDRAW_ASK
 from agent.control.admission import ask_view, decided, refusing, request_view
-from agent.control.call import Call, serves
 from agent.control.membership import required_flock
+from agent.control.request_context import RequestContext, serves
 
 
 @serves(NEARBY)
-async def nearby(call: Call, params: Nearby) -> NearbyReply:
+async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
     """Which flocks are on this network.
 
     As far as they answer within a moment.
@@ -36,7 +36,7 @@ async def nearby(call: Call, params: Nearby) -> NearbyReply:
 
 
 @serves(ASK)
-async def ask(call: Call, params: Ask) -> AskView:
+async def ask(call: RequestContext, params: Ask) -> AskView:
     """This machine wants to join a flock that nobody invited it to.
 
     The flock's people see the request when this is answered.
@@ -46,7 +46,7 @@ async def ask(call: Call, params: Ask) -> AskView:
 
 
 @serves(ASKED)
-async def asked(call: Call, params: Asked) -> AskView:
+async def asked(call: RequestContext, params: Asked) -> AskView:
     """What has become of this machine's request.
 
     The last one of this start of the agent.
@@ -55,7 +55,7 @@ async def asked(call: Call, params: Asked) -> AskView:
 
 
 @serves(CONFIRM_ASK)
-async def confirm_ask(call: Call, params: ConfirmAsk) -> AskView:
+async def confirm_ask(call: RequestContext, params: ConfirmAsk) -> AskView:
     """A person here says that the keeper shows the same code.
 
     Only with the code of the request that is open, so that no other one is meant.
@@ -64,7 +64,7 @@ async def confirm_ask(call: Call, params: ConfirmAsk) -> AskView:
 
 
 @serves(WITHDRAW_ASK)
-async def withdraw_ask(call: Call, params: WithdrawAsk) -> AskView:
+async def withdraw_ask(call: RequestContext, params: WithdrawAsk) -> AskView:
     """This machine does not want to join any more.
 
     Without a request nothing happens.
@@ -73,7 +73,7 @@ async def withdraw_ask(call: Call, params: WithdrawAsk) -> AskView:
 
 
 @serves(REQUESTS)
-async def requests(call: Call, params: Requests) -> RequestsReply:
+async def requests(call: RequestContext, params: Requests) -> RequestsReply:
     """Which machines ask to be let in.
 
     Every member knows; keepers can answer.
@@ -85,7 +85,7 @@ async def requests(call: Call, params: Requests) -> RequestsReply:
 
 
 @serves(ADMIT)
-async def admit(call: Call, params: Admit) -> Answered:
+async def admit(call: RequestContext, params: Admit) -> Answered:
     """A machine that asks is let in.
 
     It belongs as soon as it has come, which it does when a person there agrees too.
@@ -94,7 +94,7 @@ async def admit(call: Call, params: Admit) -> Answered:
 
 
 @serves(REFUSE)
-async def refuse(call: Call, params: Refuse) -> Answered:
+async def refuse(call: RequestContext, params: Refuse) -> Answered:
     """A machine that asks is not let in.
 
     It is told so; it may ask again.

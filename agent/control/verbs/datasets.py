@@ -33,12 +33,12 @@ from agent.api.methods import (
 )
 from agent.api.rpc import ErrorCode
 from agent.control.bringing import brought
-from agent.control.call import Call, serves
 from agent.control.naming import find_workflow
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
+from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
-from agent.data.datasets import DatasetFacts
+from agent.data.node_datasets import DatasetFacts
 from agent.protocol.records import Dataset, TaskSpec
 
 
@@ -54,7 +54,7 @@ class _Known:
 
 
 @serves(DATASETS)
-async def datasets(call: Call, params: Datasets) -> DatasetsReply:
+async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
     """What is kept, where, and what made it.
 
     Those of the table and those on this disk, the newest first.
@@ -74,7 +74,7 @@ async def datasets(call: Call, params: Datasets) -> DatasetsReply:
     )
 
 
-def _known(surface: Surface, only: str) -> dict[str, _Known]:
+def _known(surface: NodePort, only: str) -> dict[str, _Known]:
     table, found = surface.table, dict[str, _Known]()
     for workflow in table.workflows.values():
         name, submitted_ms = workflow.spec.workflow, workflow.spec.submitted[0]
@@ -93,7 +93,7 @@ def _known(surface: Surface, only: str) -> dict[str, _Known]:
 
 
 def _view(
-    surface: Surface, name: str, known: _Known | None, here: DatasetFacts | None
+    surface: NodePort, name: str, known: _Known | None, here: DatasetFacts | None
 ) -> DatasetView:
     kept = here.kept if here else None
     nodes = here.nodes if here else surface.datasets.holders(name)
@@ -117,7 +117,7 @@ def _view(
 
 
 @serves(ADD_DATASET)
-async def add_dataset(call: Call, params: AddDataset) -> DatasetAdded:
+async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
     """A file or folder of this machine is taken into the store.
 
     By its whole path: the agent does not know where the client is.
@@ -137,7 +137,7 @@ async def add_dataset(call: Call, params: AddDataset) -> DatasetAdded:
 
 
 @serves(BEGIN_UPLOAD)
-async def begin_upload(call: Call, params: BeginUpload) -> UploadBegun:
+async def begin_upload(call: RequestContext, params: BeginUpload) -> UploadBegun:
     """A client is about to send a file or a folder.
 
     It is forgotten with the connection.
@@ -147,7 +147,7 @@ async def begin_upload(call: Call, params: BeginUpload) -> UploadBegun:
 
 
 @serves(UPLOAD_CHUNK)
-async def upload_chunk(call: Call, params: UploadChunk) -> ChunkTaken:
+async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
     """A piece of what a client sends.
 
     In order within each file: whoever sends several at once waits for the answers.
@@ -167,7 +167,7 @@ async def upload_chunk(call: Call, params: UploadChunk) -> ChunkTaken:
 
 
 @serves(END_UPLOAD)
-async def end_upload(call: Call, params: EndUpload) -> DatasetAdded:
+async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
     """What a client has sent becomes a dataset.
 
     Moved into the store, not copied; on other disks too as soon as it is there.
@@ -183,7 +183,7 @@ async def end_upload(call: Call, params: EndUpload) -> DatasetAdded:
 
 
 @serves(DATASET_FILES)
-async def dataset_files(call: Call, params: DatasetFiles) -> FilesReply:
+async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesReply:
     """What a dataset is made of; it is brought here first.
 
     In the order of their paths.
@@ -204,7 +204,7 @@ async def dataset_files(call: Call, params: DatasetFiles) -> FilesReply:
 
 
 @serves(READ_DATASET)
-async def read_dataset(call: Call, params: ReadDataset) -> DatasetPiece:
+async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiece:
     """A piece of a file of a dataset.
 
     Behind the end there is nothing, which is no fault.

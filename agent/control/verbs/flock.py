@@ -21,16 +21,16 @@ from agent.api.flock import (
 )
 from agent.api.methods import DOCTOR, EXPEL, FLOCK_CREATE, INVITE, JOIN, LEAVE, MEMBERS, PEERS
 from agent.control.admission import asks_to_be_let_in, open_requests
-from agent.control.call import Call, serves
 from agent.control.copied import own_identity_copied
 from agent.control.diagnosis import findings
 from agent.control.machines import node_view, peer_views
 from agent.control.membership import joined, required_flock, required_membership
 from agent.control.naming import find_member
+from agent.control.request_context import RequestContext, serves
 
 
 @serves(PEERS)
-async def peers(call: Call, params: Peers) -> PeersReply:
+async def peers(call: RequestContext, params: Peers) -> PeersReply:
     """The machines that this node sees, and the members that it does not.
 
     In the order of names, those without a link with what is known of why.
@@ -44,7 +44,7 @@ async def peers(call: Call, params: Peers) -> PeersReply:
 
 
 @serves(MEMBERS)
-async def members(call: Call, params: Members) -> MembersReply:
+async def members(call: RequestContext, params: Members) -> MembersReply:
     """Who belongs to the flock, and who did.
 
     In the order of names.
@@ -72,7 +72,7 @@ async def members(call: Call, params: Members) -> MembersReply:
 
 
 @serves(FLOCK_CREATE)
-async def flock_create(call: Call, params: FlockCreate) -> Joined:
+async def flock_create(call: RequestContext, params: FlockCreate) -> Joined:
     """A flock with this machine as its first member.
 
     Refused where there is a flock already.
@@ -81,7 +81,7 @@ async def flock_create(call: Call, params: FlockCreate) -> Joined:
 
 
 @serves(INVITE)
-async def invite(call: Call, params: Invite) -> Invitation:
+async def invite(call: RequestContext, params: Invite) -> Invitation:
     """A text, and a file of the same, by which other machines join.
 
     Only a keeper can; another member is told who is one.
@@ -98,7 +98,7 @@ async def invite(call: Call, params: Invite) -> Invitation:
 
 
 @serves(JOIN)
-async def join(call: Call, params: Join) -> Joined:
+async def join(call: RequestContext, params: Join) -> Joined:
     """This machine joins the flock that invites it.
 
     What it has in its table goes with it.
@@ -107,7 +107,7 @@ async def join(call: Call, params: Join) -> Joined:
 
 
 @serves(EXPEL)
-async def expel(call: Call, params: Expel) -> Expelled:
+async def expel(call: RequestContext, params: Expel) -> Expelled:
     """A member is sent away, for ever.
 
     By its id, so that the name of one cannot hit another.
@@ -119,7 +119,7 @@ async def expel(call: Call, params: Expel) -> Expelled:
 
 
 @serves(LEAVE)
-async def leave(call: Call, params: Leave) -> Left:
+async def leave(call: RequestContext, params: Leave) -> Left:
     """This machine leaves its flock.
 
     What it runs is handed back first.
@@ -130,7 +130,7 @@ async def leave(call: Call, params: Leave) -> Left:
 
 
 @serves(DOCTOR)
-async def doctor(call: Call, params: Doctor) -> DoctorReply:
+async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     """Why a machine is not seen, in sentences with what to do.
 
     From what this node knows of itself; nothing is tried out.

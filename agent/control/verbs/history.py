@@ -17,9 +17,9 @@ from agent.api.history import (
 from agent.api.methods import HISTORY, RUNS, STATISTICS
 from agent.api.rpc import ErrorCode
 from agent.api.values import TaskState
-from agent.control.call import Call, serves
 from agent.control.naming import find_task, find_workflow
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 from agent.control.run_views import task_runs
 from agent.storage.history import Sums, TaskRow, Wanted
 
@@ -27,7 +27,7 @@ HOUR_MS = 3_600_000
 
 
 @serves(RUNS)
-async def runs(call: Call, params: Runs) -> RunsReply:
+async def runs(call: RequestContext, params: Runs) -> RunsReply:
     """The timeline of tasks, who had them when.
 
     In the order of the author; phases are those that this node has seen.
@@ -56,7 +56,7 @@ async def runs(call: Call, params: Runs) -> RunsReply:
 
 
 @serves(HISTORY)
-async def history(call: Call, params: History) -> HistoryReply:
+async def history(call: RequestContext, params: History) -> HistoryReply:
     """What became of tasks, also of those that the flock has forgotten.
 
     The latest first.
@@ -95,7 +95,7 @@ def _view(row: TaskRow) -> TaskHistory:
 
 
 @serves(STATISTICS)
-async def statistics(call: Call, params: Statistics) -> StatisticsReply:
+async def statistics(call: RequestContext, params: Statistics) -> StatisticsReply:
     """What this machine gave in each week, and what the flock did.
 
     Weeks begin on Monday by this machine's calendar, which may have hours more or less.

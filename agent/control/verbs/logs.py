@@ -13,9 +13,9 @@ from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply, LogLine, TaskLog, TaskLogPart
 from agent.api.methods import AGENT_LOG, TASK_LOG
 from agent.api.rpc import ErrorCode
-from agent.control.call import Call, serves
 from agent.control.naming import find_task
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 from agent.control.run_views import find_run
 from agent.history.log_reading import Filter, Lines, read_lines, read_piece, task_log_file
 from agent.protocol.records import Run, TaskSpec
@@ -27,7 +27,7 @@ AGENT_LOG_LOOK_EVERY_S = 0.25
 
 
 @serves(TASK_LOG)
-async def task_log(call: Call, params: TaskLog) -> TaskLogPart:
+async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
     """What a task has printed, wherever it runs or ran.
 
     Before the first run there is nothing; who waits is answered when there is more.
@@ -48,7 +48,9 @@ async def task_log(call: Call, params: TaskLog) -> TaskLogPart:
     return await _here(call, params, spec, run, deadline_s)
 
 
-async def _elsewhere(call: Call, params: TaskLog, spec: TaskSpec, run: Run) -> TaskLogPart:
+async def _elsewhere(
+    call: RequestContext, params: TaskLog, spec: TaskSpec, run: Run
+) -> TaskLogPart:
     host = call.surface.name_of(run.host)
     if params.here_only:
         sentence = f"{spec.name} ran on {host}, not on {call.surface.name}"
@@ -58,7 +60,7 @@ async def _elsewhere(call: Call, params: TaskLog, spec: TaskSpec, run: Run) -> T
 
 
 async def _here(
-    call: Call, params: TaskLog, spec: TaskSpec, run: Run, deadline_s: float
+    call: RequestContext, params: TaskLog, spec: TaskSpec, run: Run, deadline_s: float
 ) -> TaskLogPart:
     folder = Path(call.surface.facts().log_folder)
     path = task_log_file(folder, spec.task, run.generation, run.attempt)
@@ -77,13 +79,13 @@ async def _here(
     return TaskLogPart(spec.task, run_id(run), host, text, offset, end, size, over)
 
 
-def _live(call: Call, spec: TaskSpec, run: Run) -> bool:
+def _live(call: RequestContext, spec: TaskSpec, run: Run) -> bool:
     """Asked anew each time: the table holds new values, not changed ones."""
     runs = call.surface.table.life(spec.task).runs
     return any(each.live for each in runs if run_id(each) == run_id(run))
 
 
-def _ended(call: Call, spec: TaskSpec) -> bool:
+def _ended(call: RequestContext, spec: TaskSpec) -> bool:
     reading = call.surface.table.reading(spec.task)
     return reading is not None and (reading.outcome is not None or bool(reading.reason))
 
@@ -100,7 +102,7 @@ def _whole_letters(data: bytes, *, last: bool) -> bytes:
 
 
 @serves(AGENT_LOG)
-async def agent_log(call: Call, params: AgentLog) -> AgentLogReply:
+async def agent_log(call: RequestContext, params: AgentLog) -> AgentLogReply:
     """Lines of the agent's own log, the last ones or those that come.
 
     Who waits is answered as soon as there is a line that it wants.

@@ -15,22 +15,22 @@ from agent.api.programs import (
     RefuseProgram,
 )
 from agent.api.rpc import ErrorCode
-from agent.control.call import Call, serves
-from agent.control.flock_programs import Told
+from agent.control.flock_programs import ProgramAnswers
 from agent.control.program_views import descriptions, find_published, program_views
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
 
 
 @serves(PROGRAMS)
-async def programs(call: Call, params: Programs) -> ProgramsReply:
+async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
     """What the flock can run, and where.
 
     In the order of names, with what the descriptions say here and on other machines.
     """
     folder = Path(call.surface.home.programs)
     described, broken = await asyncio.to_thread(descriptions, folder)
-    told = Told() if params.own else await call.programs.told(described)
+    told = ProgramAnswers() if params.own else await call.programs.told(described)
     return ProgramsReply(
         program_views(call.surface, described, told),
         tuple(BrokenProgram(name, fault) for name, fault in broken),
@@ -39,7 +39,7 @@ async def programs(call: Call, params: Programs) -> ProgramsReply:
 
 
 @serves(PUBLISH)
-async def publish(call: Call, params: Publish) -> Published:
+async def publish(call: RequestContext, params: Publish) -> Published:
     """A program folder of this machine is given to the flock.
 
     By its whole path: the agent does not know where the client is.
@@ -55,7 +55,7 @@ async def publish(call: Call, params: Publish) -> Published:
 
 
 @serves(ACCEPT_PROGRAM)
-async def accept_program(call: Call, params: AcceptProgram) -> Decided:
+async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided:
     """A published program may run on this machine.
 
     It is brought here, so that a fault of it is told now.
@@ -67,7 +67,7 @@ async def accept_program(call: Call, params: AcceptProgram) -> Decided:
 
 
 @serves(REFUSE_PROGRAM)
-async def refuse_program(call: Call, params: RefuseProgram) -> Decided:
+async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided:
     """A published program never runs on this machine.
 
     What was accepted can be refused later.

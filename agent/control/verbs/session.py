@@ -7,12 +7,12 @@ from agent.api.methods import EVENTS, HELLO, STOP
 from agent.api.rpc import ErrorCode
 from agent.api.session import Events, Hello, Stop, Stopping, Subscribed, Welcome
 from agent.api.values import CLIENT_PROTOCOL
-from agent.control.call import Call, serves
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 
 
 @serves(HELLO)
-async def hello(call: Call, params: Hello) -> Welcome:
+async def hello(call: RequestContext, params: Hello) -> Welcome:
     """The token, and who is here. Until it was said no other verb is heard.
 
     Compared in constant time: the other end may be anybody of this machine.
@@ -34,7 +34,7 @@ async def hello(call: Call, params: Hello) -> Welcome:
 
 
 @serves(EVENTS)
-async def events(call: Call, params: Events) -> Subscribed:
+async def events(call: RequestContext, params: Events) -> Subscribed:
     """What happens from now on, or from where the client was cut off.
 
     Nothing is awaited here, so that the events follow the answer without a gap.
@@ -46,7 +46,7 @@ async def events(call: Call, params: Events) -> Subscribed:
 
 
 @serves(STOP)
-async def stop(call: Call, params: Stop) -> Stopping:
+async def stop(call: RequestContext, params: Stop) -> Stopping:
     """The agent ends, after it has handed back what it runs.
 
     Answered before it is done; the end of the connection says that it was.

@@ -8,14 +8,14 @@ from msgspec.structs import asdict
 from agent.api.methods import CHANGE_SETTINGS, SETTINGS
 from agent.api.rpc import ErrorCode
 from agent.api.settings import ChangeSettings, Settings, SettingsView
-from agent.control.call import Call, serves
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 from agent.control.settings_view import settings_view
 from agent.settings.editing import keep_changes
 
 
 @serves(SETTINGS)
-async def settings(call: Call, params: Settings) -> SettingsView:
+async def settings(call: RequestContext, params: Settings) -> SettingsView:
     """How this node is set up, and which of it waits for a restart.
 
     As the file says, which is what holds after the next start.
@@ -24,7 +24,7 @@ async def settings(call: Call, params: Settings) -> SettingsView:
 
 
 @serves(CHANGE_SETTINGS)
-async def change_settings(call: Call, params: ChangeSettings) -> SettingsView:
+async def change_settings(call: RequestContext, params: ChangeSettings) -> SettingsView:
     """Those that an owner may change while the agent runs.
 
     Kept in the settings file; the reply tells which hold only after a restart.

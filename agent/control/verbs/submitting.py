@@ -16,12 +16,12 @@ from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
 from agent.api.wording import suggestion
 from agent.api.work import Submit, Submitted, Task
 from agent.control.acceptance import acceptances
-from agent.control.call import Call, serves
 from agent.control.dry_run import machines_seen, plan_tasks
 from agent.control.gates import with_names
 from agent.control.naming import readable, task_id
 from agent.control.program_views import descriptions
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.admission import fault_of
@@ -30,7 +30,7 @@ from agent.protocol.table import Table
 
 
 @serves(SUBMIT)
-async def submit(call: Call, params: Submit) -> Submitted:
+async def submit(call: RequestContext, params: Submit) -> Submitted:
     """A workflow as its author wrote it becomes records of the flock.
 
     Answered when it is on as many disks as can be had now.
@@ -168,7 +168,7 @@ def _published(task: Task) -> records.Dataset | None:
 
 
 @serves(PLAN)
-async def plan(call: Call, params: Plan) -> PlanReply:
+async def plan(call: RequestContext, params: Plan) -> PlanReply:
     """A dry run; where each task could run, why not elsewhere, when it all might end.
 
     Nothing is kept of it.
@@ -194,7 +194,7 @@ async def plan(call: Call, params: Plan) -> PlanReply:
     return PlanReply(known, (), tuple(plans), helping, end_ms, missing, waits)
 
 
-async def _missing(call: Call, programs: set[str]) -> tuple[str, ...]:
+async def _missing(call: RequestContext, programs: set[str]) -> tuple[str, ...]:
     """Programs that are there, and of which this machine cannot learn what they do."""
     described, _ = await asyncio.to_thread(descriptions, Path(call.surface.home.programs))
     return (await call.programs.told(described)).missing(programs)

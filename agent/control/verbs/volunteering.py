@@ -5,13 +5,13 @@ import time
 from agent.api.methods import PAUSE, RESUME, SET_VOLUNTEERING, VOLUNTEERING
 from agent.api.rpc import ErrorCode
 from agent.api.volunteering import Pause, Resume, SetVolunteering, Volunteering, VolunteeringView
-from agent.control.call import Call, serves
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 from agent.control.volunteering import rules_of, volunteering_view
 
 
 @serves(PAUSE)
-async def pause(call: Call, params: Pause) -> VolunteeringView:
+async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
     """This machine is wanted by its owner, for a while or until further notice.
 
     Kept over restarts; what runs is suspended at once, or let end first.
@@ -32,7 +32,7 @@ async def pause(call: Call, params: Pause) -> VolunteeringView:
 
 
 @serves(RESUME)
-async def resume(call: Call, params: Resume) -> VolunteeringView:
+async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
     """The pause is over, the rules count again.
 
     Whether it helps then is for the rules to say.
@@ -43,7 +43,7 @@ async def resume(call: Call, params: Resume) -> VolunteeringView:
 
 
 @serves(VOLUNTEERING)
-async def volunteering(call: Call, params: Volunteering) -> VolunteeringView:
+async def volunteering(call: RequestContext, params: Volunteering) -> VolunteeringView:
     """Whether this machine helps, by which rules, and what each source of presence sees.
 
     All sources are looked at, needed or not: whoever asks wants to know what they see.
@@ -52,7 +52,7 @@ async def volunteering(call: Call, params: Volunteering) -> VolunteeringView:
 
 
 @serves(SET_VOLUNTEERING)
-async def set_volunteering(call: Call, params: SetVolunteering) -> VolunteeringView:
+async def set_volunteering(call: RequestContext, params: SetVolunteering) -> VolunteeringView:
     """Other rules for when this machine helps.
 
     Kept in the settings file; rules that leave no moment to help are refused.

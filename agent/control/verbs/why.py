@@ -8,11 +8,11 @@ from agent.api.methods import WHY
 from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
 from agent.control.acceptance import listed, unaccepted
-from agent.control.call import Call, serves
 from agent.control.causes import moved_by
 from agent.control.dry_run import Machine, machines_seen
 from agent.control.naming import find_task, readable
-from agent.control.surface import Surface
+from agent.control.node_port import NodePort
+from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.matching import failed_on, misfit
 from agent.protocol.records import NodeId, TaskId, TaskSpec
@@ -22,7 +22,7 @@ _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
 
 
 @serves(WHY)
-async def why(call: Call, params: Why) -> Story:
+async def why(call: RequestContext, params: Why) -> Story:
     """The story of a task, and what it waits for, in sentences.
 
     What this node knows: another one may have seen more of the way.
@@ -36,7 +36,7 @@ async def why(call: Call, params: Why) -> Story:
     )
 
 
-def _machines(spec: TaskSpec, surface: Surface) -> Iterator[str]:
+def _machines(spec: TaskSpec, surface: NodePort) -> Iterator[str]:
     """A sentence for each machine that is seen."""
     hands = tasks_by_host(surface.table)
     reasons = _reasons(surface)
@@ -64,14 +64,14 @@ def _remedy(spec: TaskSpec, machine: Machine) -> str:
     return f": `wingbeat programs accept {spec.program}` there lets it"
 
 
-def _reasons(surface: Surface) -> dict[NodeId, str]:
+def _reasons(surface: NodePort) -> dict[NodeId, str]:
     facts = surface.facts()
     told = {peer.node: peer.reason for peer in facts.peers}
     told[facts.node] = facts.presence_reason
     return {node: reason or "it says no reason" for node, reason in told.items()}
 
 
-def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
+def _moves(task: TaskId, surface: NodePort) -> Iterator[Move]:
     """The node's lines, taken apart, with names in the places of ids."""
     names = {member.node: member.name for member in surface.members()}
     names.setdefault(surface.node_id, surface.name)  # without a flock there are no members
@@ -86,7 +86,7 @@ def _moves(task: TaskId, surface: Surface) -> Iterator[Move]:
         yield Move(int(found["at_ms"]), what, cause)
 
 
-def _now(task: TaskView, spec: TaskSpec, surface: Surface) -> str:
+def _now(task: TaskView, spec: TaskSpec, surface: NodePort) -> str:
     match task.state:
         case TaskState.SUBMITTED:
             return f"{task.name} {task.reason or 'waits for what it needs'}"
@@ -118,7 +118,7 @@ def _because(reason: str) -> str:
     return f": it {reason}" if reason.startswith("failed") else f": {reason}"
 
 
-def _helpers(spec: TaskSpec, surface: Surface) -> str:
+def _helpers(spec: TaskSpec, surface: NodePort) -> str:
     facts, machines = surface.facts(), machines_seen(surface)
     willing = [each for each in machines if each.helps]
     if not willing:

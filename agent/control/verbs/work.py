@@ -13,11 +13,11 @@ from agent.api.work import (
     StatusReply,
     Wished,
 )
-from agent.control.call import Call, serves
 from agent.control.gates import attachment_fault
 from agent.control.machines import node_view
 from agent.control.naming import find_task, find_workflow
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import priority_value
 from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events, records
@@ -25,7 +25,7 @@ from agent.protocol.states import TaskState
 
 
 @serves(CANCEL)
-async def cancel(call: Call, params: Cancel) -> Wished:
+async def cancel(call: RequestContext, params: Cancel) -> Wished:
     """Tasks with all that depends on them, or a whole workflow.
 
     Answered when the wish is kept; what runs is stopped after that.
@@ -38,7 +38,7 @@ async def cancel(call: Call, params: Cancel) -> Wished:
 
 
 @serves(RETRY)
-async def retry(call: Call, params: Retry) -> Wished:
+async def retry(call: RequestContext, params: Retry) -> Wished:
     """What failed or was cancelled is tried again, with all that it needs.
 
     Answered with how many tasks are tried again.
@@ -51,7 +51,7 @@ async def retry(call: Call, params: Retry) -> Wished:
 
 
 @serves(PRIORITY)
-async def priority(call: Call, params: SetPriority) -> Wished:
+async def priority(call: RequestContext, params: SetPriority) -> Wished:
     """A workflow is to go before others, or after them.
 
     Moves what has not begun yet.
@@ -62,7 +62,7 @@ async def priority(call: Call, params: SetPriority) -> Wished:
 
 
 @serves(GATE)
-async def gate(call: Call, params: Gate) -> Wished:
+async def gate(call: RequestContext, params: Gate) -> Wished:
     """A person has done the step that a gate waits for.
 
     The datasets that are attached are the gate's outputs.
@@ -87,7 +87,7 @@ async def gate(call: Call, params: Gate) -> Wished:
 
 
 @serves(STATUS)
-async def status(call: Call, params: Status) -> StatusReply:
+async def status(call: RequestContext, params: Status) -> StatusReply:
     """This node and the workflows, the newest first.
 
     All of one moment: nothing is awaited between the first word and the position.
@@ -108,7 +108,7 @@ async def status(call: Call, params: Status) -> StatusReply:
 
 
 @serves(SHOW)
-async def show(call: Call, params: Show) -> ShowReply:
+async def show(call: RequestContext, params: Show) -> ShowReply:
     """The tasks of one workflow.
 
     A page of tasks. One that belongs to another workflow, which named it first, is left out.

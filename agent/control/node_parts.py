@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol
 
-from agent.data.datasets import DatasetFacts
+from agent.data.node_datasets import DatasetFacts
 from agent.data.publishing import WaitingProgram
 from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.history.task_history import Span
@@ -37,7 +37,7 @@ class MembersPart(Protocol):
 
 
 class PresencePart(Protocol):
-    """Whether this machine helps; ``agent.presence.watching.ServicePresence``."""
+    """Whether this machine helps; ``agent.presence.watching.PresenceWatcher``."""
 
     def state(self) -> PresenceState:
         """As it is."""
@@ -65,7 +65,7 @@ class PresencePart(Protocol):
 
 
 class DatasetsPart(Protocol):
-    """What is kept; ``agent.data.datasets.DatasetOffice``."""
+    """What is kept; ``agent.data.node_datasets.NodeDatasets``."""
 
     async def add(self, path: Path, name: str = ..., *, move: bool = ...) -> Dataset:
         """Keep a file or folder; raises ``OSError``."""
@@ -112,7 +112,7 @@ class PublishedPart(Protocol):
 
 
 class AskingPart(Protocol):
-    """Joining without an invitation, from outside; ``agent.flock.own_join_request.AskOffice``."""
+    """Joining without an invitation, from outside; ``agent.flock.own_join_request.OwnJoinRequest``."""
 
     async def nearby(self) -> tuple[list[NearbyFacts], str]:
         """The flocks on this network, and why none can be heard."""
@@ -131,7 +131,7 @@ class AskingPart(Protocol):
 
 
 class AdmissionPart(Protocol):
-    """The same from inside; ``agent.flock.admission.AdmissionOffice``."""
+    """The same from inside; ``agent.flock.admission.Admission``."""
 
     def requests(self) -> list[JoinRequestFacts]:
         """The machines that ask to be let in."""

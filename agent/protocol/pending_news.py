@@ -1,6 +1,6 @@
 """What a node has written itself and nobody was told of yet.
 
-It is told at once, or together with more (``telling`` says which): a timer sees to it that nothing
+It is told at once, or together with more (``announcing`` says which): a timer sees to it that nothing
 waits for long.
 """
 
@@ -24,7 +24,7 @@ NOTHING = Life(0)
 """Joins with any part of a life to that part."""
 
 
-class Untold:
+class PendingNews:
     """Own news that was not told yet."""
 
     def __init__(self, timers: Timers, settings: Settings) -> None:

@@ -20,8 +20,8 @@ from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
 from agent.control.flock_programs import FlockPrograms
 from agent.control.members import Members
+from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
-from agent.control.surface import Surface
 from agent.control.uploads import Uploads
 from agent.control.views import Views
 
@@ -30,14 +30,14 @@ R = TypeVar("R", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RequestContext:
     """One request's surroundings. ``follow``: send events after a position from now on.
 
     ``pass_on``: have another member answer all that follows on this connection; None means that
     this node is meant. ``member`` is the name of the machine that asks; empty: this one.
     """
 
-    surface: Surface
+    surface: NodePort
     events: EventLog
     token: str
     follow: Callable[[Position], None]
@@ -55,18 +55,18 @@ class Verb:
     """A method with what serves it: parameters as they came in, a line out."""
 
     name: str
-    answer: Callable[[Call, RequestId, Raw], Awaitable[bytes]]
+    answer: Callable[[RequestContext, RequestId, Raw], Awaitable[bytes]]
 
 
 def serves(
     method: Method[P, R],
-) -> Callable[[Callable[[Call, P], Awaitable[R]]], Verb]:
+) -> Callable[[Callable[[RequestContext, P], Awaitable[R]]], Verb]:
     """Make the function below it a verb: a method of the contract, whose types it must have."""
     decode = msgspec.json.Decoder(method.params).decode
     fields = method.params.__struct_fields__
 
-    def bind(serve: Callable[[Call, P], Awaitable[R]]) -> Verb:
-        async def answer(call: Call, request_id: RequestId, raw: Raw) -> bytes:
+    def bind(serve: Callable[[RequestContext, P], Awaitable[R]]) -> Verb:
+        async def answer(call: RequestContext, request_id: RequestId, raw: Raw) -> bytes:
             try:
                 params = decode(raw)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -24,7 +24,7 @@ from agent.protocol.core import Core, Part
 from agent.protocol.own_run import Stage
 from agent.protocol.planning import Planning
 from agent.protocol.queue import Queue
-from agent.protocol.reading import Reading
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import TaskId
 from agent.protocol.runs import Runs
 from agent.protocol.states import TaskState
@@ -38,7 +38,7 @@ TOGETHER_S = 2 * AHEAD_S
 """What is expected to end within this ends together: when it does, its places are dealt out anew."""
 
 
-class Ahead(Part):
+class EarlyClaims(Part):
     """Looks at each run of this node shortly before its end."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Ahead(Part):
         if news.workflows:
             self._look_again()
 
-    def _is_followed(self, task: TaskId, now: Reading) -> bool:
+    def _is_followed(self, task: TaskId, now: DerivedState) -> bool:
         """A longer task that runs here, and others wait for it."""
         own = self._runs.mine.get(task)
         if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:

@@ -1,7 +1,7 @@
 """The datasets of a node from outside: brought in and out by clients, laid out for programs.
 
 ======================================  =====================================================
-``agent.data.datasets``                    what clients and programs are offered
+``agent.data.node_datasets``                    what clients and programs are offered
 ``agent.data.transfers``          the way from and to peers, as the protocol wants it
 ``agent.data.shared``             results that lie in a back end of all nodes
 ``agent.data.retention``            what must stay, has too few copies, or was made by what
@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.data.retention import Caretaker, lineage_of_task
+from agent.data.retention import DatasetRetention, lineage_of_task
 from agent.data.shared import SharedResults
 from agent.data.transfers import DatasetTransfers, Reach
 from agent.protocol.effects import TaskMoved
@@ -52,7 +52,7 @@ class DatasetFacts:
     lineage: tuple[Lineage, ...]
 
 
-class DatasetOffice:
+class NodeDatasets:
     """From ``open`` to ``close``, in the loop."""
 
     def __init__(
@@ -66,14 +66,14 @@ class DatasetOffice:
         self._loop = asyncio.get_running_loop()
         self._tell: Callable[[Event], None]
         self._node: Node
-        self._caretaker: Caretaker
+        self._caretaker: DatasetRetention
         self._caring: asyncio.Task[None] | None = None
         self._results: SharedResults | None = None
 
     @classmethod
     async def open(
         cls, me: NodeId, folder: Path, quota_bytes: int, reach: Reach, url: str = ""
-    ) -> DatasetOffice:
+    ) -> NodeDatasets:
         """Open the store in this folder; a quota of 0 is the usual one. Raises ``OSError``.
 
         With a URL everything is kept there, too (``agent.storage.datasets.backend``).
@@ -85,7 +85,7 @@ class DatasetOffice:
     def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
         """The node runs: tell it of changes from now on, and look after what is here."""
         self._node, self._tell = node, tell
-        self._caretaker = Caretaker(
+        self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
         )
         if self.shared is not None:

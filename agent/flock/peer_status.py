@@ -16,7 +16,7 @@ from agent.protocol.records import NodeId
 
 
 @dataclass(slots=True)
-class Overheard:
+class PeerStatus:
     """Of one peer."""
 
     name: str = ""
@@ -26,15 +26,15 @@ class Overheard:
     status: Status | None = None
 
 
-class PeerBook:
+class PeerStatuses:
     """Of all linked peers."""
 
     def __init__(self) -> None:
-        self._peers: dict[NodeId, Overheard] = {}
+        self._peers: dict[NodeId, PeerStatus] = {}
 
     def linked(self, peer: NodeId) -> None:
         """It has to introduce itself anew."""
-        self._peers[peer] = Overheard()
+        self._peers[peer] = PeerStatus()
 
     def unlinked(self, peer: NodeId) -> None:
         """What it said does not count any more."""
@@ -72,7 +72,7 @@ class PeerBook:
         return [self._facts(report, wall_s) for report in reports]
 
     def _facts(self, report: LinkReport, wall_s: float) -> PeerFacts:
-        known = self._peers.get(report.peer, Overheard())
+        known = self._peers.get(report.peer, PeerStatus())
         status = known.status
         ahead_ms = known.wall_ahead_ms
         on_the_way_s = (report.round_trip_s or 0.0) / 2
@@ -98,7 +98,7 @@ class PeerBook:
         )
 
 
-def _load_percent(known: Overheard) -> int:
+def _load_percent(known: PeerStatus) -> int:
     if known.load_percent is not None:
         return known.load_percent
     return 0 if known.status is None else known.status.load_percent

@@ -1,4 +1,4 @@
-"""What the server needs of a node: ``agent.node.agent.Service`` as seen from here, and no more.
+"""What the server needs of a node: ``agent.node.agent.Agent`` as seen from here, and no more.
 
 Written down so that the server can be held against another surface in tests, with real sockets
 and no node behind them.
@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from agent.control.surface_parts import (
+from agent.control.node_parts import (
     AdmissionPart,
     AskingPart,
     DatasetsPart,
@@ -31,7 +31,7 @@ from agent.settings.node_settings import NodeSettings
 Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 
 
-class Surface(Protocol):
+class NodePort(Protocol):
     """A live node. Whatever fails for a reason that a person can mend raises ``ServiceError``."""
 
     @property

@@ -20,7 +20,7 @@ STANDS_S = 3.0
 """A row of which nothing was begun for this long stands still."""
 
 
-class Rows(Part):
+class ShortTaskBatches(Part):
     """This node's row."""
 
     def __init__(self, core: Core, runs: Runs) -> None:
