@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TextIO
 
 from agent import __version__
@@ -49,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _impossible(error)
 
 
+_asked = partial(command_in, "agent.commands.questions")
+
 COMMANDS: Mapping[str, Command] = {
     "agent": command_in("agent.commands.agent", "run the agent of this machine here"),
     "stop": command_in("agent.commands.stop", "end the agent of this machine"),
@@ -67,15 +70,15 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "watch": command_in("agent.commands.watch", "show what goes on, as it happens"),
     "show": command_in("agent.commands.show", "show one task and every attempt at it"),
-    "why": command_in("agent.commands.why", "tell why a task waits or moved"),
+    "why": _asked("tell why a task waits or moved", "why"),
     "logs": command_in("agent.commands.logs", "print what a task has printed, wherever it runs"),
     "fetch": command_in("agent.commands.fetch", "fetch results into a folder"),
-    "cancel": command_in("agent.commands.cancel", "cancel a workflow, or some of its tasks"),
-    "retry": command_in("agent.commands.retry", "try again what failed or was cancelled"),
-    "priority": command_in("agent.commands.priority", "change the priority of a workflow"),
+    "cancel": _asked("cancel a workflow, or some of its tasks", "cancel"),
+    "retry": _asked("try again what failed or was cancelled", "retry"),
+    "priority": _asked("change the priority of a workflow", "priority"),
     "done": command_in("agent.commands.done", "mark a gate done"),
     "pause": command_in("agent.commands.pause", "give this machine back, for a while"),
-    "resume": command_in("agent.commands.resume", "end a pause"),
+    "resume": _asked("end a pause", "resume"),
     "volunteering": command_in(
         "agent.commands.volunteering", "show whether this machine helps and why, or set rules"
     ),

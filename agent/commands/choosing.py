@@ -25,13 +25,13 @@ class Command(NamedTuple):
     run: Callable[[list[str]], int]
 
 
-def command_in(module: str, summary: str) -> Command:
-    """The command that is the function ``run`` of this module."""
+def command_in(module: str, summary: str, *row: str) -> Command:
+    """Return the command that is the function ``run`` of this module, or one row of its table."""
 
     def run(arguments: list[str]) -> int:
         loaded = importlib.import_module(module)
         raise_again()
-        return int(loaded.run(arguments))
+        return int(loaded.run(*row, arguments))
 
     return Command(summary, run)
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from agent.api.choices import choices_at
 from agent.api.methods import PLAN, STATUS, SUBMIT
 from agent.api.plan import Plan, PlanReply
-from agent.api.values import NAME_CHARACTERS_MAX, NamedPriority
+from agent.api.values import NAME_CHARACTERS_MAX
 from agent.api.wording import parameters_fault
 from agent.api.work import Status, Submit, Submitted
 from agent.client import Client
@@ -23,6 +23,7 @@ from agent.commands import exits
 from agent.commands.asking import ask_with, fail
 from agent.commands.parsing import CommandParser, client_parser
 from agent.commands.planned import show_plan
+from agent.commands.questions import priority
 from agent.commands.showing import show_json, show_lines
 from agent.commands.waiting import wait_for
 from agent.workflow.faults import FaultsError
@@ -72,16 +73,6 @@ def _parser() -> CommandParser:
     )
     parser.add_argument("--wait", action="store_true", help="until it has ended")
     return parser
-
-
-def priority(text: str) -> NamedPriority:
-    """A priority as it is typed."""
-    names: dict[str, NamedPriority] = {"low": "low", "interactive": "interactive"}
-    if text in names:
-        return names[text]
-    if text.isascii() and text.isdecimal() and int(text) <= 100:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not low, interactive, or a number up to 100")
 
 
 def _name(text: str) -> str:

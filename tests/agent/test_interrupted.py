@@ -63,7 +63,7 @@ def interrupted(
         ("agent.commands.choosing", ["status"]),
         ("agent.commands.status", ["status"]),
         ("msgspec", ["status"]),
-        ("agent.commands.flock.create", ["flock", "create", "one"]),
+        ("agent.commands.questions", ["flock", "create", "one"]),
         ("agent.node.headless", ["agent"]),
         ("rich.console", ["demo"]),
     ],

@@ -1,4 +1,7 @@
-"""`wingbeat flock`: make one, invite, join or ask, see who belongs, send away, leave; a file each."""
+"""`wingbeat flock`: make one, invite, join or ask, see who belongs, send away, leave.
+
+What is one question to the agent is a row of ``agent.commands.questions``; the others have a file.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,12 @@ from collections.abc import Mapping
 
 from agent.commands.choosing import Command, choosing_parser, command_in, run_chosen
 
+QUESTIONS = ("create", "nearby", "refuse", "members", "expel", "leave")
+
 COMMANDS: Mapping[str, Command] = {
-    name: command_in(f"agent.commands.flock.{name}", summary)
+    name: command_in("agent.commands.questions", summary, f"flock {name}")
+    if name in QUESTIONS
+    else command_in(f"agent.commands.flock.{name}", summary)
     for name, summary in (
         ("create", "make a flock with this machine as its first"),
         ("invite", "let other machines join"),
