@@ -15,7 +15,7 @@ from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.plan import UNACCEPTED, Misfit, PlanReply, TaskPlan
 from agent.api.programs import ProgramsReply, ProgramView
 from agent.api.values import Dataset, TaskState
-from agent.api.volunteering import Hours, SourceView, VolunteerRules
+from agent.api.volunteering import Hours
 from agent.api.work import ATTACHED_MAX, Input, Submit, Task
 from gui.model.attaching import Attaching
 from gui.model.graph import (
@@ -34,7 +34,6 @@ from gui.model.notices import (
     RequestsRead,
 )
 from gui.model.planning import fits_text, planned_tasks, summary_text
-from gui.model.sources import source_mark, source_tip
 from gui.model.timeline import RECENT_MAX, Row, outcome_text, recent, timeline_of
 from gui.model.times import clock
 from gui.model.week import cells_of, painted, ranges_of
@@ -43,7 +42,6 @@ from tests.gui.values import (
     connected,
     status,
     task,
-    volunteering,
     workflow,
 )
 
@@ -116,46 +114,6 @@ def test_which_machines_fit_and_what_keeps_the_others() -> None:
 
 
 # -- presence, week, files -------------------------------------------------------------------
-
-
-def test_what_each_source_means() -> None:
-    away = volunteering(volunteering=False, reason="Paused: you typed 3 s ago").view
-    others = volunteering(volunteering=False, reason="somebody uses it").view
-    helps = volunteering(rules=VolunteerRules(mode="when idle")).view
-    free = volunteering(rules=VolunteerRules("when idle", (), 1, 10, False, 512, False)).view
-    rows = [
-        ("last input", "x", away, Mark.SUSPENDED),
-        ("last input", "x", helps, Mark.DONE),
-        ("last input", "x", others, Mark.DONE),
-        ("sessions", "x", others, Mark.SUSPENDED),
-        ("sessions", "x", away, Mark.DONE),
-        ("sessions", "x", helps, Mark.DONE),
-        ("mains", "on battery", helps, Mark.SUSPENDED),
-        ("mains", "on battery", free, Mark.DONE),
-        ("full screen", "a film", helps, Mark.SUSPENDED),
-        ("full screen", "a film", free, Mark.DONE),
-        ("full screen", "Nothing fills it", helps, Mark.DONE),
-        ("memory", "511 MB of memory are free", helps, Mark.SUSPENDED),
-        ("memory", "512 MB of memory are free", helps, Mark.DONE),
-        ("memory", "nobody knows", helps, Mark.DONE),
-        ("programs", "No exclusive program runs", helps, Mark.DONE),
-        ("of a later version", "x", helps, Mark.DONE),
-    ]
-    for name, text, view, mark in rows:
-        assert source_mark(SourceView(name, True, False, text), view) is mark, (name, text)
-    blind, present = SourceView("mains", False, False, ""), SourceView("mains", True, True, "")
-    always = volunteering(rules=VolunteerRules(mode="always")).view
-    paused = volunteering(volunteering=False, rules=VolunteerRules(mode="always")).view
-    assert [source_mark(blind, each) for each in (helps, always)] == [Mark.CANCELLED] * 2
-    assert source_mark(present, always) is Mark.SUSPENDED
-    assert source_mark(SourceView("mains", True, False, ""), always) is Mark.WAITING
-    assert source_mark(SourceView("mains", True, False, ""), paused) is Mark.DONE
-    assert [
-        source_tip(each) for each in (Mark.SUSPENDED, Mark.DONE, Mark.WAITING, Mark.FAILED)
-    ] == [
-        *("Keeps this computer from helping", "Lets this computer help"),
-        *("Is not asked by these rules", "Cannot see"),
-    ]
 
 
 def test_hours_that_touch_a_cell_paint_it() -> None:
