@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from agent.control.verbs.submit import specs_of
 
 from agent.api.work import Submit
 from agent.control.dry_run import machines_seen, plan_tasks
 from agent.control.progress import ProgressBook
+from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
 from agent.protocol.messages import Capabilities
 from tests.control.surface import ALDER, FakeNode

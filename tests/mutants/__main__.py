@@ -69,10 +69,7 @@ class Room(NamedTuple):
 
 ROOMS = {
     "protocol": Room(("agent/protocol/**/*.py",), ("tests/protocol",)),
-    "presence": Room(
-        ("agent/presence/**/*.py", "agent/service_presence*.py"),
-        ("tests/presence", "tests/service"),
-    ),
+    "presence": Room(("agent/presence/**/*.py",), ("tests/presence", "tests/service")),
     "storage": Room(("agent/storage/**/*.py",), ("tests/storage", "tests/datasets")),
     "execution": Room(("agent/execution/**/*.py",), ("tests/execution",)),
     "net": Room(("agent/net/**/*.py",), ("tests/net",)),

@@ -399,7 +399,7 @@ def test_what_was_seen_and_when_is_told_of_each_source(tmp_path: Path) -> None:
             assert all(began_s - 1 <= each.read_s <= time.time() + 1 for each in told.values())
             assert all(each.sees for each in told.values())
             assert not any(each.needed for each in told.values()), "nothing is looked at"
-            found.set_rules(replace(WATCHFUL, on_mains_only=False))
+            await found.set_rules(replace(WATCHFUL, on_mains_only=False))
             needed = {each.kind for each in found.state().sources if each.needed}
             assert needed == set(Kind) - {Kind.MAINS, Kind.PROGRAMS, Kind.SESSION}
 

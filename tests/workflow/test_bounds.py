@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.workflow.faults import Faults, FaultsError, Place, either, meant, shown
-from agent.workflow.program_description import read_program
+from agent.workflow.program_folder import read_program
 from agent.workflow.reading import Asked, read_workflow_text
 
 
