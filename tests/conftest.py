@@ -13,6 +13,8 @@ gets one that must never come to be.
 What is left out stands at the very end, each test with what it lacks: a check that is silent about it
 promises more than it tried.
 
+``-n auto`` starts two workers for each core, for many tests wait for what they have started.
+
 What takes long is known by its file, by what that imports, and marked: ``installers/check --fast`` and
 ``pytest -m "not live"`` leave such tests out.
 """
@@ -40,6 +42,8 @@ for name in [each for each in os.environ if each.startswith(PERSONAL)]:
     del os.environ[name]
 os.environ["WINGBEAT_HOME"] = str(FORGOTTEN)
 
+WORKERS_MAX = 8
+
 MARKS = {
     "live": (
         "agents as processes of their own",
@@ -54,6 +58,10 @@ MARKS = {
 """What the tests have that are marked so, and where their files are or what they import for it."""
 STARTS_AN_AGENT = "machine"
 """The fixture of the window's tests."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    return min(WORKERS_MAX, 2 * (os.cpu_count() or 1))
 
 
 def pytest_configure(config: pytest.Config) -> None:

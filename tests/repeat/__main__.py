@@ -33,7 +33,7 @@ import psutil
 
 from tests.repeat.load import busy
 
-WHOLE = ("-n", "auto", "--maxprocesses", "8")
+WHOLE = ("-n", "auto")
 MARK = "WINGBEAT_REPEATED_BY"
 RUN_S_MAX = 3_600
 ENDING_S_MAX = 30
