@@ -36,6 +36,7 @@ from agent.api.volunteering import VolunteeringView, VolunteerRules
 from agent.client import ClientError, Home
 from gui.bridge.bridge import Bridge, Task
 from tests.gui.values import LOG, NOW_S, current, node, peer, task, workflow
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 GATE = task("look", TaskState.WAITING, gate=True, asks="look at the wires")
 RUNNING = task("segment", TaskState.RUNNING, attempt=1, host="acor")
@@ -180,11 +181,15 @@ class HeldAgent:
             return {each.method for each in self._wishes if each.answer.cancelled()}
 
     def answer(self, name: str, reply: object = None) -> None:
-        """These and no others: what one has to hear to come to the next question."""
+        """These and no others, once they were asked: what one has to hear to come to the next."""
+
+        def asked() -> list[Wish]:
+            return [each for each in self._wishes if each.method == name and not each.answer.done()]
+
         with self._lock:
-            for each in self._wishes:
-                if each.method == name and not each.answer.done():
-                    each.answer.set_result(REPLIES[name] if reply is None else reply)
+            assert self._lock.wait_for(asked, EVENTUALLY_S_MAX), f"{name} was not asked"
+            for each in asked():
+                each.answer.set_result(REPLIES[name] if reply is None else reply)
 
     def release(self, *, good: bool) -> None:
         """All that wait, and all that come."""
