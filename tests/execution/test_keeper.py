@@ -6,6 +6,7 @@ import errno
 import marshal
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -175,6 +176,20 @@ def test_each_letter_is_done_in_its_order(
     keeper._obey(b"SxCK")
     me = os.getpid()
     assert done == [(me, signal.SIGSTOP), (me, signal.SIGCONT), (me, keeper._reaped)]
+
+
+def test_an_ended_process_wakes_the_keeper_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    wakes: list[int] = []
+    monkeypatch.setattr(signal, "set_wakeup_fd", lambda file, **_: wakes.append(file))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    near, far = socket.socketpair()
+    with near, far:
+        keeper = Keeper(far, "")
+        assert os.write(wakes[0], b"xx") == 2
+        keeper._wait(LIMIT_S)
+        assert select.select([keeper._woken], [], [], 0)[0] == [], "it would never rest again"
+        for file in (keeper._woken, wakes[0]):
+            os.close(file)
 
 
 def test_what_all_processes_have_used_is_added_up_and_the_first_ones_code_counts(
