@@ -67,15 +67,17 @@ def end_tree(process: int, reaped: Reaped | None = None) -> None:
     They are stopped first, so that what starts others faster than it is ended comes to an end too.
     """
     own = process == os.getpid()
+    ended = set() if own else {process}
     if not own:
         _signal(process, signal.SIGSTOP)
     for look in range(LOOKS_MAX):
         if look < 2:
             signal_tree(process, signal.SIGSTOP)
         below = descendants(process)
+        ended.update(below)
         for each in below if own else [*below, process]:
             _signal(each, signal.SIGKILL)
-        if not (reap(reaped) if own else _exists(process)) and not below:
+        if not (reap(reaped) if own else any(map(_lives, ended))) and not below:
             return
         select.select([], [], [], PAUSE_S)
 
@@ -93,14 +95,15 @@ def reap(reaped: Reaped | None = None) -> bool:
         return False
 
 
-def _exists(process: int) -> bool:
-    with suppress(OSError, ChildProcessError):
+def _lives(process: int) -> bool:
+    """Whether it has not come to its end, which its parent may not have taken note of yet."""
+    with suppress(OSError):
         os.waitpid(process, os.WNOHANG)
     try:
-        os.kill(process, 0)
-    except OSError:
+        with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (OSError, IndexError):
         return False
-    return True
 
 
 def _signal(process: int, number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,10 +39,15 @@ def desk(machines: list[Machine], qapp: QApplication) -> Iterator[ViewContext]:
 
 @pytest.fixture
 def page(qtbot: QtBot, desk: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
+    with page_on(desk, login) as made:
+        yield made
+
+
+@contextmanager
+def page_on(desk: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
     window = Window(desk, login)
     window.show()
-    made = gone_to(window, Place.FLOCK, FlockPage)
-    yield made
+    yield gone_to(window, Place.FLOCK, FlockPage)
     window.close()
     window.deleteLater()
 
@@ -132,21 +138,31 @@ def publish(machine: Machine, folder: Path, name: str) -> None:
     machine.said("submit", str(file))
 
 
-def test_a_machine_is_kept_or_expelled_after_a_question(qtbot: QtBot, page: FlockPage) -> None:
-    until(qtbot, lambda: "cagarro" in names(page))
-    assert not page.expel.isEnabled()
-    assert page.table.choose(next(e.node for e in page.rows.rows if e.name == "cagarro"))
-    until(qtbot, page.expel.isEnabled)
+def test_a_machine_is_kept_or_expelled_after_a_question(
+    qtbot: QtBot, qapp: QApplication, login: NoLogin, tmp_path: Path
+) -> None:
+    """It is sent away for good, so this flock is nobody else's."""
+    with (
+        flock(tmp_path, NAMES) as machines,
+        desk_on(machines[0]) as desk,
+        page_on(desk, login) as page,
+    ):
+        until(qtbot, lambda: "cagarro" in names(page))
+        assert not page.expel.isEnabled()
+        assert page.table.choose(next(e.node for e in page.rows.rows if e.name == "cagarro"))
+        until(qtbot, page.expel.isEnabled)
 
-    def answer(text: str) -> None:
-        page.expel.click()
-        box = page.findChild(QMessageBox, "expelBox")
-        assert box is not None
-        assert "cagarro" in box.text()
-        next(b for b in box.findChildren(QPushButton) if b.text().replace("&", "") == text).click()
-        until(qtbot, lambda: page.findChild(QMessageBox, "expelBox") is None)
+        def answer(text: str) -> None:
+            page.expel.click()
+            box = page.findChild(QMessageBox, "expelBox")
+            assert box is not None
+            assert "cagarro" in box.text()
+            next(
+                b for b in box.findChildren(QPushButton) if b.text().replace("&", "") == text
+            ).click()
+            until(qtbot, lambda: page.findChild(QMessageBox, "expelBox") is None)
 
-    answer("Keep it")
-    assert "cagarro" in names(page)
-    answer("Expel")
-    until(qtbot, lambda: "cagarro" not in names(page))
+        answer("Keep it")
+        assert "cagarro" in names(page)
+        answer("Expel")
+        until(qtbot, lambda: "cagarro" not in names(page))
