@@ -289,6 +289,8 @@ class FlockNetwork:
             self.links.gossip(peer, data)
         self._cut_refused()
         self._tell(MembersChanged(self.member_ids))
+        if self.expelled and self.discovery is not None:
+            self._begin(self.discovery.withdraw())
         self._book_due = True
         self._due.set()
         self._notify(MembersMoved())
@@ -346,6 +348,8 @@ class FlockNetwork:
             interfaces=self._settings.listen,
         )
         await self.discovery.start(self.links.port)
+        if self.expelled:
+            await self.discovery.withdraw()
 
     def _foreign(self, sighting: Sighting) -> None:
         if len(self.foreign) < FOREIGN_MAX and sighting.flock not in self.foreign:

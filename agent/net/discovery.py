@@ -96,6 +96,13 @@ class Discovery:
         self._watch.close()
         await self._end()
 
+    async def withdraw(self) -> None:
+        """Tell the network of this node no more, as it was sent away; go on listening."""
+        self._announced = False
+        if self._zeroconf is not None:
+            with contextlib.suppress(OSError, RuntimeError, ZeroconfError):
+                await self._zeroconf.async_unregister_all_services()
+
     def sightings(self) -> tuple[Sighting, ...]:
         """Every node seen on this network, of whatever flock."""
         return tuple(self._sightings.values())

@@ -7,6 +7,7 @@ do not minimise: then the window stays, and starting the program again goes to i
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from tests.desktop.wayland_launcher import activation_token
 if sys.platform != "linux":
     pytest.skip("the desktop that these runs start is one of Linux", allow_module_level=True)
 
+TOKEN_VALID_S = 25.0
+"""The compositor lets a program with a token to the front for 30 s, and not later."""
 OTHER = """
 from PySide6.QtWidgets import QApplication, QLabel
 application = QApplication(["other"])
@@ -67,9 +70,13 @@ def test_a_second_start_goes_to_the_first_window(
 ) -> None:
     with bare.program(sys.executable, "-c", OTHER):
         bare.sees(lambda: bare.in_front() == "Other work", "something else is in front")
-        token = activation_token(bare.runtime / bare.environment["WAYLAND_DISPLAY"])
-        with office_here.start_window(XDG_ACTIVATION_TOKEN=token) as second:
-            assert second.wait(LIMIT_S) == 0
+        took_s = TOKEN_VALID_S
+        while took_s >= TOKEN_VALID_S:  # a busy machine may start a program too late for it
+            began_s = time.monotonic()
+            token = activation_token(bare.runtime / bare.environment["WAYLAND_DISPLAY"])
+            with office_here.start_window(XDG_ACTIVATION_TOKEN=token) as second:
+                assert second.wait(LIMIT_S) == 0
+            took_s = time.monotonic() - began_s
         window.to_front()
     assert window.program.poll() is None
 

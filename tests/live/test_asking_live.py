@@ -48,21 +48,10 @@ def hosts() -> Iterator[Hosts]:
 
 def test_flocks_nearby_are_seen_by_who_has_none_and_by_members(hosts: Hosts) -> None:
     """Hosts that share the loopback interface with others' may hear those too, or nobody."""
-    own = [each for each in _nearby(hosts[0]) if each.own]
-    if not own:
+    if not any(each.own for each in _nearby(hosts[0])):
         assert not hosts.cables
         pytest.skip("nothing is heard by multicast here")
-
-    def seen() -> list[admission.NearbyFlock]:
-        return [each for each in _nearby(hosts[OUTSIDE]) if each.flock == own[0].flock]
-
-    def all_seen() -> bool:
-        belong = len(_members(hosts[0]))
-        return any(each.name and (each.machines == belong or not hosts.cables) for each in seen())
-
-    # Who asks is told what was heard so far, and machines may be slow to answer.
-    wait_for(all_seen, LIMIT_S, "the flock is seen as a whole", lambda: str(seen()))
-    (found,) = seen()
+    found = _wait_seen_whole(hosts)
     assert (found.name, found.askable, found.own) == ("live", True, False)
 
 
@@ -182,6 +171,26 @@ def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
     assert "this machine was sent away from live" in asked
     assert "sent away" in run_command(gone, "flock", "invite", code=1).stderr
     assert "leave that first" in run_command(gone, "flock", "ask", "live", code=1).stderr
+    if hosts.cables:
+        _wait_seen_whole(hosts)
+
+
+def _wait_seen_whole(hosts: Hosts) -> admission.NearbyFlock:
+    """Who asks is told what was heard so far, and machines may be slow to answer; those that were
+    sent away are none of the flock."""
+    own = hosts[0].call(methods.NEARBY, admission.Nearby()).flocks
+
+    def seen() -> list[admission.NearbyFlock]:
+        flocks = [each.flock for each in own if each.own]
+        return [each for each in _nearby(hosts[OUTSIDE]) if each.flock in flocks]
+
+    def is_whole() -> bool:
+        belong = len(_members(hosts[0]))
+        return any(each.name and (each.machines == belong or not hosts.cables) for each in seen())
+
+    wait_for(is_whole, LIMIT_S, "the flock is seen as a whole", lambda: str(seen()))
+    (found,) = seen()
+    return found
 
 
 def _nearby(host: Host) -> tuple[admission.NearbyFlock, ...]:
