@@ -147,3 +147,9 @@ def test_a_changed_certificate_is_read_or_refused(data: st.DataObject) -> None:
             assert said == original
     except MembershipError:
         pass
+
+
+@pytest.mark.parametrize(("size", "told"), [(4_096, "cannot be read"), (4_097, "at most 4096")])
+def test_a_request_is_read_up_to_its_limit(size: int, told: str) -> None:
+    with pytest.raises(MembershipError, match=told):
+        read_request(b"x" * size)

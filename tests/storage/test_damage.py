@@ -195,10 +195,13 @@ def test_a_page_of_zeros_costs_what_was_on_it(closed: Path, page: int) -> None:
 def test_a_foreign_file_is_set_aside(closed: Path) -> None:
     text = b"This is not a journal.\n" * 1000
     (closed / "journal.db").write_bytes(text)
+    (closed / "journal.db-wal").write_bytes(b"and this is not its log")
     remembered = reopened(closed)
     assert records(remembered) == {}
     assert "0 records could be read" in remembered.notices[0]
-    assert [path.read_bytes() for path in asides(closed)] == [text]
+    [aside] = asides(closed)
+    assert aside.read_bytes() == text
+    assert aside.with_name(f"{aside.name}-wal").read_bytes() == b"and this is not its log"
 
 
 def test_a_database_of_somebody_else_is_set_aside(closed: Path) -> None:
