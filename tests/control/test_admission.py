@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from agent.control.admission import (
 )
 from agent.control.refusal import RefusedError
 from agent.flock.facts import JoinRequestFacts
+from tests.control.serving import LineClient, Serving, play
 
 
 def asking(name: str, code: str, request: str) -> JoinRequestFacts:
@@ -61,3 +63,12 @@ def test_who_waits_is_told_in_a_sentence_until_somebody_has_answered() -> None:
     told = asks_to_be_let_in(MEANT)
     assert told == "laptop (user ada) asks to be let in: `wingbeat flock requests` tells more"
     assert asks_to_be_let_in(replace(MEANT, user="")).startswith("laptop asks to be let in")
+
+
+def test_who_cannot_answer_requests_is_told_who_can(tmp_path: Path) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        told = await client.result("requests", {})
+        assert told["keepers"] == ["alder", there.node.name]
+        assert told["may_admit"] is True
+
+    play(tmp_path, scene)
