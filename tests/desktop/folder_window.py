@@ -20,6 +20,7 @@ class FolderWindow:
 
     def __init__(self, desktop: VirtualDesktop, window: str) -> None:
         self._desktop, self._window = desktop, window
+        self._shown: Picture | None = None
 
     def place_of_new(self, make: Callable[[], object]) -> tuple[int, int]:
         """Where on the screen the file appears that this makes."""
@@ -28,13 +29,21 @@ class FolderWindow:
         found: list[tuple[int, int]] = []
 
         def seen() -> bool:
-            place = appeared(before, self._still())
+            self._shown = self._still()
+            place = appeared(before, self._shown)
             found[:] = [place] if place is not None else []
             return bool(found)
 
         self._desktop.sees(seen, "the file manager shows the file")
         left, top = self._desktop.corner(self._window)
         return left + found[0][0], top + found[0][1]
+
+    def held(self) -> None:
+        """Wait until what is pressed is shown as chosen; it was not when it appeared."""
+        assert self._shown is not None
+        self._desktop.sees(
+            lambda: picture_of(self._desktop, self._window) != self._shown, "the file is held"
+        )
 
     def _still(self) -> Picture:
         """What is there once it does not change any more."""

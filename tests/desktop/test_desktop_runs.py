@@ -90,7 +90,7 @@ def test_a_file_dropped_from_a_file_manager_is_done(window: Window, tmp_path: Pa
     folder.mkdir()
     with folder_window(window.desktop, folder) as files:
         place = files.place_of_new(lambda: window.office.file("Line 42 north", folder))
-        window.drop(place)
+        window.drop(place, files.held)
         workflow = confirm(window, "Line 42 north")
     states(window, workflow, TaskState.TERMINATED, TaskState.TERMINATED)
     window.called("Workflow: Line 42 north")

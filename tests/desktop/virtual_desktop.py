@@ -10,7 +10,7 @@ import ctypes.util
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
@@ -66,10 +66,14 @@ class VirtualDesktop(Desktop):
         self._move(place)
         self._xdotool("click", str(button))
 
-    def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """As by hand: what is dragged over has to see the mouse move, or it takes nothing."""
+    def drag(
+        self, start: tuple[int, int], end: tuple[int, int], held: Callable[[], object]
+    ) -> None:
+        """As by hand: what is pressed shows that it is ``held`` before it is moved, and what is
+        dragged over sees the mouse move, or it takes nothing."""
         self._move(start)
         self._xdotool("mousedown", "1")
+        held()
         for step in range(1, MOUSE_STEPS + 1):
             self._move(
                 (
