@@ -47,6 +47,11 @@ def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings
             raise ServiceError(
                 f"{path} cannot be written ({error.strerror}): nothing changed"
             ) from error
+        except ValueError as error:
+            raise ServiceError(
+                f"{path} is written in a way that cannot be changed from here ({error}): change "
+                f"{', '.join(given)} by hand"
+            ) from error
 
 
 def changed(text: str, given: Mapping[str, Value | Table]) -> str:
