@@ -179,7 +179,7 @@ def test_nonsense_on_the_network_is_passed_over() -> None:
             good = own_record(GOOD, FLOCK, 1, 1002, [LOOPBACK])
             await other.async_register_service(good, cooperating_responders=True)
             await eventually(lambda: bool(ear.found))
-        assert [node for node, _ in ear.found] == [GOOD]
+        assert {node for node, _ in ear.found} == {GOOD}, "a busy network may tell of it twice"
         # Agents of others may be at work on this network: only what was said here is judged.
         assert not {"", "a", "b"} & {sighting.node for sighting in ant.sightings()}
         await ant.stop()
