@@ -346,6 +346,7 @@ class FlockNetwork:
             callbacks,
             typed=self._settings.addresses,
             interfaces=self._settings.listen,
+            announced=not self.expelled,
         )
         await self.discovery.start(self.links.port)
         if self.expelled:

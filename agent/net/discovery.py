@@ -118,6 +118,8 @@ class Discovery:
                     self._own_record(), cooperating_responders=True
                 )
             self._browser = AsyncServiceBrowser(zeroconf, SERVICE, handlers=[self._seen])
+            if not self._announced:  # perhaps sent away meanwhile
+                await self._zeroconf.async_unregister_all_services()
         except (OSError, RuntimeError, ZeroconfError) as error:
             await self._end()
             self._troubled(error)

@@ -112,8 +112,8 @@ class PresenceWatcher:
         self._changed = threading.Condition()
         self._rules = rules
         self._wish: Wish = Paused() if starts_paused else read_wish(data)
-        self._written = self._wish
-        """What the disk has of it, as far as it takes anything."""
+        self._written: Wish | None = self._wish
+        """What was written of it last; None when a person has asked for something since."""
         self._keeping: asyncio.Future[None] | None = None
         self._readings = Readings()
         self._read_s: dict[Kind, float | None] = {}
@@ -144,7 +144,9 @@ class PresenceWatcher:
             self._stopping = True
             self._changed.notify_all()
         await asyncio.to_thread(thread.join, JOIN_S)
-        await self.kept()
+        with suppress(TimeoutError):  # a disk that hangs holds up nobody's handing back
+            async with asyncio.timeout(JOIN_S):
+                await self.kept()
         _answer(self._asking)
 
     # -- what a person wants -----------------------------------------------------------------------
@@ -238,12 +240,12 @@ class PresenceWatcher:
     def _want(self, wish: Wish) -> None:
         """The machine is given back first; nobody waits for the disk."""
         with self._changed:
-            self._wish = wish
+            self._wish, self._written = wish, None
         self._decide_now()
         self._keep_soon()
 
     def _keep_soon(self) -> None:
-        """Have it written by a thread that nobody needs for anything else; in the loop."""
+        """Have it written while the loop goes on; in the loop."""
         if self._keeping is None or self._keeping.done():
             loop = asyncio.get_running_loop()
             self._keeping = loop.run_in_executor(None, self._keep_wish)

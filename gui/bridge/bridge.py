@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import logging
 import sys
 import threading
 from collections.abc import Callable, Coroutine
@@ -115,9 +116,9 @@ class Bridge(QObject):
         if self._over or not self._thread.is_alive():
             return
         self._over = True
-        self._questions.clear()
         self._loop.call_soon_threadsafe(self._end)
         self._thread.join(STOP_S_MAX)
+        self._questions.clear()
 
     def ask(
         self,
@@ -158,6 +159,10 @@ class Bridge(QObject):
             except OSError as error:
                 said = f"{error.filename or ''} {error.strerror}".strip() + "."
                 self._to_qt(partial(self._answer, number, False, said))
+            except Exception as error:
+                logging.getLogger(__name__).exception("a question of the window failed")
+                self._to_qt(partial(self._answer, number, False, _sentence(error)))
+                raise
             else:
                 self._to_qt(partial(self._answer, number, True, value))
 

@@ -18,11 +18,11 @@ from agent.api.errors import ServiceError
 from agent.presence import watching
 from agent.presence.judgement import Cause
 from agent.presence.looking import CALM_S, Looker, Sources
-from agent.presence.pause import keep_wish
+from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.presence.watching import PresenceWatcher
-from agent.presence.wishes import Wish
+from agent.presence.wishes import Paused, Unpaused, Wish
 from agent.protocol.events import PresenceChanged
 from agent.settings.editing import keep_rules
 from agent.settings.node_settings import read_settings
@@ -304,6 +304,26 @@ def test_an_owner_does_not_wait_for_the_disk(
             await kept
             await found.kept()
         assert not (tmp_path / "pause.json").exists()
+
+    in_loop(test)
+
+
+def test_a_pause_is_written_also_where_it_is_nothing_new(tmp_path: Path) -> None:
+    """Neither one of the settings nor one that a full disk refused is an owner's, kept."""
+
+    async def test() -> None:
+        async with presence(tmp_path, Machine(), starts_paused=True) as found:
+            found.pause()
+        assert read_wish(tmp_path) == Paused()
+        (tmp_path / "pause.json").unlink()
+        (tmp_path / "pause.json.unfinished").mkdir()
+        async with presence(tmp_path, Machine()) as found:
+            found.pause()
+            await found.kept()
+            assert read_wish(tmp_path) == Unpaused()
+            (tmp_path / "pause.json.unfinished").rmdir()
+            found.pause()
+        assert read_wish(tmp_path) == Paused()
 
     in_loop(test)
 

@@ -39,6 +39,7 @@ async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
     """
     presence = call.surface.presence
     presence.resume()
+    await presence.kept()
     return volunteering_view(presence.state())
 
 
