@@ -5,117 +5,27 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 import pytest
 
 from agent.api.errors import ServiceError
 from agent.presence import watching
 from agent.presence.judgement import Cause
-from agent.presence.looking import CALM_S, Looker, Sources
+from agent.presence.looking import CALM_S, Looker
 from agent.presence.pause import keep_wish, read_wish
-from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
+from agent.presence.readings import Kind, Seen, Unseen
 from agent.presence.rules import Mode, Rules
-from agent.presence.watching import PresenceWatcher
 from agent.presence.wishes import Paused, Unpaused, Wish
-from agent.protocol.events import PresenceChanged
-from agent.settings.editing import keep_rules
 from agent.settings.node_settings import read_settings
 from tests.hosts.waiting import eventually
+from tests.presence.watched import WATCHFUL, Machine, Told, in_loop, presence
 
-T = TypeVar("T")
 ASKED = 20
 LIMIT_S = 60.0
-WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
-
-
-class Told(Generic[T]):
-    """A source that says what a test has set, or raises it."""
-
-    def __init__(self, value: Callable[[], Reading[T]]) -> None:
-        self.value, self.reads, self.closed = value, 0, False
-
-    def read(self) -> Reading[T]:
-        self.reads += 1
-        return self.value()
-
-    def close(self) -> None:
-        self.closed = True
-
-
-@dataclass
-class Machine:
-    """What there is to see, and what was handed on."""
-
-    input_s: float = float("-inf")
-    running: int = 0
-    mains: Callable[[], Reading[bool]] = lambda: Seen(value=True)
-    watched: tuple[str, ...] = ()
-    handed: list[PresenceChanged] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
-    threads: set[str] = field(default_factory=set)
-    made: list[Sources] = field(default_factory=list)
-
-    def sources(self) -> Sources:
-        found = Sources(
-            screen_input=Told(lambda: Seen(LastInput(self.input_s), "a test")),
-            terminal_input=Told(lambda: Seen(LastInput(float("-inf")))),
-            sessions=Told(lambda: Seen(Sessions())),
-            mains=Told(self.see_mains),
-            full_screen=Told(lambda: Seen("")),
-            processor=Told(lambda: Seen(1.0)),
-            memory=Told(lambda: Seen(4_000.0)),
-            programs=Told(lambda: Seen(())),
-            watch=self._watch,
-        )
-        self.made.append(found)
-        return found
-
-    def see_mains(self) -> Reading[bool]:
-        return self.mains()
-
-    def _watch(self, names: tuple[str, ...]) -> None:
-        self.watched = names
-        self.threads.add(threading.current_thread().name)
-
-    def hand(self, event: PresenceChanged, reason: str, paused: bool) -> None:
-        assert threading.current_thread() is threading.main_thread()
-        assert not (paused and event.volunteering)
-        self.handed.append(event)
-        self.reasons.append(reason)
-
-    @property
-    def helps(self) -> bool:
-        return bool(self.handed) and self.handed[-1].volunteering
-
-
-@asynccontextmanager
-async def presence(
-    folder: Path, machine: Machine, rules: Rules = WATCHFUL, *, starts_paused: bool = False
-) -> AsyncIterator[PresenceWatcher]:
-    found = PresenceWatcher(
-        folder,
-        rules,
-        partial(keep_rules, folder / "settings.toml"),
-        starts_paused=starts_paused,
-        running=lambda: machine.running,
-        hand=machine.hand,
-        make_sources=machine.sources,
-    )
-    found.start()
-    try:
-        yield found
-    finally:
-        await found.stop()
-
-
-def in_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(test())
 
 
 def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path) -> None:
