@@ -1,12 +1,5 @@
 """The datasets of a node from outside: brought in and out by clients, laid out for programs.
 
-======================================  =====================================================
-``agent.data.node_datasets``                    what clients and programs are offered
-``agent.data.transfers``          the way from and to peers, as the protocol wants it
-``agent.data.shared``             results that lie in a back end of all nodes
-``agent.data.retention``            what must stay, has too few copies, or was made by what
-======================================  =====================================================
-
 The store blocks, so everything that touches the disk is done in threads.
 """
 

@@ -11,7 +11,6 @@ from agent.protocol.records import NodeId
 AskState = Literal["none", "waiting", "admitted", "joining", "joined", "refused", "ended"]
 """Of this machine's request to join a flock, as clients know it too."""
 
-
 UNKNOWN = Capabilities()
 """Of a machine that has not said what it has."""
 

@@ -21,11 +21,7 @@ from agent.net.refusals import MembershipError
 from agent.protocol.records import NodeId
 
 Notify = Callable[[JoinRequested | JoinRequestEnded], None]
-
-
 Known = Mapping[str, RequestWord]
-
-
 Outcome = Literal["joined", "refused", "ended"]
 
 

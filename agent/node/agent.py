@@ -43,7 +43,7 @@ from agent.net.transfer_pipe import Pipe
 from agent.node.facts import Facts, Notice
 from agent.node.options import Options
 from agent.node.pending_requests import PendingRequests, Request
-from agent.node.report import facts_of
+from agent.node.report import facts_of, peers_of
 from agent.node.running import RunningNode, open_datasets, open_journal
 from agent.paths import Home
 from agent.presence.load import watch_load
@@ -212,8 +212,7 @@ class Agent:
 
     def peers(self) -> list[PeerFacts]:
         """The linked peers, those that have been linked longest first."""
-        network = self.network
-        return [] if network is None else network.peers.facts(network.links.report(), time.time())
+        return peers_of(self.network)
 
     def name_of(self, node: NodeId) -> str:
         """What people call a node: by its own word, else by the roster, else its id."""

@@ -45,7 +45,7 @@ def facts_of(
         flock=flock.flock(),
         members=tuple(flock.members()),
         departures=_departures(network),
-        peers=() if network is None else tuple(_peers(network)),
+        peers=tuple(peers_of(network)),
         refusals=_refusals(own),
         static_addresses=tuple(str(each) for each in settings.addresses),
         discovery=_discovery(network),
@@ -67,8 +67,9 @@ def facts_of(
     )
 
 
-def _peers(network: FlockNetwork) -> list[PeerFacts]:
-    return network.peers.facts(network.links.report(), time.time())
+def peers_of(network: FlockNetwork | None) -> list[PeerFacts]:
+    """Return the linked peers, those that have been linked longest first; none without a flock."""
+    return [] if network is None else network.peers.facts(network.links.report(), time.time())
 
 
 def _reason(live: RunningNode, presence: PresenceWatcher) -> str:
