@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.api import admission
 from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.plan import UNACCEPTED, Misfit, PlanReply, TaskPlan
-from agent.api.programs import ProgramsReply, ProgramView
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import ATTACHED_MAX, Input, Submit, Task
@@ -29,10 +27,6 @@ from gui.model.graph import (
     short_dataset,
 )
 from gui.model.marks import Mark
-from gui.model.notices import (
-    ProgramsRead,
-    RequestsRead,
-)
 from gui.model.planning import fits_text, planned_tasks, summary_text
 from gui.model.timeline import RECENT_MAX, Row, outcome_text, recent, timeline_of
 from gui.model.times import clock
@@ -47,12 +41,6 @@ from tests.gui.values import (
 
 NOW_MS = int(NOW_S * 1000)
 S = TaskState
-GATE = workflow(counts={S.WAITING: 1})
-ASKS = admission.JoinRequestView("r", "milhafre", "ana", "10.0.0.9", "AB", "acor", 1, 2)
-JOINING = RequestsRead(admission.RequestsReply((ASKS, replace(ASKS, admitted=True)), True))
-PROGRAMS = ProgramsRead(
-    ProgramsReply((ProgramView("map@1", ("acor",), "waiting"), ProgramView("cut@1", ("acor",))))
-)
 
 
 # -- plans -----------------------------------------------------------------------------------
