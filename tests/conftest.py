@@ -19,6 +19,7 @@ What takes long is known by its file, by what that imports, and marked: ``instal
 ``pytest -m "not live"`` leave such tests out.
 """
 
+import gc
 import os
 import signal
 import tempfile
@@ -35,7 +36,9 @@ PERSONAL = ("DBUS_", "DISPLAY", "PG", "QT_", "SWAYSOCK", "WAYLAND_", "XAUTHORITY
 """Beginnings of what tells programs of the session of whoever runs the tests."""
 FORGOTTEN = Path(tempfile.gettempdir()) / f"no-home-of-wingbeat-{os.getpid()}"
 
-settings.register_profile("wingbeat", deadline=None, print_blob=True)
+EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", settings.default.max_examples))
+
+settings.register_profile("wingbeat", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("wingbeat")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in [each for each in os.environ if each.startswith(PERSONAL)]:
@@ -46,14 +49,23 @@ WORKERS_MAX = 8
 
 MARKS = {
     "live": (
-        "agents as processes of their own",
-        ("tests/live/", "tests.agent.processes", "tests.hosts.hosts"),
+        "live nodes, as processes of their own or with real sockets in the process of the test",
+        (
+            "tests/live/",
+            "tests.agent.processes",
+            "tests.driver.nodes",
+            "tests.hosts.hosts",
+            "tests.workflow.agents",
+        ),
     ),
     "display": (
-        "a display, its windows or its desktop",
-        ("tests/desktop/", "tests.presence.displays"),
+        "a display, its windows or its desktop, or every view of the window",
+        ("tests/desktop/", "tests.gui.under_way", "tests.presence.displays"),
     ),
-    "hunting": ("runs of pytest inside of tests", ("tests/repeat/",)),
+    "hunting": (
+        "what hunts for faults in the tests and the simulator themselves",
+        ("tests/repeat/", "tests.sim.variants", '"-m", "pytest"'),
+    ),
 }
 """What the tests have that are marked so, and where their files are or what they import for it."""
 STARTS_AN_AGENT = "machine"
@@ -62,6 +74,16 @@ STARTS_AN_AGENT = "machine"
 
 def pytest_xdist_auto_num_workers() -> int:
     return min(WORKERS_MAX, 2 * (os.cpu_count() or 1))
+
+
+def pytest_collection() -> None:
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, but not in what all the tests are made of: a tenth of the time."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:

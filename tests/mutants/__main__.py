@@ -150,7 +150,8 @@ class Copy:
         pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-pno:cacheprovider", *arguments]
         here = str(self._folder)
         command = [*_guard(self._folder), *pytest]
-        marked = {**os.environ, "PYTHONPATH": here, MARK: here}
+        fresh = {"PYTHONDONTWRITEBYTECODE": "1"}  # two changes in one second may be of one size
+        marked = {**os.environ, "PYTHONPATH": here, MARK: here, **fresh}
         with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
             process = subprocess.Popen(
                 command, cwd=here, env=marked, stdout=said, stderr=said, start_new_session=True

@@ -168,7 +168,7 @@ async def test_two_of_one_identity_do_not_take_the_link_from_each_other_for_ever
 async def test_an_agent_that_starts_anew_is_no_copy() -> None:
     async with nodes("cat", "bee") as (cat, bee):
         for _ in range(3):
-            cat.links.dialler.found("bee", [bee.address])
+            bee.links.dialler.found("cat", [cat.address])
             await bee.until(lambda: "cat" in bee.links.linked)
             await cat.links.stop()
             await bee.until(lambda: "cat" not in bee.links.linked)

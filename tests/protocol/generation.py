@@ -10,6 +10,7 @@ last word, so what a join of its pieces must give is known without asking the jo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, product
@@ -45,8 +46,8 @@ from agent.protocol.records import (
     run_name,
 )
 
-EXAMPLES = 200
-# A profile asked for by hand may demand more; fewer would no longer be a search.
+EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", "200"))
+# A profile asked for by hand may demand more; fewer would no longer be a search, but --fast is none.
 examples = settings(
     max_examples=max(EXAMPLES, settings().max_examples),
     deadline=None,

@@ -7,6 +7,7 @@ An import counts wherever it stands, inside a function or under `TYPE_CHECKING` 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -79,7 +80,12 @@ def parse(path: str, text: str) -> Source:
 def sources(*folders: str, root: Path = REPOSITORY) -> list[Source]:
     """All Python files under these folders, in the order of their paths."""
     paths = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
-    return [parse(path.relative_to(root).as_posix(), path.read_text("utf-8")) for path in paths]
+    return [_read(path, root) for path in paths]
+
+
+@cache
+def _read(path: Path, root: Path) -> Source:
+    return parse(path.relative_to(root).as_posix(), path.read_text("utf-8"))
 
 
 def inside(module: str, *packages: str) -> bool:
