@@ -36,7 +36,7 @@ PERSONAL = ("DBUS_", "DISPLAY", "PG", "QT_", "SWAYSOCK", "WAYLAND_", "XAUTHORITY
 """Beginnings of what tells programs of the session of whoever runs the tests."""
 FORGOTTEN = Path(tempfile.gettempdir()) / f"no-home-of-wingbeat-{os.getpid()}"
 
-EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", settings.default.max_examples))
+EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", "100"))
 
 settings.register_profile("wingbeat", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("wingbeat")
