@@ -1,13 +1,10 @@
 """What a node notices, as events for clients: ids become names where a person reads them.
 
-Some events are read off others: a task that moved may be a gate that waits for a person, or the
-last one of its workflow. The table is ahead of the notices, so that several moves of one moment
-all see the workflow ended; it is told once.
+One event is read off another: a task that moved may be a gate that waits for a person.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import assert_never
 
@@ -16,7 +13,6 @@ from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
 from agent.control.node_port import NodePort
 from agent.control.progress import PERMILLE_MAX
-from agent.control.views import workflow_counts, workflow_state
 from agent.data.publishing import ProgramOffered
 from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.node.facts import Notice
@@ -28,47 +24,21 @@ from agent.protocol.effects import (
     TaskProgressed,
     WorkflowSafe,
 )
-from agent.protocol.records import TaskId, WorkflowId
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.records import TaskId
+from agent.protocol.states import TaskState
 
 GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 
 
-class Happenings:
-    """Turns notices into events; remembers which ends of workflows were told."""
-
-    def __init__(self, surface: NodePort) -> None:
-        self._surface = surface
-        self._told_ended: dict[WorkflowId, None] = {}
-
-    def of(self, notice: Notice) -> Iterator[session.Happening]:
-        """The events for clients, one or more."""
-        yield happening_of(notice, self._surface)
-        if isinstance(notice, TaskMoved):
-            yield from self._consequences(notice)
-
-    def _consequences(self, moved: TaskMoved) -> Iterator[session.Happening]:
-        table = self._surface.table
-        spec = table.specs.get(moved.task)
-        if spec is None:
-            self._forget()
-            return
-        workflow = table.workflow_of[moved.task]
-        if moved.after is TaskState.WAITING:
+def happenings_of(notice: Notice, surface: NodePort) -> Iterator[session.Happening]:
+    """Return the events for clients, one or more: a gate may wait for a person now."""
+    yield happening_of(notice, surface)
+    if isinstance(notice, TaskMoved) and notice.after is TaskState.WAITING:
+        table = surface.table
+        spec = table.specs.get(notice.task)
+        if spec is not None:
+            workflow = table.workflow_of[notice.task]
             yield session.GateWaiting(spec.task, spec.name, workflow, spec.asks)
-        if table.unfinished.get(workflow):
-            self._told_ended.pop(workflow, None)
-        elif moved.after in ENDED and moved.before is not None and workflow not in self._told_ended:
-            self._told_ended[workflow] = None
-            counts = workflow_counts(table, table.workflows[workflow])
-            shown = {state: counts[state] for state in TaskState if counts[state]}
-            yield session.WorkflowEnded(workflow, workflow_state(Counter(shown)), shown)
-
-    def _forget(self) -> None:
-        """A workflow was cleaned up."""
-        known = self._surface.table.workflows
-        for workflow in [each for each in self._told_ended if each not in known]:
-            del self._told_ended[workflow]
 
 
 def happening_of(notice: Notice, surface: NodePort) -> session.Happening:  # noqa: PLR0911, C901 - a table
@@ -87,6 +57,8 @@ def happening_of(notice: Notice, surface: NodePort) -> session.Happening:  # noq
             old, new = surface.name_of(before_run[2]), surface.name_of(after_run[2])
             why = cause_words(cause, surface.name_of)
             return session.OutcomeChanged(task, *_place(surface, task), old, new, why)
+        case session.WorkflowEnded():
+            return notice
         case WorkflowSafe(workflow):
             return session.WorkflowSafe(workflow)
         case CancelFinished(task):

@@ -19,7 +19,7 @@ from agent.control.control_file import new_token, remove_control_file, write_con
 from agent.control.envelope import failure_line
 from agent.control.event_log import EventLog
 from agent.control.flock_programs import FlockPrograms
-from agent.control.happenings import Happenings
+from agent.control.happenings import happenings_of
 from agent.control.limits import Limits
 from agent.control.members import Members
 from agent.control.node_port import NodePort
@@ -48,7 +48,6 @@ class ControlServer:
         self._limits = limits or Limits()
         self._token = new_token()
         self._progress = ProgressBook()
-        self._happenings = Happenings(surface)
         views = Views(surface, self._progress)
         events = EventLog(self._limits)
         self._members = Members(surface)
@@ -139,7 +138,7 @@ class ControlServer:
 
     def _noticed(self, notice: Notice) -> None:
         self._progress.note(notice)
-        for happening in self._happenings.of(notice):
+        for happening in happenings_of(notice, self._surface):
             self._call.events.record(happening)
 
     async def _member_arrived(

@@ -8,10 +8,10 @@ whichever is more.
 
 from __future__ import annotations
 
-from collections import Counter
 from graphlib import TopologicalSorter
 
 from agent.api import values, work
+from agent.api.states import UNDER_WAY, workflow_state
 from agent.control.gates import attach_names
 from agent.control.naming import readable
 from agent.control.node_port import NodePort
@@ -22,7 +22,6 @@ from agent.protocol.specs import producers_of
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
 
-UNDER_WAY = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 RECKONED_PERMILLE_MAX = 990
 _NOT_READ = DerivedState(TaskState.SUBMITTED)
 
@@ -69,7 +68,7 @@ class Views:
     def workflow(self, workflow: Workflow) -> work.WorkflowView:
         """A workflow with how many of its tasks are in which state, and how far it is."""
         spec, table = workflow.spec, self._surface.table
-        counts = workflow_counts(table, workflow)
+        counts = table.counts(spec.workflow)
         state = workflow_state(counts)
         permille, left_ms = self._far(workflow, state)
         return work.WorkflowView(
@@ -81,12 +80,12 @@ class Views:
             self._surface.name_of(spec.host),
             spec.submitted[0],
             len(spec.tasks),
-            {each: counts[each] for each in TaskState if counts[each]},
+            counts,
             permille,
             left_ms,
             self._progress.now_ms() + left_ms if left_ms else 0,
             0 if table.unfinished.get(spec.workflow) else _last_end(table, workflow),
-            counts[TaskState.WAITING],
+            counts.get(TaskState.WAITING, 0),
         )
 
     def now_ms(self) -> int:
@@ -167,23 +166,6 @@ class Views:
         facts = self._surface.facts()
         others = sum(max(1, peer.slots) for peer in facts.peers if peer.willing)
         return max(1, others + facts.slots * facts.volunteering)
-
-
-def workflow_counts(table: Table, workflow: Workflow) -> Counter[TaskState]:
-    """How many tasks of a workflow are in which state."""
-    reading = table.reading
-    return Counter((reading(task.task) or _NOT_READ).state for task in workflow.spec.tasks)
-
-
-def workflow_state(counts: Counter[TaskState]) -> values.WorkflowState:
-    """What is to be said of the whole."""
-    if any(counts[state] for state in UNDER_WAY):
-        return "running"
-    if any(state not in ENDED for state in counts):
-        return "waiting"
-    if counts[TaskState.ABORTED]:
-        return "failed"
-    return "cancelled" if counts[TaskState.CANCELLED] else "finished"
 
 
 def dataset_view(dataset: Dataset) -> values.Dataset:

@@ -13,7 +13,6 @@ import json
 import logging
 import sqlite3
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +20,11 @@ from pathlib import Path
 import msgspec
 
 from agent.api.errors import ServiceError
+from agent.api.session import WorkflowEnded
 from agent.host.logs import NORMAL
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
-from agent.protocol.records import NodeId, Run, TaskId, WorkflowId
+from agent.protocol.records import NodeId, Run, TaskId
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
 from agent.storage.history import FILE, History, Sums, TaskRow, Wanted
@@ -69,7 +69,6 @@ class TaskHistory:
         self._history: History | None = None
         self._open: dict[TaskId, _Open] = {}
         self._running_here: dict[TaskId, int] = {}
-        self._told_ended: dict[WorkflowId, None] = {}
         self._rows: list[TaskRow] = []
         self._given_ms: dict[int, int] = {}
         self._written = 0
@@ -104,6 +103,9 @@ class TaskHistory:
                 self._moved(notice.task, notice.before, notice.after)
             case OutcomeChanged(task):
                 self._ended(task)
+            case WorkflowEnded(workflow, _, counts):
+                told = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+                log.log(NORMAL, "workflow %s has ended: %s", workflow, told)
             case _:
                 pass
 
@@ -159,20 +161,6 @@ class TaskHistory:
             return
         self._rows.append(self._row(task, table))
         self._write_soon()
-        workflow = table.workflow_of[task]
-        if table.unfinished.get(workflow):
-            self._told_ended.pop(workflow, None)
-        elif workflow not in self._told_ended:
-            self._told_ended[workflow] = None
-            counts = Counter(
-                self._state(each.task) for each in table.workflows[workflow].spec.tasks
-            )
-            told = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-            log.log(NORMAL, "workflow %s has ended: %s", workflow, told)
-
-    def _state(self, task: TaskId) -> str:
-        reading = self._table().reading(task)
-        return "unknown" if reading is None else reading.state.value
 
     def _row(self, task: TaskId, table: Table) -> TaskRow:
         spec, life, reading = table.specs[task], table.life(task), table.reading(task)

@@ -45,6 +45,7 @@ from agent.node.options import Options
 from agent.node.pending_requests import PendingRequests, Request
 from agent.node.report import facts_of, peers_of
 from agent.node.running import RunningNode, open_datasets, open_journal
+from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.load import watch_load
 from agent.presence.sources.native import native_sources
@@ -70,6 +71,7 @@ class Agent:
         self._home, self._options, self.settings = home, options, settings
         self._watchers: list[Callable[[Notice], None]] = []
         self._requests = PendingRequests(settings.name)
+        self._ends = WorkflowEnds()
         self._handed_back = asyncio.Event()
         self._stopped = asyncio.Event()
         self._reason = ""
@@ -281,6 +283,8 @@ class Agent:
             self._live.datasets.moved(notice)
             self._live.published.moved(notice)
         self.notify(notice)
+        if isinstance(notice, TaskMoved) and (ended := self._ends.after(notice, self.table)):
+            self.notify(ended)
 
     def stopped(self) -> None:
         """Everything is handed back."""
@@ -414,8 +418,6 @@ class Agent:
             self._live.set_presence(presence)
         helps = presence.volunteering, presence.owner_present
         self.notify(VolunteeringMoved(*helps, reason, paused))
-
-    # -- inside ----------------------------------------------------------------------------
 
     async def _begin(self) -> None:
         try:

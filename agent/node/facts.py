@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.api.session import WorkflowEnded
 from agent.data.publishing import ProgramOffered
 from agent.flock.facts import (
     UNKNOWN,
@@ -40,6 +41,7 @@ Notice = (
     | TaskProgressed
     | OutcomeChanged
     | WorkflowSafe
+    | WorkflowEnded
     | CancelFinished
     | PeersChanged
     | MembersMoved

@@ -12,7 +12,7 @@ apart by which was submitted first.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -101,6 +101,12 @@ class Table:
     def reading(self, task: TaskId) -> DerivedState | None:
         """How the task reads, None when its workflow is not known."""
         return self._readings.get(task)
+
+    def counts(self, workflow: WorkflowId) -> dict[TaskState, int]:
+        """Return how many of its tasks are in each state that occurs, in the order of states."""
+        readings = (self._readings.get(each.task) for each in self.workflows[workflow].spec.tasks)
+        found = Counter(each.state if each else TaskState.SUBMITTED for each in readings)
+        return {state: found[state] for state in TaskState if found[state]}
 
     def life(self, task: TaskId) -> Life:
         """The life of a task of this table, as far as anything happened to it."""

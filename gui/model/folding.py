@@ -9,11 +9,9 @@ from __future__ import annotations
 import msgspec
 
 from agent.api.session import TaskMoved, TaskProgressed
-from agent.api.values import TaskState, WorkflowState
+from agent.api.states import ENDED, UNDER_WAY, workflow_state
+from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
-
-ENDED = frozenset({TaskState.TERMINATED, TaskState.CANCELLED, TaskState.ABORTED})
-UNDER_WAY = frozenset({TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED})
 
 
 def workflow_moved(
@@ -28,7 +26,7 @@ def workflow_moved(
     counts[after] = counts.get(after, 0) + 1
     tasks = max(workflow.tasks, sum(counts.values()))
     done = counts.get(TaskState.TERMINATED, 0)
-    state = state_of(counts)
+    state = workflow_state(counts)
     ended = state in ("finished", "failed", "cancelled")
     return msgspec.structs.replace(
         workflow,
@@ -70,17 +68,6 @@ def task_progressed(task: TaskView, progressed: TaskProgressed, at_ms: int) -> T
         left_ms=left_ms,
         expected_end_ms=at_ms + left_ms if left_ms else task.expected_end_ms,
     )
-
-
-def state_of(counts: dict[TaskState, int]) -> WorkflowState:
-    """As the agent reads it off."""
-    if any(counts.get(state) for state in UNDER_WAY):
-        return "running"
-    if any(count and state not in ENDED for state, count in counts.items()):
-        return "waiting"
-    if counts.get(TaskState.ABORTED):
-        return "failed"
-    return "cancelled" if counts.get(TaskState.CANCELLED) else "finished"
 
 
 def is_open(workflow: WorkflowView) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agent.api.states import ENDED
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import TaskView, WorkflowView
 from gui.model.agent_words import translated
-from gui.model.folding import ENDED, is_open
+from gui.model.folding import is_open
 from gui.model.marks import never_ran
 from gui.model.times import exact, left, moment, span
 from gui.words import tr

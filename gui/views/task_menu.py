@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
 
+from agent.api.states import ENDED
 from agent.api.values import PRIORITY_NAMES, NamedPriority, TaskState
 from agent.api.work import TaskView
 from gui.icons.drawing import icon
-from gui.model.folding import ENDED
 from gui.views.desk import ViewContext
 from gui.views.menus import add_copy, context_menu
 from gui.words import tr

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from agent.api.states import ENDED
 from agent.api.values import NamedPriority
 from agent.api.work import TaskView, WorkflowView
 from gui.icons.drawing import icon
-from gui.model.folding import ENDED
 from gui.model.screen import Changes
 from gui.model.trouble import flock_trouble, programs_trouble
 from gui.model.workflows import in_order, may_cancel, may_retry

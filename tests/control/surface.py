@@ -28,6 +28,7 @@ from agent.flock.facts import (
 )
 from agent.history.task_history import TaskHistory
 from agent.node.facts import Facts, Notice
+from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.protocol import events
 from agent.protocol.clock import Instant
@@ -161,6 +162,7 @@ class FakeNode:
         """A program was asked to stop."""
         self._elapsed_s = 0.0
         self._answers: dict[str, Answer] = {}
+        self._ends = WorkflowEnds()
         self._callbacks: list[Callable[[Notice], None]] = []
         self.handle(Started())
 
@@ -217,6 +219,9 @@ class FakeNode:
         self.history.noticed(notice)
         for callback in list(self._callbacks):
             callback(notice)
+        ended = self._ends.after(notice, self.node.table) if isinstance(notice, TaskMoved) else None
+        if ended is not None:
+            self.tell(ended)
 
     # -- the surface -----------------------------------------------------------------------
 

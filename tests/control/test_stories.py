@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from agent.control.happenings import Happenings
+from agent.control.happenings import happenings_of
 from agent.control.naming import task_id
+from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
 from agent.protocol.messages import Capabilities
@@ -167,7 +168,7 @@ def node(tmp_path: Path) -> FakeNode:
 
 def told(node: FakeNode, notice: Any) -> dict[str, Any]:
     """The first event, by its fields."""
-    first = next(iter(Happenings(node).of(notice)))
+    first = next(happenings_of(notice, node))
     return {name: getattr(first, name) for name in first.__struct_fields__}
 
 
@@ -206,23 +207,28 @@ def test_a_move_tells_who_has_it_and_why_nothing_came_of_it(node: FakeNode) -> N
     assert (ended["host"], ended["reason"]) == ("birch", "")
 
 
-def moves(node: FakeNode, happenings: Happenings, *moved: TaskMoved) -> list[str]:
-    return [type(each).__name__ for one in moved for each in happenings.of(one)]
+def moves(node: FakeNode, ends: WorkflowEnds, *moved: TaskMoved) -> list[str]:
+    """What is told of these moves, in one word each."""
+    told: list[object] = []
+    for one in moved:
+        told += happenings_of(one, node)
+        told += filter(None, [ends.after(one, node.table)])
+    return [type(each).__name__ for each in told]
 
 
 def test_the_end_of_a_workflow_is_told_once_until_it_goes_on(node: FakeNode) -> None:
-    happenings = Happenings(node)
+    ends = WorkflowEnds()
     ended = TaskMoved(COPY, TaskState.RUNNING, TaskState.TERMINATED, "")
-    assert moves(node, happenings, ended) == ["TaskMoved"]
+    assert moves(node, ends, ended) == ["TaskMoved"]
     waiting = TaskMoved(CHECK, TaskState.SUBMITTED, TaskState.WAITING, "")
-    assert moves(node, happenings, waiting) == ["TaskMoved", "GateWaiting"]
+    assert moves(node, ends, waiting) == ["TaskMoved", "GateWaiting"]
     finish(node)
     learnt = TaskMoved(COPY, None, TaskState.TERMINATED, "")
     ready = TaskMoved(COPY, TaskState.SUBMITTED, TaskState.READY, "")
-    assert moves(node, happenings, learnt, ready) == ["TaskMoved"] * 2
-    assert moves(node, happenings, ended, ended) == ["TaskMoved", "WorkflowEnded", "TaskMoved"]
+    assert moves(node, ends, learnt, ready) == ["TaskMoved"] * 2
+    assert moves(node, ends, ended, ended) == ["TaskMoved", "WorkflowEnded", "TaskMoved"]
     gone = TaskMoved("gone", TaskState.RUNNING, TaskState.TERMINATED, "")
-    assert moves(node, happenings, gone, ended) == ["TaskMoved"] * 2
+    assert moves(node, ends, gone, ended) == ["TaskMoved"] * 2
 
 
 def finish(node: FakeNode) -> None:
@@ -233,5 +239,6 @@ def finish(node: FakeNode) -> None:
 def test_the_end_tells_how_it_ended(node: FakeNode) -> None:
     finish(node)
     moved = TaskMoved(COPY, TaskState.READY, TaskState.CANCELLED, "")
-    _, ended = Happenings(node).of(moved)
-    assert (ended.state, ended.counts) == ("cancelled", {TaskState.CANCELLED: 4})  # type: ignore[union-attr]
+    ended = WorkflowEnds().after(moved, node.table)
+    assert ended is not None
+    assert (ended.state, ended.counts) == ("cancelled", {TaskState.CANCELLED: 4})

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from agent.api.states import workflow_state
 from agent.api.values import WorkflowState
 from agent.control.naming import task_id
 from agent.control.progress import ProgressBook
-from agent.control.views import Views, workflow_state
+from agent.control.views import Views
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import Run, TaskSpec

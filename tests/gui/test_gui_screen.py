@@ -19,7 +19,6 @@ from gui.model.flock import (
     state_text,
     work_text,
 )
-from gui.model.folding import state_of
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, task_words
 from gui.model.news import NewsKind
 from gui.model.notices import Absence, Absent, Answering, StatusPage
@@ -112,21 +111,6 @@ def test_a_new_status_forgets_what_is_no_more() -> None:
     screen.fold([status(workflow("line-17"))])
     assert list(screen.workflows) == ["line-17"]
     assert screen.tasks == {}
-
-
-@pytest.mark.parametrize(
-    ("seen", "state"),
-    [
-        ({TaskState.RUNNING: 1, TaskState.READY: 1}, "running"),
-        ({TaskState.SUSPENDED: 1}, "running"),
-        ({TaskState.READY: 1, TaskState.ABORTED: 1}, "waiting"),
-        ({TaskState.TERMINATED: 1, TaskState.ABORTED: 1}, "failed"),
-        ({TaskState.TERMINATED: 1, TaskState.CANCELLED: 1}, "cancelled"),
-        ({TaskState.TERMINATED: 2}, "finished"),
-    ],
-)
-def test_states_of_workflows(seen: dict[TaskState, int], state: str) -> None:
-    assert state_of(seen) == state
 
 
 def test_a_workflow_that_waits_for_a_person_says_so_with_the_step() -> None:
