@@ -36,6 +36,8 @@ from tests.repeat.load import busy
 WHOLE = ("-n", "auto")
 MARK = "WINGBEAT_REPEATED_BY"
 RUN_S_MAX = 3_600
+DISK = os.environ.get("TMPDIR") or ("/var/tmp" if Path("/var/tmp").is_dir() else None)
+"""Where a file is on a disk, if nobody said otherwise: what is under /tmp may be in memory."""
 ENDING_S_MAX = 30
 SEEDS = 1_000_000
 
@@ -81,8 +83,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"seed {seed}", flush=True)
     tallies = [Tally(each) for each in _choices(chosen)]
     interrupted = False
-    with TemporaryDirectory(prefix="repeat-") as folder, busy(chosen.load, Path(folder)):
+    with (
+        TemporaryDirectory(prefix="repeat-") as folder,
+        TemporaryDirectory(prefix="repeat-", dir=DISK) as written,
+        busy(chosen.load, Path(written)),
+    ):
         os.environ[MARK] = f"{os.getpid()} {time.time_ns()}"
+        os.environ.pop(
+            "PYTHONDONTWRITEBYTECODE", None
+        )  # as in the check: all that starts is quicker
         try:
             for tally in tallies:
                 for number in range(chosen.times):
@@ -120,7 +129,11 @@ def _choices(chosen: argparse.Namespace) -> list[list[str]]:
 
 def _count(tally: Tally, seed: int, *, shuffle: bool, folder: Path) -> None:
     began = time.monotonic()
-    failures = _run(tally.arguments, seed, shuffle=shuffle, folder=folder)
+    try:
+        failures = _run(tally.arguments, seed, shuffle=shuffle, folder=folder)
+    except KeyboardInterrupt:
+        tally.count(seed, _told(folder / "told")[0])
+        raise
     failures += [Failure(f"left behind: {each}", "", "") for each in _end_marked()]
     tally.count(seed, failures)
     took = f"{time.monotonic() - began:.0f} s"

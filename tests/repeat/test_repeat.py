@@ -48,6 +48,9 @@ WAITING = """
 import os, subprocess, sys, time
 from pathlib import Path
 
+def test_failing():
+    assert False, "before"
+
 def test_waiting():
     forever = [sys.executable, "-c", "import time; time.sleep(600)"]
     child = subprocess.Popen(forever, start_new_session=True)
@@ -170,7 +173,9 @@ def test_interrupted_it_ends_all_that_it_started(tmp_path: Path, how: signal.Sig
     with waiting(tmp_path, "--times=3", "--load=1") as (hunting, started):
         assert (len(started.tests), len(started.busy)) == (2, 2)
         hunting.send_signal(how)
-        assert hunting.wait(ENDED_S_MAX) == 130
+        told, _ = hunting.communicate(timeout=ENDED_S_MAX)
+        assert hunting.returncode == 130
+        assert "1 of 1  test_small.py::test_failing" in told
         assert not [each for each in [*started.tests, *started.busy] if goes_on(each)]
 
 
