@@ -37,7 +37,7 @@ class Hosting(QObject):
         self._home = home
         self._agent: OwnAgent | None = None
         self._thread: threading.Thread | None = None
-        self._wanted_end = False
+        self._ends_because = ""
 
     @property
     def hosts(self) -> bool:
@@ -53,14 +53,14 @@ class Hosting(QObject):
         """Start an agent unless one runs; whether one is being started now."""
         if self.hosts or self.starting:
             return self.starting
-        self._wanted_end = False
+        self._ends_because = ""
         self._thread = threading.Thread(target=self._start, args=(force,), daemon=True)
         self._thread.start()
         return True
 
     def end(self, reason: str) -> None:
         """Hand back what runs; ``stopped`` comes when that is done, or took too long."""
-        self._wanted_end = True
+        self._ends_because = reason
         threading.Thread(target=self._stop, args=(reason,), daemon=True).start()
 
     def end_now(self, reason: str) -> None:
@@ -68,7 +68,7 @@ class Hosting(QObject):
 
         An agent that is just being begun may run something already: it is waited for.
         """
-        self._wanted_end = True
+        self._ends_because = reason
         ends_s = time.monotonic() + SESSION_END_S_MAX
         if self._thread is not None:
             self._thread.join(SESSION_END_S_MAX)
@@ -86,8 +86,8 @@ class Hosting(QObject):
             return
         self._agent = agent
         self.begun.emit()
-        if self._wanted_end:
-            agent.stop("the tray ends", STOP_S_MAX)
+        if self._ends_because:
+            agent.stop(self._ends_because, STOP_S_MAX)
 
     def _not_hosted(self, error: Exception) -> None:
         """What is not told here would never be known."""

@@ -22,6 +22,7 @@ from agent.flock.facts import FlockFacts, InvitationFacts, MemberFacts, MembersM
 from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
 from agent.flock.own_node import OwnNode
 from agent.net import joining
+from agent.net.addresses import Address
 from agent.net.asking import Request
 from agent.net.dial_connect import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
@@ -90,7 +91,7 @@ class FlockOperations:
         with self._port_had() as had:
             membership = await joining.join_flock(own.home.identity, invitation, own.name)
             log.info("joined the flock %s", membership.flock.name)
-            network = await self._belong_to(membership, had)
+            network = await self._belong_to(membership, had, invitation.addresses)
         network.links.dialler.found(None, invitation.addresses)
         return self._required_facts()
 
@@ -99,7 +100,7 @@ class FlockOperations:
         with self._port_had() as had:
             membership = await request.collect()
             log.info("joined the flock %s, which was asked", membership.flock.name)
-            network = await self._belong_to(membership, had)
+            network = await self._belong_to(membership, had, [request.door.address])
         network.links.dialler.found(None, [request.door.address])
         return self._required_facts()
 
@@ -201,13 +202,24 @@ class FlockOperations:
         self._mind_expulsion()
 
     async def _belong_to(
-        self, membership: Membership, had: Sequence[socket.socket]
+        self,
+        membership: Membership,
+        had: Sequence[socket.socket],
+        door: Sequence[Address] = (),
     ) -> FlockNetwork:
+        await asyncio.to_thread(self._keep_door, membership, door)
         network = self.network_of(membership)
         self._tell(MembersChanged(network.member_ids))
         await self.connect(network, had)
         self._own.notify(MembersMoved())
         return network
+
+    def _keep_door(self, membership: Membership, door: Sequence[Address]) -> None:
+        """Keep where this node was let in: killed before its first link, it knows no other way back."""
+        book = AddressBook(self._own.home.data / ADDRESS_BOOK)
+        for keeper in membership.roster.keepers():
+            if keeper != membership.node_id and book.note(keeper, door, first_hand=False):
+                book.save()
 
     def _tell(self, event: Event) -> None:
         self._own.hand(event)

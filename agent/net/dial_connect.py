@@ -123,8 +123,13 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
                 raise
             if error.errno == errno.EADDRINUSE and tries:
                 continue  # what the first host had free another one has not
-            text = f"Port {port} is used by another program, or reserved; choose another port."
-            raise OSError(error.errno, text) from error
+            raise OSError(error.errno, _taken(port)) from error
+
+
+def _taken(port: int) -> str:
+    if port:
+        return f"Port {port} is used by another program, or reserved; choose another port."
+    return "No port is free on all addresses of this machine; choose one, or end what holds them."
 
 
 def _on_one_port(hosts: Sequence[str], port: int) -> list[socket.socket]:

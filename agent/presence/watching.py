@@ -173,6 +173,9 @@ class PresenceWatcher:
         wrong = faults(rules, _memory_mb())
         if wrong:
             raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
+        await asyncio.shield(self._change_rules(rules))  # once on disk they hold, whoever waits
+
+    async def _change_rules(self, rules: Rules) -> None:
         async with self._changing_rules:
             await asyncio.to_thread(self._keep_rules, rules)
             with self._changed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,9 +41,12 @@ def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings
     with _one_at_a_time:  # two that change it at once would each undo the other's
         read_settings(path)  # what is wrong with it so far is said as it is
         try:
-            before = path.read_text("utf-8") if path.exists() else ""
+            raw = path.read_bytes() if path.exists() else b""
+            before = raw.decode("utf-8").replace("\r\n", "\n")
             after = changed(before, given)
-            return read_settings(path) if after == before else _replaced(path, after)
+            if after == before:
+                return read_settings(path)
+            return _replaced(path, after.replace("\n", "\r\n") if b"\r\n" in raw else after)
         except OSError as error:
             raise ServiceError(
                 f"{path} cannot be written ({error.strerror}): nothing changed"
@@ -69,7 +73,18 @@ def changed(text: str, given: Mapping[str, Value | Table]) -> str:
             fresh[key] = value
         elif document[key] != value:
             document[key] = value
-    return tomlkit.dumps(fresh) + tomlkit.dumps(document)
+    after = tomlkit.dumps(fresh) + tomlkit.dumps(document)
+    if tomllib.loads(after) != _meant(tomllib.loads(text), given):
+        raise ValueError("something else in it would change")
+    return after
+
+
+def _meant(before: Mapping[str, object], given: Mapping[str, Value | Table]) -> dict[str, object]:
+    meant = {**before, **given}
+    for key, value in given.items():
+        if value == {} and key not in before:
+            del meant[key]
+    return meant
 
 
 def _change_table(document: TOMLDocument, key: str, value: Table) -> None:
@@ -95,8 +110,8 @@ def _change_table(document: TOMLDocument, key: str, value: Table) -> None:
 def _replaced(path: Path, text: str) -> NodeSettings:
     fresh = path.with_name(f"{path.name}.unfinished")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
+    with fresh.open("wb") as file:
+        file.write(text.encode("utf-8"))
         file.flush()
         os.fsync(file.fileno())
     try:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import tomlkit
 
 from agent.api.errors import ServiceError
 from agent.history.log_reading import Filter, read_lines
@@ -72,6 +73,27 @@ def test_settings_are_changed_and_everything_else_in_the_file_stays(tmp_path: Pa
     assert keep_changes(path, {"name": "oak"}).slots == 4
     text = 'note = """\nslots = 1\n"""\n'
     assert changed(text, {"slots": 2}) == "slots = 2\n" + text
+
+
+def test_a_file_with_the_line_ends_of_windows_keeps_them(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_bytes(b'# mine\r\nslots = 2\r\nname = "oak"\r\n')
+    keep_changes(path, {"slots": 4, "tags": ["gpu"]})
+    assert path.read_bytes() == b'tags = ["gpu"]\r\n# mine\r\nslots = 4\r\nname = "oak"\r\n'
+
+
+def test_a_writer_that_would_lose_something_else_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('slots = 2\nname = "oak"\n')
+    whole = tomlkit.dumps
+    monkeypatch.setattr(
+        tomlkit, "dumps", lambda document: whole(document).replace('name = "oak"\n', "")
+    )
+    with pytest.raises(ServiceError, match="something else in it would change"):
+        keep_changes(path, {"slots": 4})
+    assert path.read_text() == 'slots = 2\nname = "oak"\n'
 
 
 def test_settings_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:

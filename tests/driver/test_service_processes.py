@@ -90,7 +90,6 @@ def test_an_agent_that_was_killed_comes_back_as_the_same_node(tmp_path: Path) ->
                 await joined(ant, bee)
                 node = bee.node
                 # Without multicast, what it knows of others is all that leads it back.
-                await eventually((tmp_path / "bee" / "data" / "addresses.json").exists)
                 bee.process.send_signal(signal.SIGKILL)
                 await eventually(lambda: ant.peers() == [])
             async with apart(tmp_path, "bee") as again:

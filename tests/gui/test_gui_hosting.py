@@ -42,9 +42,15 @@ def test_a_session_that_ends_while_the_agent_begins_has_it_hand_back(
     hosted.begin()
     assert begins.wait(EVENTUALLY_S_MAX)
     assert hosted.starting
-    ending = threading.Thread(target=hosted.end_now, args=("the session ends",))
-    ending.start()
+    assert hosted._thread is not None
+    waited = hosted._thread.join
+
+    def join(limit_s: float | None = None) -> None:
+        may_begin.set()  # it begins only because its end waits for it
+        waited(limit_s)
+
+    monkeypatch.setattr(hosted._thread, "join", join)
+    hosted.end_now("the session ends")
     may_begin.set()
-    ending.join(EVENTUALLY_S_MAX)
-    assert agent.stopped
+    assert [each.partition(",")[0] for each in agent.stopped] == 2 * ["the session ends"]
     assert not hosted.hosts

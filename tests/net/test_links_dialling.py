@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -223,6 +224,24 @@ def test_any_port_is_one_that_is_free_on_all_hosts(monkeypatch: pytest.MonkeyPat
     assert [one.getsockname()[1] != port for one in taken] == [True]
     for one in (*opened, *taken):
         one.close()
+
+
+def test_that_no_port_is_free_everywhere_names_no_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[socket.socket] = []
+    listen = dial_connect._listening
+
+    def taken_on_the_second(host: str, port: int) -> socket.socket | None:
+        if port:
+            raise OSError(errno.EADDRINUSE, "in use")
+        listening = listen(host, port)
+        assert listening is not None
+        opened.append(listening)
+        return listening
+
+    monkeypatch.setattr(dial_connect, "_listening", taken_on_the_second)
+    with pytest.raises(OSError, match="No port is free on all addresses"):
+        listening_sockets(("127.0.0.1", "127.0.0.2"), 0)
+    assert [each.fileno() for each in opened] == [-1] * dial_connect.ANY_PORT_TRIES
 
 
 def test_a_taken_port_is_said_in_a_sentence() -> None:

@@ -21,7 +21,7 @@ from agent.presence.readings import Kind, Seen, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.presence.wishes import Paused, Unpaused, Wish
 from agent.settings.node_settings import read_settings
-from tests.hosts.waiting import eventually
+from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 from tests.presence.watched import WATCHFUL, Machine, Told, in_loop, presence
 
 ASKED = 20
@@ -401,6 +401,33 @@ def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Pat
             await it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
             async with asyncio.timeout(CALM_S[Kind.PROGRAMS] / 2):
                 await eventually(lambda: it.state().cause is Cause.PROGRAM)
+
+    in_loop(test)
+
+
+def test_rules_that_are_kept_hold_also_for_nobody_who_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = replace(WATCHFUL, own_only=True)
+
+    async def test() -> None:
+        async with presence(tmp_path, Machine()) as found:
+            begun, may_end, keep = threading.Event(), threading.Event(), found._keep_rules
+
+            def slowly(kept: Rules) -> None:
+                begun.set()
+                assert may_end.wait(EVENTUALLY_S_MAX)
+                keep(kept)
+
+            monkeypatch.setattr(found, "_keep_rules", slowly)
+            asking = asyncio.create_task(found.set_rules(rules))
+            await eventually(begun.is_set)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            may_end.set()
+            await eventually(lambda: found.rules == rules)
+        assert read_settings(tmp_path / "settings.toml").rules == rules
 
     in_loop(test)
 
