@@ -1,7 +1,8 @@
-"""The table of malformed workflow files: ``malformed/workflows.txt``, and the folder they lie in.
+"""The tables of malformed files: ``malformed/*.txt``, and the folder they lie in.
 
 A case is a line ``=== title``, the file, a line ``>>>``, and the sentences that answer it. Titles
-that end in ``(xml)`` are files in that language. Run as a program it writes the answers anew.
+that end in ``(xml)`` are files in that language; those of ``programs.txt`` describe programs. Run
+as a program it writes the answers anew.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.workflow.faults import FaultsError
+from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import KnownProgram
+from agent.workflow.program_folder import read_program
 from agent.workflow.reading import Asked, read_workflow_text
 from agent.workflow.xml_workflow import read_xml_text
 
-TABLE = Path(__file__).parent / "malformed" / "workflows.txt"
+TABLES = tuple(
+    Path(__file__).parent / "malformed" / f"{of}.txt" for of in ("workflows", "programs")
+)
 BEGIN, MIDDLE = "=== ", ">>>\n"
 PROGRAMS = {
     "import": KnownProgram(),
@@ -33,25 +37,33 @@ class Case:
     title: str
     text: str
     sentences: tuple[str, ...]
+    program: bool
 
     @property
     def file(self) -> str:
-        return "line42.xml" if self.title.endswith("(xml)") else "line42.wingbeat.yaml"
+        xml = self.title.endswith("(xml)")
+        if self.program:
+            return "program/program.xml" if xml else "program/program.yaml"
+        return "line42.xml" if xml else "line42.wingbeat.yaml"
 
 
 def cases() -> list[Case]:
+    return [case for table in TABLES for case in _cases(table)]
+
+
+def _cases(table: Path) -> list[Case]:
     found = []
-    for part in ("\n" + TABLE.read_text("utf-8")).split("\n" + BEGIN)[1:]:
+    for part in ("\n" + table.read_text("utf-8")).split("\n" + BEGIN)[1:]:
         title, _, rest = part.partition("\n")
         text, _, told = ("\n" + rest + "\n").partition("\n" + MIDDLE)
-        found.append(
-            Case(title, text[1:] + "\n" if text else "", tuple(filter(None, told.split("\n"))))
-        )
+        said = tuple(filter(None, told.split("\n")))
+        found.append(Case(title, text[1:] + "\n" if text else "", said, table == TABLES[1]))
     return found
 
 
 def furnish(folder: Path) -> None:
     """What lies beside the file."""
+    (folder / "program").mkdir()
     (folder / "scans").mkdir()
     for name in ("scan.las", "scans/a.las", "scans/b.las"):
         (folder / name).write_text("points")
@@ -78,28 +90,39 @@ def shortened(sentence: str, folder: Path) -> str:
 
 def answer(case: Case, folder: Path) -> list[str]:
     """What is said of a file in that folder."""
+    return [shortened(fault.sentence(), folder) for fault in faults_of(case, folder)]
+
+
+def faults_of(case: Case, folder: Path) -> tuple[Fault, ...]:
+    """What is wrong with a file in that folder."""
     path, data = folder / case.file, case.text.encode()
     try:
-        if path.suffix == ".xml":
+        if case.program:
+            path.write_bytes(data)
+            read_program(path.parent)
+        elif path.suffix == ".xml":
             read_xml_text(data, path)
         else:
             read_workflow_text(data, path, Asked({}, PROGRAMS))
     except FaultsError as error:
-        said = [fault.sentence() for fault in error.faults]
-        return [shortened(sentence, folder) for sentence in said]
-    return []
+        return error.faults
+    finally:
+        if case.program:
+            path.unlink()
+    return ()
 
 
-def written_anew(folder: Path) -> str:
-    """Return the table with the answers of today; what is answered by nothing is no longer in it."""
-    furnish(folder)
+def written_anew(table: Path, folder: Path) -> str:
+    """Return a table with the answers of today; what is answered by nothing is no longer in it."""
     return "".join(
         f"{BEGIN}{case.title}\n{case.text}{MIDDLE}" + "".join(f"{each}\n" for each in said)
-        for case in cases()
+        for case in _cases(table)
         if (said := answer(case, folder))
     )
 
 
 if __name__ == "__main__":
     with TemporaryDirectory() as made:
-        TABLE.write_text(written_anew(Path(made)), "utf-8")
+        furnish(Path(made))
+        for table in TABLES:
+            table.write_text(written_anew(table, Path(made)), "utf-8")
