@@ -13,6 +13,14 @@ Decision = Literal["installed", "accepted", "waiting", "refused"]
 PathText = Annotated[str, Meta(min_length=1, max_length=4_096)]
 
 
+DIGEST_SHOWN = 12
+
+
+def published_name(program: str, folder: str) -> str:
+    """Return what tasks call a published program: its name and the beginning of its folder's digest."""
+    return f"{program}@{folder.partition(':')[2][:DIGEST_SHOWN]}"
+
+
 class Programs(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which programs can the flock run? ``own``: only what this machine knows of itself."""
 

@@ -26,6 +26,7 @@ from pathlib import Path
 import msgspec
 
 from agent.api.errors import ServiceError
+from agent.api.programs import published_name
 from agent.data.node_datasets import NodeDatasets
 from agent.execution.programs import ProgramError, Programs, Reader
 from agent.protocol.effects import (
@@ -36,7 +37,6 @@ from agent.protocol.table import Table
 from agent.settings.node_settings import TAKES
 
 ALWAYS, ASK, NEVER = TAKES
-DIGEST_LENGTH = 12
 LOOK_S = 0.2
 DECISIONS_MAX = 10_000
 FILE_BYTES_MAX = 16 * 1024 * 1024
@@ -271,16 +271,10 @@ class PublishedPrograms:
         beside.replace(self._file)
 
 
-def published_name(program: str, dataset: DatasetId) -> str:
-    """What tasks call it."""
-    return f"{program}@{dataset.partition(':')[2][:DIGEST_LENGTH]}"
-
-
 def _is_name_of(name: str, dataset: DatasetId) -> bool:
     """Nobody can give something else under an accepted name."""
-    kind, _, digest = dataset.partition(":")
-    _, at, told = name.rpartition("@")
-    return bool(at) and kind == "tree" and told == digest[:DIGEST_LENGTH]
+    program, at, _ = name.rpartition("@")
+    return bool(at) and dataset.startswith("tree:") and name == published_name(program, dataset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.api.values import Requirements
 from agent.execution.limits import Limits
 from agent.execution.programs import Program, ProgramError
 from agent.protocol.messages import Capabilities
 from agent.workflow.faults import FaultsError
-from agent.workflow.program_description import ProgramDescription, ProgramRequirements
+from agent.workflow.program_description import ProgramDescription
 from agent.workflow.program_folder import read_program
 
 
@@ -45,7 +46,7 @@ def program_of(described: ProgramDescription, folder: Path, machine: Capabilitie
     )
 
 
-def _unfit(needs: ProgramRequirements, machine: Capabilities) -> str:
+def _unfit(needs: Requirements, machine: Capabilities) -> str:
     """The first thing that the machine lacks; disks fill and empty, so they are looked at later."""
     if needs.system and needs.system != machine.system:
         return f"it needs {needs.system}, this is {machine.system}"

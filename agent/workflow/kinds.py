@@ -26,6 +26,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]+")
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) ?([A-Za-z]+)")
+_UNIT = re.compile(r"[A-Za-z]+$")
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 DIGITS_MAX = 18
 
@@ -160,8 +161,8 @@ class Choice:
         found = scalar(node, what, either(self.words), faults)
         if found is None:
             return None
-        if found.text in self.words:
-            return Word.at(found.place, found.text)
+        if found.text.lower() in self.words:
+            return Word.at(found.place, found.text.lower())
         hint = meant(found.text, self.words) if len(self.words) > 2 else ""
         said = shown(found.text)
         faults.add(found.place, f"{what} must be {either(self.words)}, not {said}{hint}")
@@ -189,7 +190,10 @@ class Amount:
             return None
         amount = self._amount(found.text)
         if amount is None:
-            faults.add(found.place, f"{what} must be {wanted}, not {shown(found.text)}")
+            unit = _UNIT.search(found.text)
+            word = unit[0].lower() if unit else ""
+            hint = "" if word in self.units else meant(word, self.units)
+            faults.add(found.place, f"{what} must be {wanted}, not {shown(found.text)}{hint}")
         elif not 0 < amount <= self.most:
             base = "MB" if "mb" in self.units else "s"
             bound = f"more than 0 and at most {self.most:,.0f} {base}"
@@ -216,9 +220,9 @@ class Amount:
 
 
 SECONDS: Map[str, float] = {
-    **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
     "ms": 0.001,
-    **dict.fromkeys(("m", "min", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
     **dict.fromkeys(("h", "hour", "hours"), 3_600.0),
     **dict.fromkeys(("d", "day", "days"), 86_400.0),
     **dict.fromkeys(("week", "weeks"), 604_800.0),
@@ -251,11 +255,12 @@ def memory(most_mb: int = 1_000_000_000) -> Amount:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A list; one value alone stands for a list of one."""
+    """A list; one value alone stands for a list of one. ``once``: nothing in it is there twice."""
 
     kind: Kind
     most: int
     alone: bool = True
+    once: bool = False
 
     def read(self, node: Node, what: str, faults: Faults) -> tuple[Any, ...] | None:
         """What could be read of it."""
@@ -265,14 +270,21 @@ class Several:
             if self.alone:
                 one = self.kind.read(node, what, faults)
                 return () if one is None else (one,)
-            faults.add(node.place, f"{what} must be a list, not {kind_of(node)}")
+            words = node.text.split() if isinstance(node, Scalar) else []
+            hint = f"; did you mean [{', '.join(words)}]?" if words else ""
+            faults.add(node.place, f"{what} must be a list, not {kind_of(node)}{hint}")
             return None
         if len(node.items) > self.most:
             count = len(node.items)
             faults.add(node.place, f"{what} has at most {self.most} entries, and this has {count}")
             return None
-        read = (self.kind.read(item, what, faults) for item in node.items)
-        return tuple(value for value in read if value is not None)
+        read = [(item.place, self.kind.read(item, what, faults)) for item in node.items]
+        found = [(place, value) for place, value in read if value is not None]
+        values = [value for _, value in found]
+        for number, (place, value) in enumerate(found) if self.once else ():
+            if value in values[:number]:
+                faults.add(place, f"{shown(value)} is in {what} twice")
+        return tuple(values)
 
     def schema(self, *, variables: bool = False) -> Schema:
         """A list, or one of its items."""

@@ -13,10 +13,8 @@ from pathlib import Path
 
 from agent.api.values import Dataset, Requirements
 from agent.api.work import Submit
-from agent.workflow.program_description import ProgramDescription
+from agent.workflow.program_description import ANY_MACHINE, ProgramDescription
 from agent.workflow.variables import Variable
-
-ANY_MACHINE = Requirements()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +42,8 @@ class KnownProgram:
     @classmethod
     def of(cls, described: ProgramDescription) -> KnownProgram:
         """From a program's own description."""
-        needs = described.requirements
-        requirements = Requirements(
-            needs.system,
-            needs.architecture,
-            needs.memory_mb,
-            needs.disk_mb,
-            needs.cores,
-            needs.tags,
-        )
-        return cls(described.outputs or None, described.expected_ms / 1000, requirements)
+        expected_s = described.expected_ms / 1000
+        return cls(described.outputs or None, expected_s, described.requirements)
 
 
 @dataclass(frozen=True, slots=True)

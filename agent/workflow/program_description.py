@@ -24,15 +24,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.values import Requirements
 from agent.workflow.faults import WHOLE_FILE, Place
 
+ANY_MACHINE = Requirements()
 PROGRAM_YAML = "program.yaml"
 PROGRAM_XML = "program.xml"
 DESCRIPTION_BYTES_MAX = 256 * 1024
 NAME_LENGTH_MAX = 128
 """Shorter than a name may be on the wire: a published program's name gets its digest behind it."""
-
-SYSTEMS = ("linux", "windows", "macos")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +43,6 @@ class ProgramInput:
     name: str
     producer: str = ""
     output: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramRequirements:
-    """What a machine must have to run it; empty and zero mean: anything."""
-
-    system: str = ""
-    architecture: str = ""
-    memory_mb: int = 0
-    disk_mb: int = 0
-    cores: int = 0
-    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +74,7 @@ class ProgramDescription:
     docs: str = ""
     inputs: tuple[ProgramInput, ...] = ()
     outputs: tuple[str, ...] = ()
-    requirements: ProgramRequirements = ProgramRequirements()
+    requirements: Requirements = ANY_MACHINE
     expected_ms: int = 0
     limits: ProgramLimits = ProgramLimits()
     checkpoint: bool = False

@@ -1,56 +1,97 @@
-"""``program.yaml``: the fields of a program, each with its place for what is wrong with it."""
+"""``program.yaml``: its fields as a table, by which it is read, and which the schema tells editors."""
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from agent.workflow.faults import WHOLE_FILE, Faults, Place, either, meant, shown
+from agent.workflow.faults import WHOLE_FILE, Faults, shown
+from agent.workflow.kinds import Flag, Several, Text, duration, memory
 from agent.workflow.program_description import (
     DESCRIPTION_BYTES_MAX,
     NAME_LENGTH_MAX,
-    SYSTEMS,
     ProgramDescription,
     ProgramInput,
     ProgramLimits,
-    ProgramRequirements,
 )
-from agent.workflow.program_fields import DOCS_LENGTH_MAX, Fields, words_of
-from agent.workflow.yaml_nodes import Mapping, Sequence, kind_of, read_yaml_file
+from agent.workflow.records import Field, Record, Values
+from agent.workflow.tables import LIMITS, REQUIREMENTS, SHORT, megabytes, requirements_of
+from agent.workflow.yaml_nodes import Entry, Mapping, Node, Scalar, read_yaml_file
 
-REQUIREMENTS = ("system", "architecture", "memory", "disk", "cores", "tags")
-LIMITS = ("memory", "disk", "wall", "silent", "log")
-FIELDS = (
-    *("name", "version", "type", "docs", "command", "inputs", "outputs"),
-    *("expected", "requirements", "limits", "checkpoint"),
+DOCS_LENGTH_MAX = 64 * 1024
+WORDS_MAX = 1_000
+
+_PROGRAM_LIMITS = Record(
+    "limits", (*LIMITS.fields, Field("log", memory(), "What it may print; a number is MB."))
+)
+PROGRAM_FILE = Record(
+    "a program",
+    (
+        Field("name", Text(NAME_LENGTH_MAX), "What tasks call it; the folder's name otherwise."),
+        Field("version", SHORT, "Which one it is, for people."),
+        Field("type", SHORT, "By which the inputs of other programs may name it."),
+        Field("docs", Text(DOCS_LENGTH_MAX), "What it does, for people."),
+        Field(
+            "command",
+            Several(Text(DOCS_LENGTH_MAX), WORDS_MAX, alone=False),
+            "What to execute, like [run.sh, --fast]: a file of the folder, or who interprets one.",
+            required=True,
+        ),
+        Field(
+            "inputs",
+            Several(SHORT, WORDS_MAX, alone=False, once=True),
+            "What it takes, in this order.",
+        ),
+        Field(
+            "outputs",
+            Several(SHORT, WORDS_MAX, alone=False, once=True),
+            "Files that it leaves in its working folder.",
+        ),
+        Field("expected", duration(), "How long it usually takes; a bare number is seconds."),
+        Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
+        Field("limits", _PROGRAM_LIMITS, "What one run may take before it is ended."),
+        Field("checkpoint", Flag(), "Whether it saves its state for a later attempt."),
+    ),
 )
 
 
 def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
-    """The program that a file describes; whatever is wrong goes to the faults."""
+    """Return the program that a file describes, or None; whatever is wrong goes to the faults."""
     node = read_yaml_file(path, faults, DESCRIPTION_BYTES_MAX)
     if node is None:
         return None
-    if not isinstance(node, Mapping):
-        said = f"a description begins with keys, like 'command:', not with {kind_of(node)}"
-        faults.add(node.place, said)
+    values = PROGRAM_FILE.read(_given(node), "a program", faults)
+    if values is None:
         return None
-    fields = Fields(node, FIELDS, faults, "a program")
-    command, command_at = _command(fields, faults)
+    command = values.get("command")
+    if command == ():
+        said = "command is empty: name a file of this folder, like [run.sh]"
+        faults.add(values.place_of("command"), said)
     return ProgramDescription(
-        name=_name(fields, path, faults),
-        command=command,
+        name=_name(values, path, faults),
+        command=tuple(map(str, command or ())),
         file=str(path),
-        command_at=command_at,
-        version=fields.text("version"),
-        kind=fields.text("type"),
-        docs=fields.text("docs", DOCS_LENGTH_MAX),
-        inputs=tuple(ProgramInput(word) for word in fields.words("inputs")),
-        outputs=_outputs(fields, faults),
-        requirements=_requirements(fields, faults),
-        expected_ms=round(1_000 * fields.seconds("expected")),
-        limits=_limits(fields),
-        checkpoint=fields.yes("checkpoint"),
+        command_at=values.place_of("command"),
+        version=str(values.get("version", "")),
+        kind=str(values.get("type", "")),
+        docs=str(values.get("docs", "")),
+        inputs=tuple(ProgramInput(str(word)) for word in values.get("inputs", ())),
+        outputs=_outputs(values, faults),
+        requirements=requirements_of(values.get("requirements")),
+        expected_ms=round(1_000 * values.get("expected", 0.0)),
+        limits=_limits(values.get("limits") or Values(WHOLE_FILE)),
+        checkpoint=values.get("checkpoint", False),
     )
+
+
+def _given(node: Node) -> Node:
+    """The same without keys that were left empty, which say nothing here."""
+    if not isinstance(node, Mapping):
+        return node
+    given = [
+        each for each in node.entries if not (isinstance(each.value, Scalar) and each.value.empty)
+    ]
+    return Mapping(node.place, tuple(Entry(each.key, _given(each.value)) for each in given))
 
 
 def wrong_name(name: str) -> str:
@@ -62,72 +103,32 @@ def wrong_name(name: str) -> str:
     return ""
 
 
-def wrong_output(name: str) -> str:
-    """Why no file in a working folder can have this name; empty when one can."""
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    outside = ".." in parts or name.startswith("/") or bool(PureWindowsPath(name).drive)
-    if outside or not parts:
-        return f"{shown(name)} is not inside the working folder: name a file like points.las"
-    return ""
-
-
-def _name(fields: Fields, path: Path, faults: Faults) -> str:
-    node = fields.get("name")
-    name = path.absolute().parent.name if node is None else fields.text("name")
+def _name(values: Values, path: Path, faults: Faults) -> str:
+    name = str(values.get("name", "" if "name" in values else path.absolute().parent.name))
     reason = wrong_name(name) if name else ""
-    if reason:
-        hint = "" if node else ": the folder has this name, so give another one as 'name'"
-        faults.add(WHOLE_FILE if node is None else node.place, f"{reason}{hint}")
+    if reason and "name" in values:
+        faults.add(values.place_of("name"), reason)
+    elif reason:
+        hint = ": the folder has this name, so give another one as 'name'"
+        faults.add(WHOLE_FILE, f"{reason}{hint}")
     return name
 
 
-def _command(fields: Fields, faults: Faults) -> tuple[tuple[str, ...], Place]:
-    node = fields.get("command")
-    if node is None:
-        said = "command is missing: what to execute, like command: [run.sh, --fast]"
-        faults.add(Place(1, 1), said)
-        return (), WHOLE_FILE
-    words = words_of(node, "command", faults)
-    if isinstance(node, Sequence) and not words:
-        faults.add(node.place, "command is empty: name a file of this folder, like [run.sh]")
-    return tuple(words), node.place
+def _outputs(values: Values, faults: Faults) -> tuple[str, ...]:
+    """The names of its outputs; each has to be one of a file in a working folder."""
+    for word in values.get("outputs", ()):
+        parts = PurePosixPath(word.replace("\\", "/")).parts
+        if ".." in parts or not parts or word.startswith("/") or PureWindowsPath(word).drive:
+            said = f"{shown(word)} is not inside the working folder: name a file like points.las"
+            faults.add(word.place, said)
+    return tuple(map(str, values.get("outputs", ())))
 
 
-def _outputs(fields: Fields, faults: Faults) -> tuple[str, ...]:
-    node, names = fields.get("outputs"), fields.words("outputs")
-    for name in names:
-        reason = wrong_output(name)
-        if reason and node is not None:
-            faults.add(node.place, reason)
-    return names
-
-
-def _requirements(fields: Fields, faults: Faults) -> ProgramRequirements:
-    part = fields.part("requirements", REQUIREMENTS)
-    if part is None:
-        return ProgramRequirements()
-    system, node = part.text("system").lower(), part.get("system")
-    if system and system not in SYSTEMS and node is not None:
-        hint = meant(system, SYSTEMS) or f"; there are {either(SYSTEMS)}"
-        faults.add(node.place, f"there is no system {shown(system)}{hint}")
-    return ProgramRequirements(
-        system=system,
-        architecture=part.text("architecture"),
-        memory_mb=part.megabytes("memory"),
-        disk_mb=part.megabytes("disk"),
-        cores=part.count("cores"),
-        tags=part.words("tags"),
-    )
-
-
-def _limits(fields: Fields) -> ProgramLimits:
-    part = fields.part("limits", LIMITS)
-    if part is None:
-        return ProgramLimits()
+def _limits(values: Values) -> ProgramLimits:
     return ProgramLimits(
-        memory_mb=part.megabytes("memory"),
-        disk_mb=part.megabytes("disk"),
-        wall_s=max(1, round(part.seconds("wall"))) if part.get("wall") else 0,
-        silent_s=max(1, round(part.seconds("silent"))) if part.get("silent") else 0,
-        log_mb=part.megabytes("log"),
+        memory_mb=megabytes(values.get("memory")),
+        disk_mb=megabytes(values.get("disk")),
+        wall_s=ceil(values.get("wall", 0)),
+        silent_s=ceil(values.get("silent", 0)),
+        log_mb=megabytes(values.get("log")),
     )

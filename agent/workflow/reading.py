@@ -29,6 +29,8 @@ from agent.workflow.tables import (
     PRIORITY,
     TASKS_MAX,
     WORKFLOW,
+    megabytes,
+    requirements_of,
 )
 from agent.workflow.templates import Template, is_empty, read_templates
 from agent.workflow.variables import (
@@ -332,20 +334,6 @@ def _expected_s(given: float | None, known: KnownProgram | None) -> float:
     return known.expected_s if known is not None and known.expected_s > 0 else EXPECTED_S
 
 
-def requirements_of(values: Values | None) -> Requirements:
-    """Requirements as a client says them."""
-    if values is None:
-        return Requirements()
-    return Requirements(
-        str(values.get("system", "")),
-        str(values.get("architecture", "")),
-        _whole(values.get("memory")),
-        _whole(values.get("disk")),
-        values.get("cores", 0),
-        tuple(str(tag) for tag in values.get("tags", ())),
-    )
-
-
 def both(own: Requirements, known: KnownProgram | None) -> Requirements:
     """What the task and its program ask for; what the task names itself comes first."""
     if known is None or known.requirements == Requirements():
@@ -366,13 +354,8 @@ def limits_of(values: Values | None) -> Limits:
     if values is None:
         return Limits()
     return Limits(
-        memory_mb=_whole(values.get("memory")),
+        memory_mb=megabytes(values.get("memory")),
         wall_s=values.get("wall", 0.0),
         silent_s=values.get("silent", 0.0),
-        disk_mb=_whole(values.get("disk")),
+        disk_mb=megabytes(values.get("disk")),
     )
-
-
-def _whole(amount: float | None) -> int:
-    """Never rounded down to nothing, which would mean: anything."""
-    return 0 if amount is None else max(1, round(amount))

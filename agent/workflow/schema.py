@@ -12,8 +12,8 @@ import json
 import sys
 from pathlib import Path
 
-from agent.workflow.description_table import PROGRAM_FILE
 from agent.workflow.kinds import Schema
+from agent.workflow.program_yaml import PROGRAM_FILE
 from agent.workflow.tables import WORKFLOW
 
 FILE = Path(__file__).with_name("workflow.schema.json")

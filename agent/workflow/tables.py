@@ -37,8 +37,9 @@ by a node too.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
-from agent.api.values import NAME_CHARACTERS_MAX
+from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import ATTACHED_MAX
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import (
@@ -53,7 +54,7 @@ from agent.workflow.kinds import (
     duration,
     memory,
 )
-from agent.workflow.records import Field, Named, Record
+from agent.workflow.records import Field, Named, Record, Values
 from agent.workflow.variables import NAME, NAME_WANTED, VARIABLES
 from agent.workflow.yaml_nodes import Node
 
@@ -252,3 +253,22 @@ WORKFLOW = Record(
         ),
     ),
 )
+
+
+def requirements_of(values: Values | None) -> Requirements:
+    """Requirements as a client says them."""
+    if values is None:
+        return Requirements()
+    return Requirements(
+        str(values.get("system", "")),
+        str(values.get("architecture", "")),
+        megabytes(values.get("memory")),
+        megabytes(values.get("disk")),
+        values.get("cores", 0),
+        tuple(str(tag) for tag in values.get("tags", ())),
+    )
+
+
+def megabytes(amount: float | None) -> int:
+    """Whole megabytes, never fewer than were asked for; 0 where nothing was."""
+    return 0 if amount is None else ceil(amount)

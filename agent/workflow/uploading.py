@@ -29,13 +29,12 @@ from agent.api.datasets import (
     UploadChunk,
 )
 from agent.api.methods import Method
-from agent.api.programs import Publish, Published
+from agent.api.programs import Publish, Published, published_name
 from agent.api.values import Dataset
 from agent.workflow.model import LocalProgram
 from agent.workflow.program_description import PROGRAM_YAML
 from agent.workflow.program_folder import read_program
 
-DIGEST_SHOWN = 12
 Sent = Callable[[int], object]
 """Told how many bytes are on the other side now, more than before."""
 
@@ -78,8 +77,7 @@ async def _publish(client: Client, folder: Path, far: bool) -> Published:
         return await client.call(methods.PUBLISH, Publish(_told(folder)))
     name = read_program(folder).name
     dataset = await add(client, folder, far=True)
-    digest = dataset.dataset.partition(":")[2][:DIGEST_SHOWN]
-    return Published(f"{name}@{digest}", dataset)
+    return Published(published_name(name, dataset.dataset), dataset)
 
 
 async def _upload(client: Client, path: Path, sent: Sent) -> DatasetAdded:

@@ -104,8 +104,8 @@ def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(tmp_path
             await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
             await until(lambda: in_state([ant], "a", TaskState.ABORTED))
             assert reading(ant, "a").reason.startswith(
-                f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command has to be "
-                f'a list of words, not "7"'
+                f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command must be "
+                f'a list, not "7"'
             )
 
     asyncio.run(scenario())

@@ -11,11 +11,9 @@ import pytest
 import yaml
 
 from agent.workflow import tables
-from agent.workflow.description_table import PROGRAM_FILE
 from agent.workflow.faults import Faults
-from agent.workflow.program_yaml import FIELDS, LIMITS, REQUIREMENTS, read_program_yaml
+from agent.workflow.program_yaml import read_program_yaml
 from agent.workflow.reading import Asked, read_workflow_text
-from agent.workflow.records import Record
 from agent.workflow.schema import (
     FILE,
     PROGRAM_SCHEMA,
@@ -88,15 +86,6 @@ def test_the_example_of_the_tables_is_right(tmp_path: Path) -> None:
     path = tmp_path / "line.wingbeat.yaml"
     workflow = read_workflow_text(used.encode(), path, Asked({"line": "42"}))
     assert [task.id for task in workflow.submit.tasks][-2:] == ["merge", "look"]
-
-
-def test_the_table_of_programs_has_the_fields_of_their_reader(tmp_path: Path) -> None:
-    assert {field.name for field in PROGRAM_FILE.fields} == set(FIELDS)
-    for name, names in (("requirements", REQUIREMENTS), ("limits", LIMITS)):
-        found = PROGRAM_FILE.field(name)
-        assert found is not None
-        assert isinstance(found.kind, Record)
-        assert {field.name for field in found.kind.fields} == set(names)
 
 
 def test_the_shipped_program_fits_and_is_read() -> None:
