@@ -5,7 +5,7 @@ tests of that room there. What no test noticed is told as SURVIVED: either nobod
 it, or a test is missing. The tree itself is never touched. The tests run once unchanged first, so
 that they are seen to pass; then the files that import the changed module go first, and of those the
 quick ones. A change with which no test ends for several times as long as the slowest takes counts
-as caught, and what it started is ended.
+as caught, and is told apart: a busy machine is silent too. What it started is ended.
 
 Broken code may do harm: one change had a store move a file in that was not its own. So where root
 runs this, all but the places for temporary files is read-only for the tests.
@@ -297,7 +297,9 @@ def report(room: str, judged: Sequence[Drawn], seed: int) -> int:
     for one in judged:
         say(f"{one.number:3}  {one.verdict:60.60}  {one.place}  {one.change.operator}")
     survived = sum(one.caught_by is None for one in judged)
-    say(f"{room}, seed {seed}: {len(judged) - survived} of {len(judged)} caught")
+    silent = sum(one.caught_by == ENDINGS[SILENT] for one in judged)
+    apart = f", {silent} of them only by {ENDINGS[SILENT]}" if silent else ""
+    say(f"{room}, seed {seed}: {len(judged) - survived} of {len(judged)} caught{apart}")
     return 1 if survived else 0
 
 
