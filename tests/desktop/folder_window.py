@@ -45,6 +45,10 @@ class FolderWindow:
             lambda: picture_of(self._desktop, self._window) != self._shown, "the file is held"
         )
 
+    def dragged(self) -> bool:
+        """Whether the file hangs on the mouse: its picture is a window of its own."""
+        return len(_windows(self._desktop)) > 1
+
     def _still(self) -> Picture:
         """What is there once it does not change any more."""
         seen = [picture_of(self._desktop, self._window)]

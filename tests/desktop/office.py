@@ -222,11 +222,13 @@ class Window(ReadWindow):
         self.desktop.sees(seen, "the window is on the screen")
         return max(found, key=lambda each: self.desktop.extents(each)[2])
 
-    def drop(self, start: tuple[int, int], held: Callable[[], object]) -> None:
+    def drop(
+        self, start: tuple[int, int], held: Callable[[], object], dragged: Callable[[], bool]
+    ) -> None:
         """Drag what is there onto this window, wait until it says what will happen, let go."""
         left, top, width, height = self.desktop.extents(self.frame)
         end = (left + width * 2 // 3, top + height // 2)
-        self.desktop.drag(start, end, held)
+        self.desktop.drag(start, end, held, dragged)
 
         def taken() -> bool:
             self.desktop.jiggle(end)

@@ -90,7 +90,7 @@ def test_a_file_dropped_from_a_file_manager_is_done(window: Window, tmp_path: Pa
     folder.mkdir()
     with folder_window(window.desktop, folder) as files:
         place = files.place_of_new(lambda: window.office.file("Line 42 north", folder))
-        window.drop(place, files.held)
+        window.drop(place, files.held, files.dragged)
         workflow = confirm(window, "Line 42 north")
     # What the tray tells goes away by itself: it is looked for before anything that stays.
     window.desktop.sees(lambda: window.tells("Line 42 north is done"), "the tray tells of it")

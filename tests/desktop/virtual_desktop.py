@@ -24,6 +24,7 @@ from tests.presence.displays import bus
 SIZE = (1400, 960)
 MOUSE_STEPS = 24
 MOUSE_PAUSE_S = 0.02
+DRAG_BEGINS = 12
 PROGRAMS = ("Xvfb", "xdotool", "xprop", "openbox", "tint2", "dbus-daemon")
 LIBRARIES = ("xcb-cursor", "xcb-icccm", "xcb-keysyms", "xcb-shape", "xkbcommon-x11")
 PANEL_HEIGHT = 32
@@ -67,13 +68,25 @@ class VirtualDesktop(Desktop):
         self._xdotool("click", str(button))
 
     def drag(
-        self, start: tuple[int, int], end: tuple[int, int], held: Callable[[], object]
+        self,
+        start: tuple[int, int],
+        end: tuple[int, int],
+        held: Callable[[], object],
+        dragged: Callable[[], bool],
     ) -> None:
-        """As by hand: what is pressed shows that it is ``held`` before it is moved, and what is
-        dragged over sees the mouse move, or it takes nothing."""
+        """As by hand: what is pressed shows that it is ``held`` before it is moved, and that it is
+        ``dragged`` before it is moved far; what is dragged over sees the mouse move, or it takes
+        nothing."""
         self._move(start)
         self._xdotool("mousedown", "1")
         held()
+
+        def begun() -> bool:
+            for way in (1, 2):
+                self._move((start[0] + way * DRAG_BEGINS, start[1] + way * DRAG_BEGINS))
+            return dragged()
+
+        self.sees(begun, "what is held is dragged")
         for step in range(1, MOUSE_STEPS + 1):
             self._move(
                 (
