@@ -2,13 +2,12 @@
 
 ``Client.connect()`` finds the agent of this user and greets it; ``client.call(METHOD, params)``
 asks anything that ``agent.api`` knows, typed on both sides; ``client.events()`` tells what happens.
-``Client.inside(dial)`` is the same for an agent in this process; ``BlockingClient`` for programs
-without a loop. Whatever goes wrong is a ``ClientError``
+``BlockingClient`` is the same for programs without a loop. Whatever goes wrong is a ``ClientError``
 that is one sentence for a person.
 """
 
 from agent.client.blocking import BlockingClient
-from agent.client.connected import Client, Dial
+from agent.client.connected import Client
 from agent.client.errors import (
     ClientError,
     DisconnectedError,
@@ -23,7 +22,6 @@ __all__ = [
     "BlockingClient",
     "Client",
     "ClientError",
-    "Dial",
     "DisconnectedError",
     "EventsLostError",
     "Home",

@@ -8,7 +8,7 @@ Events are followed on a connection of their own, from where the last one ended.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from typing import Self, TypeVar
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from agent.api.session import Event, Welcome
 from agent.api.values import Position
 from agent.client.agent_here import read_control_file
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
-from agent.client.link import Link, Transport
+from agent.client.link import Link
 from agent.paths import Home
 
 PATIENCE_S = 30.0
@@ -30,9 +30,6 @@ belong in a moment either."""
 FIRST_WAIT_S = 0.05
 WAIT_S_MAX = 1.0
 
-Dial = Callable[[], Awaitable[Transport]]
-"""Makes a connection to an agent of this process; raises ``NoAgentError`` when it has ended."""
-
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
 
@@ -40,8 +37,8 @@ R = TypeVar("R", bound=Struct)
 class Client:
     """Requests to the agent of a home, and its events."""
 
-    def __init__(self, home: Home, name: str, node: str = "", dial: Dial | None = None) -> None:
-        self._home, self._name, self._node, self._dial = home, name, node, dial
+    def __init__(self, home: Home, name: str, node: str = "") -> None:
+        self._home, self._name, self._node = home, name, node
         self._link: Link | None = None
         self._opening = asyncio.Lock()
 
@@ -53,15 +50,6 @@ class Client:
         ``NoAgentError`` when none runs.
         """
         client = cls(home or Home.of(), name, node)
-        await client._linked()
-        return client
-
-    @classmethod
-    async def inside(cls, dial: Dial, name: str = "client", node: str = "") -> Self:
-        """A client of an agent in this process, which hands out connections to itself: no port,
-        no file. Whatever is asked is asked in the same way; also from another thread's loop.
-        """
-        client = cls(Home.of(), name, node, dial)
         await client._linked()
         return client
 
@@ -139,8 +127,6 @@ class Client:
             return self._link
 
     async def _open(self) -> Link:
-        if self._dial is not None:
-            return await Link.over(await self._dial(), self._name, self._node)
         control = await asyncio.to_thread(read_control_file, self._home)
         return await Link.open(control, self._name, self._node)
 

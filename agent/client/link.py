@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import TypeVar
 
@@ -39,15 +38,6 @@ _closing = msgspec.json.Decoder(Closing)
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True)
-class Transport:
-    """A connection to an agent, and what opens it."""
-
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-    control: ControlFile
-
-
 class Link:
     """Opened by ``open``; everything else raises ``DisconnectedError`` once it has ended."""
 
@@ -70,13 +60,7 @@ class Link:
             reader, writer = await asyncio.open_connection(control.address, control.port)
         except OSError as error:
             raise NoAgentError(NO_AGENT) from error
-        return await cls.over(Transport(reader, writer, control), client, node)
-
-    @classmethod
-    async def over(cls, way: Transport, client: str, node: str = "") -> Link:
-        """Greet on a connection that stands already."""
-        control = way.control
-        link = cls(way.reader, way.writer)
+        link = cls(reader, writer)
         try:
             await link.greet(Hello(control.token, client, node))
         except TimeoutError as error:

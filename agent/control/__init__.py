@@ -5,5 +5,6 @@ That account is the border: a random token in a file that only it can read opens
 So limits here guard against mistakes rather than malice, except before the token was shown, when
 anybody of the machine may be at the other end.
 
-Verbs lie under ``verbs/``, a file for each noun. The server knows the node only as ``NodePort``.
+Verbs lie under ``verbs/``, a file for each noun. The node is known only by ``port``, the one door:
+a verb takes a snapshot, wishes something, or asks one of the ``rooms``.
 """

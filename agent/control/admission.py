@@ -28,10 +28,10 @@ def refusing() -> Iterator[None]:
 async def decided(call: RequestContext, reference: str, code: str, *, admit: bool) -> Answered:
     """A person has answered the request that is meant."""
     required_membership(call)
-    wanted = find_request(call.surface.admission.requests(), reference)
+    wanted = find_request(call.rooms.flock.requests(), reference)
     if admit and not code:
         check_compared(wanted, reference)
-    answered = await call.surface.admission.decide(wanted.request, code, admit=admit)
+    answered = await call.rooms.flock.decide(wanted.request, code, admit=admit)
     return Answered(answered.request, answered.name, answered.code, admit)
 
 

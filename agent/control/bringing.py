@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from agent.api.rpc import ErrorCode
 from agent.control.dataset_names import find_dataset
-from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext
 from agent.protocol.records import Dataset
 
 
-async def brought(surface: NodePort, reference: str) -> Dataset:
+async def brought(call: RequestContext, reference: str) -> Dataset:
     """The dataset that is meant, on this disk; refuses what the flock does not keep."""
-    dataset = find_dataset(surface, reference)
+    dataset = find_dataset(call.now.table, reference)
     if dataset.external or ":" not in dataset.dataset:
         sentence = f"{dataset.dataset} is not kept by the flock: only its identifier is known"
         raise RefusedError(ErrorCode.REFUSED, sentence)
     try:
-        await surface.datasets.bring(dataset.dataset)
+        await call.rooms.datasets.bring(dataset.dataset)
     except OSError as error:
         sentence = f"{dataset.dataset[:20]} cannot be had: {error}"
         raise RefusedError(ErrorCode.REFUSED, sentence) from error

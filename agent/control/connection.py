@@ -147,7 +147,7 @@ class Connection:
                 await self._answer(request)
 
     def _not_yours(self, request: Request) -> str:
-        here = self._call.surface.name
+        here = self._call.now.name
         return f"{request.method} is for the account that runs the agent of {here}, on that machine"
 
     async def _take_text(self, line: bytes) -> None:
@@ -218,13 +218,13 @@ class Connection:
         if call.member:
             sentence = "a machine passes on what its own clients say, and nobody else's"
             raise RefusedError(ErrorCode.UNAUTHORISED, sentence)
-        if hello.node in (call.surface.name, call.surface.node_id):
+        if hello.node in (call.now.name, call.now.node):
             return None
         member = other_member(call, hello.node)
         if member.is_this_node:
             return None
-        relay = Relay(member.name, *await call.surface.member_clients.open(member.node))
-        welcome = await relay.greet(hello_for(hello.client, call.surface.name))
+        relay = Relay(member.name, *await call.node.reach(member.node))
+        welcome = await relay.greet(hello_for(hello.client, call.now.name))
         self._relay = relay
         self._begin(self._hear_relay(relay))
         return welcome

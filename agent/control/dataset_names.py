@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task
-from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
 from agent.protocol.records import Dataset
 from agent.protocol.table import Table
@@ -13,17 +12,17 @@ PREFIXES = ("sha256:", "tree:")
 LETTERS_MIN = 6
 
 
-def find_dataset(surface: NodePort, reference: str) -> Dataset:
+def find_dataset(table: Table, reference: str) -> Dataset:
     """``workflow/task`` is its first output, ``workflow/task/2`` the second one."""
-    known = known_datasets(surface.table)
+    known = known_datasets(table)
     if reference in known:
         return known[reference]
     if reference.startswith(PREFIXES):
         return _beginning(known, reference)
     task, slash, number = reference.rpartition("/")
     if slash and task and number.isascii() and number.isdecimal() and len(number) <= 5:
-        return _output(surface, task, int(number))
-    return _output(surface, reference, 1)
+        return _output(table, task, int(number))
+    return _output(table, reference, 1)
 
 
 def known_datasets(table: Table) -> dict[str, Dataset]:
@@ -53,9 +52,9 @@ def _beginning(known: dict[str, Dataset], reference: str) -> Dataset:
     raise RefusedError(ErrorCode.UNKNOWN, f'no dataset is called "{reference}"')
 
 
-def _output(surface: NodePort, task: str, number: int) -> Dataset:
-    spec = find_task(surface.table, task)
-    reading = surface.table.reading(spec.task)
+def _output(table: Table, task: str, number: int) -> Dataset:
+    spec = find_task(table, task)
+    reading = table.reading(spec.task)
     outputs = reading.outputs if reading is not None else ()
     if 1 <= number <= len(outputs):
         return outputs[number - 1]

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 import msgspec
 
 from agent.api.plan import PENDING, Misfit, TaskPlan
-from agent.control.node_port import NodePort
+from agent.control.port import Snapshot
 from agent.control.views import Views
 from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
@@ -45,9 +45,9 @@ class Fits:
     misfits: list[Misfit] = field(default_factory=list)
 
 
-def machines_seen(surface: NodePort) -> list[Machine]:
+def machines_seen(now: Snapshot) -> list[Machine]:
     """This one first."""
-    facts = surface.facts()
+    facts = now.facts
     own = facts.capabilities
     programs = dict.fromkeys((*own.programs, *facts.programs))
     here = Capabilities(
@@ -109,7 +109,6 @@ class FitTable:
 
 
 def plan_tasks(
-    surface: NodePort,
     views: Views,
     specs: tuple[TaskSpec, ...],
     priority: int,
@@ -117,10 +116,10 @@ def plan_tasks(
     far: bool = False,
 ) -> tuple[list[TaskPlan], float]:
     """Each task's plan, in the order of the author, and the end of the last, in seconds from now."""
-    machines = machines_seen(surface)
+    machines = machines_seen(views.now)
     fits = FitTable(machines, far=far)
     helping = [each for each in machines if each.helps] or machines
-    busy_s = _busy_s(surface, views, helping, priority)
+    busy_s = _busy_s(views, machines, helping, priority)
     free = {each.node: [busy_s[each.node]] * each.slots for each in machines}
     begins, ends = dict[TaskId, float](), dict[TaskId, float]()
     for spec in _in_order(specs):
@@ -150,10 +149,10 @@ def _first_free(fits: Fits, free: dict[NodeId, list[float]]) -> Machine | None:
 
 
 def _busy_s(
-    surface: NodePort, views: Views, helping: list[Machine], priority: int
+    views: Views, machines: list[Machine], helping: list[Machine], priority: int
 ) -> dict[NodeId, float]:
     """When each machine is free: what it has in hand, and its share of what goes before."""
-    table = surface.table
+    table = views.now.table
     left_s = {each.node: 0.0 for each in helping}
     waiting_s = 0.0
     for workflow, tasks in table.unfinished.items():
@@ -169,7 +168,7 @@ def _busy_s(
                 waiting_s += left_ms / 1000
     slots = sum(each.slots for each in helping)
     shares = {each.node: left_s[each.node] / each.slots + waiting_s / slots for each in helping}
-    everywhere = {each.node: shares.get(each.node, 0.0) for each in machines_seen(surface)}
+    everywhere = {each.node: shares.get(each.node, 0.0) for each in machines}
     return {**everywhere, **shares}
 
 

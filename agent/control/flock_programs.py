@@ -18,7 +18,7 @@ from agent.api.methods import PROGRAMS
 from agent.api.programs import Programs, ProgramView
 from agent.client.errors import ClientError
 from agent.control.members import Members
-from agent.control.node_port import NodePort
+from agent.control.port import NodePort
 from agent.control.refusal import RefusedError
 from agent.flock.facts import PeerFacts
 from agent.protocol.records import NodeId
@@ -61,14 +61,14 @@ class _Kept:
 class FlockPrograms:
     """Asks, and keeps the answers."""
 
-    def __init__(self, surface: NodePort, members: Members) -> None:
-        self._surface, self._members = surface, members
+    def __init__(self, node: NodePort, members: Members) -> None:
+        self._node, self._members = node, members
         self._kept: dict[NodeId, _Kept] = {}
         self._asking = asyncio.Lock()
 
     async def told(self, own: Collection[str]) -> ProgramAnswers:
         """Of all programs but those that are described here."""
-        peers = self._surface.facts().peers
+        peers = self._node.now().facts.peers
         wanted = {name for peer in peers for name in installed(peer)}.difference(own)
         try:
             async with asyncio.timeout(ALL_ANSWERS_S), self._asking:

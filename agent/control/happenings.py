@@ -11,7 +11,7 @@ from typing import assert_never
 from agent.api import admission, session
 from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
-from agent.control.node_port import NodePort
+from agent.control.port import Snapshot
 from agent.control.progress import PERMILLE_MAX
 from agent.data.publishing import ProgramOffered
 from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
@@ -30,43 +30,43 @@ from agent.protocol.states import TaskState
 GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 
 
-def happenings_of(notice: Notice, surface: NodePort) -> Iterator[session.Happening]:
+def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
     """Return the events for clients, one or more: a gate may wait for a person now."""
-    yield happening_of(notice, surface)
+    yield happening_of(notice, now)
     if isinstance(notice, TaskMoved) and notice.after is TaskState.WAITING:
-        table = surface.table
+        table = now.table
         spec = table.specs.get(notice.task)
         if spec is not None:
             workflow = table.workflow_of[notice.task]
             yield session.GateWaiting(spec.task, spec.name, workflow, spec.asks)
 
 
-def happening_of(notice: Notice, surface: NodePort) -> session.Happening:  # noqa: PLR0911, C901 - a table
+def happening_of(notice: Notice, now: Snapshot) -> session.Happening:  # noqa: PLR0911, C901 - a table
     """The event that says the same to clients."""
     match notice:
         case TaskMoved(task, before, after, cause):
-            name, workflow = _place(surface, task)
-            host = _host(surface, task)
-            why = moved_by(cause, after.value, surface.name_of)
-            reason = _reason(surface, task) if after in GIVEN_UP else ""
+            name, workflow = _place(now, task)
+            host = _host(now, task)
+            why = moved_by(cause, after.value, now.name_of)
+            reason = _reason(now, task) if after in GIVEN_UP else ""
             return session.TaskMoved(task, name, workflow, before, after, host, why, reason)
         case TaskProgressed(task, node, permille, left_ms):
-            host, known = surface.name_of(node), min(permille, PERMILLE_MAX)
-            return session.TaskProgressed(task, *_place(surface, task), host, known, left_ms)
+            host, known = now.name_of(node), min(permille, PERMILLE_MAX)
+            return session.TaskProgressed(task, *_place(now, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
-            old, new = surface.name_of(before_run[2]), surface.name_of(after_run[2])
-            why = cause_words(cause, surface.name_of)
-            return session.OutcomeChanged(task, *_place(surface, task), old, new, why)
+            old, new = now.name_of(before_run[2]), now.name_of(after_run[2])
+            why = cause_words(cause, now.name_of)
+            return session.OutcomeChanged(task, *_place(now, task), old, new, why)
         case session.WorkflowEnded():
             return notice
         case WorkflowSafe(workflow):
             return session.WorkflowSafe(workflow)
         case CancelFinished(task):
-            return session.CancelFinished(task, *_place(surface, task))
+            return session.CancelFinished(task, *_place(now, task))
         case PeersChanged(peer, _):
             return session.PeerChanged(peer)
         case MembersMoved():
-            flock = surface.flock
+            flock = now.flock
             return session.FlockChanged(*((flock.name, flock.expelled) if flock else ("",)))
         case VolunteeringMoved(volunteering, owner_present, reason, paused):
             return session.VolunteeringChanged(volunteering, owner_present, reason, paused)
@@ -90,19 +90,19 @@ def _of_joining(notice: JoinRequested | JoinRequestEnded | AskMoved) -> session.
             assert_never(notice)
 
 
-def _place(surface: NodePort, task: TaskId) -> tuple[str, str]:
+def _place(now: Snapshot, task: TaskId) -> tuple[str, str]:
     """Name and workflow of a task; a workflow that was cleaned up meanwhile has neither."""
-    spec = surface.table.specs.get(task)
-    return (spec.name if spec else task), surface.table.workflow_of.get(task) or "?"
+    spec = now.table.specs.get(task)
+    return (spec.name if spec else task), now.table.workflow_of.get(task) or "?"
 
 
-def _reason(surface: NodePort, task: TaskId) -> str:
+def _reason(now: Snapshot, task: TaskId) -> str:
     """Why nothing comes of it, with names of tasks for their ids."""
-    reading = surface.table.reading(task)
-    return readable(reading.reason, surface.table) if reading else ""
+    reading = now.table.reading(task)
+    return readable(reading.reason, now.table) if reading else ""
 
 
-def _host(surface: NodePort, task: TaskId) -> str:
-    reading = surface.table.reading(task)
+def _host(now: Snapshot, task: TaskId) -> str:
+    reading = now.table.reading(task)
     run = (reading.owner or reading.outcome) if reading else None
-    return surface.name_of(run.host) if run else ""
+    return now.name_of(run.host) if run else ""

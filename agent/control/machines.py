@@ -5,7 +5,6 @@ from __future__ import annotations
 from agent import __version__
 from agent.api import flock, values, work
 from agent.control.copied import copied_peer
-from agent.control.node_port import NodePort
 from agent.control.views import Views, tasks_by_host
 from agent.flock.facts import MemberFacts, PeerFacts
 from agent.node.facts import Facts
@@ -17,13 +16,14 @@ TASKS_SHOWN_MAX = 64
 Hands = dict[NodeId, list[tuple[TaskId, Run]]]
 
 
-def node_view(surface: NodePort, facts: Facts, views: Views) -> work.NodeView:
+def node_view(views: Views) -> work.NodeView:
     """The node that answers."""
-    belongs = surface.flock
-    tasks = _tasks(tasks_by_host(surface.table).get(surface.node_id, ()), views)
+    now = views.now
+    belongs, facts = now.flock, now.facts
+    tasks = _tasks(tasks_by_host(now.table).get(now.node, ()), views)
     return work.NodeView(
-        surface.node_id,
-        surface.name,
+        now.node,
+        now.name,
         facts.version or __version__,
         belongs.name if belongs else "",
         facts.volunteering,
@@ -37,9 +37,9 @@ def node_view(surface: NodePort, facts: Facts, views: Views) -> work.NodeView:
     )
 
 
-def peer_views(surface: NodePort, facts: Facts, views: Views) -> tuple[flock.PeerView, ...]:
+def peer_views(views: Views) -> tuple[flock.PeerView, ...]:
     """In the order of names, those without a link with what is known of why."""
-    hands = tasks_by_host(surface.table)
+    facts, hands = views.now.facts, tasks_by_host(views.now.table)
     linked = {peer.node: _linked(peer, facts, hands, views) for peer in facts.peers}
     away = [
         _away(member, facts)

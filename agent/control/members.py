@@ -19,7 +19,7 @@ from agent.api.rpc import ErrorCode
 from agent.api.session import Hello
 from agent.client.errors import ClientError, DisconnectedError, RequestError
 from agent.client.link import Link
-from agent.control.node_port import NodePort
+from agent.control.port import NodePort
 from agent.control.refusal import RefusedError
 from agent.protocol.records import NodeId
 
@@ -42,14 +42,14 @@ class _Kept:
 class Members:
     """The connections to other members that this node has for its clients."""
 
-    surface: NodePort
+    node: NodePort
     _kept: dict[NodeId, _Kept] = field(default_factory=dict)
     _opening: dict[NodeId, asyncio.Lock] = field(default_factory=dict)
     _closing: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def ask(self, node: NodeId, method: Method[P, R], params: P) -> R:
         """One question; raises ``RefusedError`` with what the other node says, or why not."""
-        name = self.surface.name_of(node)
+        name = self.node.now().name_of(node)
         for attempt in (1, 2):
             kept = await self._linked(node)
             kept.busy += 1
@@ -80,16 +80,16 @@ class Members:
         async with self._opening.setdefault(node, asyncio.Lock()):
             kept = self._kept.get(node)
             if kept is None or kept.link.ended:
-                streams = await self.surface.member_clients.open(node)
+                streams = await self.node.reach(node)
                 link = Link(*streams)
                 try:
-                    await link.greet(hello_for("agent", self.surface.name))
+                    await link.greet(hello_for("agent", self.node.now().name))
                 except asyncio.CancelledError:
                     self._close(link)  # whoever asked does not wait any longer
                     raise
                 except (ClientError, TimeoutError) as error:
                     await link.close()
-                    raise _unanswered(self.surface.name_of(node), error) from error
+                    raise _unanswered(self.node.now().name_of(node), error) from error
                 kept = self._kept[node] = _Kept(link)
             return kept
 

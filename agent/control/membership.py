@@ -16,7 +16,7 @@ HOW_TO_JOIN = (
 
 def required_flock(call: RequestContext) -> FlockFacts:
     """The flock of this node; refuses without one, telling how to join."""
-    flock = call.surface.flock
+    flock = call.now.flock
     if flock is None:
         raise RefusedError(ErrorCode.NO_FLOCK, HOW_TO_JOIN)
     return flock
@@ -41,9 +41,9 @@ def sent_away(flock: str) -> str:
 def other_member(call: RequestContext, reference: str) -> MemberFacts:
     """The member that is meant, to be asked; says of one that is gone when and how it went."""
     required_membership(call)
-    members = call.surface.members()
+    members = call.rooms.flock.members()
     if not any(reference in (each.name, each.node) for each in members):
-        for gone in call.surface.facts().departures:
+        for gone in call.now.facts.departures:
             if reference in (gone.name, gone.node):
                 how = "was sent away from" if gone.expelled else "left"
                 sentence = f"{gone.name} {how} the flock on {moment(gone.at_s)}: it is not asked"
@@ -53,4 +53,4 @@ def other_member(call: RequestContext, reference: str) -> MemberFacts:
 
 def joined(call: RequestContext, flock: FlockFacts) -> Joined:
     """What is told of a flock that this node belongs to from now on."""
-    return Joined(flock.name, call.surface.node_id, call.surface.name)
+    return Joined(flock.name, call.now.node, call.now.name)

@@ -9,10 +9,12 @@ from msgspec import structs
 from agent.api.programs import Decision, ProgramView
 from agent.api.rpc import ErrorCode
 from agent.control.flock_programs import ProgramAnswers
-from agent.control.node_port import NodePort
+from agent.control.port import Snapshot
 from agent.control.refusal import RefusedError
+from agent.control.rooms import ProgramRoom
 from agent.control.views import dataset_view
 from agent.protocol.records import Dataset
+from agent.protocol.table import Table
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_description import ProgramDescription
 from agent.workflow.program_folder import read_program
@@ -46,26 +48,26 @@ def descriptions(folder: Path) -> tuple[Described, list[tuple[str, str]]]:
 
 
 def program_views(
-    surface: NodePort, described: Described, told: ProgramAnswers
+    now: Snapshot, room: ProgramRoom, described: Described, told: ProgramAnswers
 ) -> tuple[ProgramView, ...]:
     """All that some machine can run, in the order of names."""
-    facts = surface.facts()
+    facts = now.facts
     holders: dict[str, list[str]] = {name: [facts.name] for name in facts.programs}
     for peer in facts.peers:
         for name in peer.capabilities.programs:
             holders.setdefault(name, []).append(peer.name)
-    published = published_programs(surface)
+    published = published_programs(now.table)
     for name in published:
         holders.setdefault(name, [])
     return tuple(
-        _view(surface, name, nodes, described.get(name), published.get(name), told)
+        _view(room, name, nodes, described.get(name), published.get(name), told)
         for name, nodes in sorted(holders.items())
     )
 
 
-def published_programs(surface: NodePort) -> Published:
+def published_programs(table: Table) -> Published:
     """Those that unfinished work brings along, each with who submitted it."""
-    table, found = surface.table, Published()
+    found = Published()
     for workflow in table.unfinished:
         spec = table.workflows[workflow].spec
         for task in spec.tasks:
@@ -74,9 +76,12 @@ def published_programs(surface: NodePort) -> Published:
     return found
 
 
-def find_published(surface: NodePort, reference: str) -> str:
+def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
     """The published program that is meant; what is unknown here is left to those who decide."""
-    known = [*published_programs(surface), *(each.name for each in surface.published.waiting())]
+    known = [
+        *published_programs(table),
+        *(each.name for each in room.waiting()),
+    ]
     found = sorted({name for name in known if name.startswith(reference)})
     if reference in found or not found:
         return reference
@@ -87,7 +92,7 @@ def find_published(surface: NodePort, reference: str) -> str:
 
 
 def _view(
-    surface: NodePort,
+    room: ProgramRoom,
     name: str,
     nodes: list[str],
     described: ProgramDescription | None,
@@ -96,7 +101,7 @@ def _view(
 ) -> ProgramView:
     here: Decision | None = "installed" if described is not None else None
     if published is not None or "@" in name:
-        here = DECISIONS.get(surface.published.decision(name))
+        here = DECISIONS.get(room.decision(name))
     elsewhere = told.views.get(name)
     if described is None and elsewhere is not None:
         return structs.replace(elsewhere, nodes=tuple(nodes), here=here)

@@ -20,8 +20,10 @@ from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
 from agent.control.flock_programs import FlockPrograms
 from agent.control.members import Members
-from agent.control.node_port import NodePort
+from agent.control.port import NodePort, Snapshot
+from agent.control.progress import ProgressBook
 from agent.control.refusal import RefusedError
+from agent.control.rooms import Rooms
 from agent.control.uploads import Uploads
 from agent.control.views import Views
 
@@ -37,17 +39,32 @@ class RequestContext:
     this node is meant. ``member`` is the name of the machine that asks; empty: this one.
     """
 
-    surface: NodePort
+    node: NodePort
     events: EventLog
     token: str
     follow: Callable[[Position], None]
     stop: Callable[[str], None]
-    views: Views
+    progress: ProgressBook
     members: Members
     pass_on: Callable[[Hello], Awaitable[Welcome | None]]
     uploads: Uploads
     programs: FlockPrograms
     member: str = ""
+
+    @property
+    def now(self) -> Snapshot:
+        """Return the node as it is now."""
+        return self.node.now()
+
+    @property
+    def views(self) -> Views:
+        """Return what is to be shown of the node as it is now."""
+        return Views(self.now, self.progress)
+
+    @property
+    def rooms(self) -> Rooms:
+        """Return who does what people ask for."""
+        return self.node.rooms
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import get_args
 
 from agent.api import history
 from agent.api.rpc import ErrorCode
-from agent.control.node_port import NodePort
+from agent.control.port import Snapshot
 from agent.control.refusal import RefusedError
 from agent.history.task_history import Span
 from agent.protocol.records import Run, TaskSpec, Terminated
@@ -17,10 +17,10 @@ PHASES = frozenset(get_args(history.RunPhase))
 
 
 def task_runs(
-    surface: NodePort, spec: TaskSpec, spans: Iterable[Span], ready_ms: int
+    now: Snapshot, spec: TaskSpec, spans: Iterable[Span], ready_ms: int
 ) -> history.TaskRuns:
     """All attempts at a task, the first one first."""
-    table = surface.table
+    table = now.table
     reading, life = table.reading(spec.task), table.life(spec.task)
     assert reading is not None
     runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
@@ -31,9 +31,9 @@ def task_runs(
         reading.state,
         ready_ms,
         tuple(
-            _run_view(surface, run, [each for each in spans if each[0] == run_id(run)])
+            _run_view(now, run, [each for each in spans if each[0] == run_id(run)])
             if run is not reading.outcome
-            else _run_view(surface, run, [e for e in spans if e[0] == run_id(run)], counts=True)
+            else _run_view(now, run, [e for e in spans if e[0] == run_id(run)], counts=True)
             for run in runs
         ),
     )
@@ -52,7 +52,7 @@ def find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
 
 
 def _run_view(
-    surface: NodePort, run: Run, spans: Sequence[Span], *, counts: bool = False
+    now: Snapshot, run: Run, spans: Sequence[Span], *, counts: bool = False
 ) -> history.RunView:
     phase = type(run.phase).__name__
     shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
@@ -65,12 +65,12 @@ def _run_view(
         run_id(run),
         run.generation,
         run.attempt,
-        surface.name_of(run.host),
+        now.name_of(run.host),
         _phase(phase),
         run.claim.stamp[0],
         run.stamp[0],
         0 if run.live else run.stamp[0],
-        why_ended(run, surface.name_of),
+        why_ended(run, now.name_of),
         tuple(shown),
         counts and isinstance(run.phase, Terminated),
         checkpoint.dataset if checkpoint else "",

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from agent.api.rpc import ErrorCode, Problem
-from agent.api.session import ControlFile, Hello, Welcome
+from agent.api.session import Hello, Welcome
 from agent.api.values import Position
-from agent.client.errors import NoAgentError
-from agent.client.link import Transport
 from agent.control.connection import Connection
 from agent.control.control_file import new_token, remove_control_file, write_control_file
 from agent.control.envelope import failure_line
@@ -22,11 +18,10 @@ from agent.control.flock_programs import FlockPrograms
 from agent.control.happenings import happenings_of
 from agent.control.limits import Limits
 from agent.control.members import Members
-from agent.control.node_port import NodePort
+from agent.control.port import NodePort
 from agent.control.progress import ProgressBook
 from agent.control.request_context import RequestContext
 from agent.control.uploads import Uploads
-from agent.control.views import Views
 from agent.node.facts import Notice
 
 LOOPBACK = "127.0.0.1"
@@ -39,45 +34,40 @@ class ControlServer:
 
     def __init__(
         self,
-        surface: NodePort,
+        node: NodePort,
         folder: Path,
-        stop_agent: Callable[[str], None],
         limits: Limits | None = None,
     ) -> None:
-        self._surface, self._folder = surface, folder
+        self._node, self._folder = node, folder
         self._limits = limits or Limits()
         self._token = new_token()
         self._progress = ProgressBook()
-        views = Views(surface, self._progress)
         events = EventLog(self._limits)
-        self._members = Members(surface)
+        self._members = Members(node)
         self._call = RequestContext(
-            surface,
+            node,
             events,
             self._token,
             _nowhere,
-            stop_agent,
-            views,
+            self._stop_node,
+            self._progress,
             self._members,
             _nobody,
             Uploads(folder / UPLOADS),
-            FlockPrograms(surface, self._members),
+            FlockPrograms(node, self._members),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
         self._unsubscribe: Callable[[], None] = _nothing
         self._port = 0
         self._stopped_for = ""
-        self._inside: set[asyncio.Task[None]] = set()
-        self._loop: asyncio.AbstractEventLoop
+        self._ending: asyncio.Task[None]
 
     async def start(self) -> None:
         """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
-        self._loop = asyncio.get_running_loop()
         self._listening = await asyncio.start_server(self._arrived, LOOPBACK, 0)
         self._port = int(self._listening.sockets[0].getsockname()[1])
-        self._unsubscribe = self._surface.subscribe(self._noticed)
-        self._surface.member_clients.serve(self._member_arrived)
+        self._unsubscribe = self._node.subscribe(self._noticed)
         try:
             await asyncio.to_thread(write_control_file, self._folder, self.port, self._token)
         except BaseException:
@@ -100,48 +90,21 @@ class ControlServer:
         self._listening.close()
         self._unsubscribe()
         self._unsubscribe = _nothing
-        self._surface.member_clients.serve(None)
         await self._members.close()
         remove_control_file(self._folder, self._token)
         for connection in self._connections:
             connection.end(reason)
         await asyncio.gather(*self._connections.values(), return_exceptions=True)
 
-    async def dial(self) -> Transport:
-        """A connection to this server from within its process; from any thread's loop.
-
-        A pair of sockets rather than calls across threads: what holds for connections (order,
-        back-pressure, the last word at the end) holds here too, and nothing is shared.
-        """
-        if self._stopped_for:
-            raise NoAgentError("the agent in this process has ended")
-        theirs, ours = socket.socketpair()
-        try:
-            self._loop.call_soon_threadsafe(self._take, ours)
-        except RuntimeError as error:
-            theirs.close()
-            ours.close()
-            raise NoAgentError("the agent in this process has ended") from error
-        reader, writer = await asyncio.open_connection(sock=theirs)
-        return Transport(reader, writer, ControlFile(self.port, self._token, os.getpid()))
-
-    def _take(self, ours: socket.socket) -> None:
-        if self._stopped_for:
-            ours.close()
-            return
-        task = self._loop.create_task(self._serve_socket(ours))
-        self._inside.add(task)
-        task.add_done_callback(self._inside.discard)
-
-    async def _serve_socket(self, ours: socket.socket) -> None:
-        await self._serve(*await asyncio.open_connection(sock=ours), self._call)
+    def _stop_node(self, why: str) -> None:
+        self._ending = asyncio.create_task(self._node.stop(why))
 
     def _noticed(self, notice: Notice) -> None:
         self._progress.note(notice)
-        for happening in happenings_of(notice, self._surface):
+        for happening in happenings_of(notice, self._node.now()):
             self._call.events.record(happening)
 
-    async def _member_arrived(
+    async def serve_member(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """A client of another member; who it is was verified before."""

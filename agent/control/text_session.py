@@ -60,7 +60,7 @@ class TextSession:
         self._cancelling: dict[TaskId, None] = {}
         self._cancelled: list[TaskId] = []
         self._news = asyncio.Event()
-        self._unsubscribe = call.surface.subscribe(self._noticed)
+        self._unsubscribe = call.node.subscribe(self._noticed)
 
     async def answer(self, line: bytes) -> bool:
         """Whether the conversation goes on after this line."""
@@ -97,7 +97,7 @@ class TextSession:
     async def _answer(self, line: bytes) -> bool:
         match read_line(line):
             case Token():
-                await self._say("WELCOME", self._call.surface.name, __version__)
+                await self._say("WELCOME", self._call.now.name, __version__)
             case Schedule() as told:
                 await self._say("SCHEDULED", await self._schedule(told))
             case Subscribe(named):
@@ -125,13 +125,13 @@ class TextSession:
             raw,
             parameters=parameters,
         )
-        submitter, priority = self._call.surface.name, PRIORITY_NAMES[told.priority]
+        submitter, priority = self._call.now.name, PRIORITY_NAMES[told.priority]
         event = events.Submit(TO_BE_NAMED, name, name, submitter, priority, (spec,))
         await wish(self._call, event)
         return spec.task
 
     def _check_program(self, program: str) -> None:
-        facts = self._call.surface.facts()
+        facts = self._call.now.facts
         known = dict.fromkeys(facts.programs)
         for peer in facts.peers:
             known.update(dict.fromkeys(peer.capabilities.programs))
@@ -140,14 +140,14 @@ class TextSession:
             raise TextError(f'no machine that is seen has the program "{program[:80]}"{meant}')
 
     def _input(self, task: str, number: int) -> records.InputRef:
-        return records.InputRef(find_task(self._call.surface.table, task).task, number - 1)
+        return records.InputRef(find_task(self._call.now.table, task).task, number - 1)
 
     async def _raw(self, text: str) -> tuple[records.Dataset, ...]:
         """A file or folder of this machine becomes a dataset; anything else stays what it is."""
         if not text:
             return ()
         if await asyncio.to_thread(_is_here, text):
-            return (await self._call.surface.datasets.add(Path(text)),)
+            return (await self._call.rooms.datasets.add(Path(text)),)
         if len(text) > records.SHORT_TEXT_MAX:
             raise TextError(f"-p is longer than {records.SHORT_TEXT_MAX} characters")
         return (records.Dataset(text, external=True),)
@@ -156,12 +156,12 @@ class TextSession:
         """A workflow of its own, whose name tells what it runs."""
         for _ in range(NAMES_TRIED_MAX):
             name = f"{program[:100]}-{uuid.uuid4().hex[:8]}"
-            if name not in self._call.surface.table.workflows:
+            if name not in self._call.now.table.workflows:
                 return name
         raise RefusedError(ErrorCode.AGENT_FAILED, "no free name was found: try again")
 
     async def _subscribe(self, named: tuple[str, ...]) -> None:
-        table = self._call.surface.table
+        table = self._call.now.table
         tasks = [find_task(table, each).task for each in named]
         if len(self._subscribed) + len(tasks) > SUBSCRIBED_MAX:
             raise TextError(f"more than {SUBSCRIBED_MAX} tasks are subscribed by this connection")
@@ -171,7 +171,7 @@ class TextSession:
         self._news.set()
 
     async def _cancel(self, named: str) -> None:
-        table = self._call.surface.table
+        table = self._call.now.table
         task = find_task(table, named).task
         reading = table.reading(task)
         if reading is not None and reading.state in ENDED:
@@ -204,11 +204,11 @@ class TextSession:
                 pass
 
     def _running(self, task: TaskId) -> bool:
-        reading = self._call.surface.table.reading(task)
+        reading = self._call.now.table.reading(task)
         return reading is not None and reading.state is TaskState.RUNNING
 
     async def _progress(self, task: TaskId) -> None:
-        spec = self._call.surface.table.specs.get(task)
+        spec = self._call.now.table.specs.get(task)
         if spec is None:
             self._subscribed.pop(task, None)
             await self._say("ERROR", f"{task} was cleaned up")
@@ -224,7 +224,7 @@ class TextSession:
         return max(0, until_ms - view.begun_ms) // 1000
 
     async def _say(self, *words: str) -> None:
-        text = readable(" ".join(words), self._call.surface.table) if words[0] == "ERROR" else ""
+        text = readable(" ".join(words), self._call.now.table) if words[0] == "ERROR" else ""
         line = text or " ".join(words)
         await self._tell(" ".join(line.split()).encode() + b"\n")
 

@@ -14,7 +14,7 @@ from agent.api import values, work
 from agent.api.states import UNDER_WAY, workflow_state
 from agent.control.gates import attach_names
 from agent.control.naming import readable
-from agent.control.node_port import NodePort
+from agent.control.port import Snapshot
 from agent.control.progress import ProgressBook
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.records import Dataset, NodeId, Run, TaskId, TaskSpec, Workflow
@@ -27,14 +27,14 @@ _NOT_READ = DerivedState(TaskState.SUBMITTED)
 
 
 class Views:
-    """Of one node's table, with what it has heard of progress."""
+    """Of a node at one moment, with what it has heard of progress."""
 
-    def __init__(self, surface: NodePort, progress: ProgressBook) -> None:
-        self._surface, self._progress = surface, progress
+    def __init__(self, now: Snapshot, progress: ProgressBook) -> None:
+        self.now, self._progress = now, progress
 
     def task(self, spec: TaskSpec) -> work.TaskView:
         """A task as its records read."""
-        table, surface = self._surface.table, self._surface
+        table, name_of = self.now.table, self.now.name_of
         reading = table.reading(spec.task) or _NOT_READ
         run = reading.owner or reading.outcome or self._given_up(spec.task, reading)
         permille, left_ms = self.progress(spec, reading)
@@ -46,7 +46,7 @@ class Views:
             spec.program,
             reading.state,
             self._reason(spec.task, reading),
-            surface.name_of(run.host) if run else "",
+            name_of(run.host) if run else "",
             run.attempt if run else 0,
             run.stamp[0] if run else 0,
             spec.expected_ms / 1000,
@@ -67,7 +67,7 @@ class Views:
 
     def workflow(self, workflow: Workflow) -> work.WorkflowView:
         """A workflow with how many of its tasks are in which state, and how far it is."""
-        spec, table = workflow.spec, self._surface.table
+        spec, table = workflow.spec, self.now.table
         counts = table.counts(spec.workflow)
         state = workflow_state(counts)
         permille, left_ms = self._far(workflow, state)
@@ -77,7 +77,7 @@ class Views:
             state,
             workflow.priority.value,
             spec.submitter,
-            self._surface.name_of(spec.host),
+            self.now.name_of(spec.host),
             spec.submitted[0],
             len(spec.tasks),
             counts,
@@ -94,7 +94,7 @@ class Views:
 
     def current(self, task: TaskId, run: Run) -> work.CurrentTask:
         """A task that a machine has in hand."""
-        table = self._surface.table
+        table = self.now.table
         spec, reading = table.specs[task], table.reading(task) or _NOT_READ
         permille, left_ms = self.progress(spec, reading)
         name = table.workflow_of[task]
@@ -124,7 +124,7 @@ class Views:
 
     def _reason(self, task: TaskId, reading: DerivedState) -> str:
         """Why it is where it is. What was cancelled may take a while to stop, and takes a slot."""
-        table, name_of = self._surface.table, self._surface.name_of
+        table, name_of = self.now.table, self.now.name_of
         reason = readable(reading.reason, table)
         if reading.state is not TaskState.CANCELLED:
             return reason
@@ -137,14 +137,14 @@ class Views:
         if reading.state not in ENDED:
             return None
         return max(
-            self._surface.table.life(task).runs,
+            self.now.table.life(task).runs,
             key=lambda run: (run.generation, run.attempt, run.stamp),
             default=None,
         )
 
     def _far(self, workflow: Workflow, state: values.WorkflowState) -> tuple[int, int]:
         """How much of the expected work is done, and when the last of it may be."""
-        table = self._surface.table
+        table = self.now.table
         left = dict[TaskId, int]()
         done_ms = whole_ms = 0
         for spec in workflow.spec.tasks:
@@ -163,7 +163,7 @@ class Views:
         return permille, max(1, shared_ms, _longest_path(left, table))
 
     def _helpers(self) -> int:
-        facts = self._surface.facts()
+        facts = self.now.facts
         others = sum(max(1, peer.slots) for peer in facts.peers if peer.willing)
         return max(1, others + facts.slots * facts.volunteering)
 

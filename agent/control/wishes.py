@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from agent.api.rpc import ErrorCode
 from agent.api.work import Wished
 from agent.control.naming import readable
-from agent.control.node_port import Wish
+from agent.control.port import Wish
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.protocol.effects import Answer, Verdict
@@ -21,16 +21,16 @@ async def wish(
     call: RequestContext, event: Wish, names: Mapping[TaskId, str] | None = None
 ) -> Answer:
     """Hands a wish in; what the node refuses is a refusal here."""
-    answer = await call.surface.request(event)
+    answer = await call.node.ask(event)
     if answer.verdict is Verdict.REFUSED:
-        raise RefusedError(ErrorCode.REFUSED, readable(answer.text, call.surface.table, names))
+        raise RefusedError(ErrorCode.REFUSED, readable(answer.text, call.now.table, names))
     return answer
 
 
 async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:
     """The same for a workflow that is known."""
     answer = await wish(call, event)
-    text = readable(answer.text, call.surface.table)
+    text = readable(answer.text, call.now.table)
     if answer.verdict is Verdict.CANCELLING:
         return Wished(workflow, "cancelling", text)
     return Wished(workflow, "done", text)

@@ -116,6 +116,11 @@ class PublishedPrograms:
     # -- what is asked ---------------------------------------------------------------------
 
     @property
+    def folder(self) -> Path:
+        """Return where installed programs are."""
+        return self._programs.folder
+
+    @property
     def takes(self) -> bool:
         """Whether this node takes any program that comes."""
         return self.mode == ALWAYS

@@ -53,7 +53,7 @@ class Programs:
     """The programs in one folder, and those that were added."""
 
     def __init__(self, folder: Path, read: Reader) -> None:
-        self._folder, self._read = folder, read
+        self.folder, self._read = folder, read
         self._installed: dict[str, Program] = {}
         self._added: dict[str, Program] = {}
         self._complained: dict[str, None] = {}
@@ -107,9 +107,9 @@ class Programs:
 
     def _folders(self) -> list[Path]:
         try:
-            return sorted(each for each in self._folder.iterdir() if each.is_dir())
+            return sorted(each for each in self.folder.iterdir() if each.is_dir())
         except OSError as error:
-            self._complain(f"The programs in {self._folder} cannot be listed ({error.strerror}).")
+            self._complain(f"The programs in {self.folder} cannot be listed ({error.strerror}).")
             return []
 
     def _complain(self, text: str) -> None:

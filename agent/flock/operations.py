@@ -12,14 +12,23 @@ import asyncio
 import logging
 import shutil
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from agent.api.errors import ServiceError
 from agent.flock.addresses import AddressBook
-from agent.flock.facts import FlockFacts, InvitationFacts, MemberFacts, MembersMoved
+from agent.flock.facts import (
+    FlockFacts,
+    InvitationFacts,
+    JoinRequestFacts,
+    MemberFacts,
+    MembersMoved,
+)
 from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
+from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
 from agent.net import joining
 from agent.net.addresses import Address
@@ -28,12 +37,27 @@ from agent.net.dial_connect import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
 from agent.net.link_bulk import StreamAcceptor
 from agent.net.membership import Membership, create_flock
+from agent.net.refusals import MembershipError
 from agent.protocol.events import Event, MembersChanged, PresenceChanged
 
 INVITATION_VALID_S = 86_400.0
 ADDRESS_BOOK = "addresses.json"
 
 log = logging.getLogger(__name__)
+_Asked = ParamSpec("_Asked")
+_Result = TypeVar("_Result")
+
+
+def _one_at_a_time(
+    work: Callable[Concatenate[FlockOperations, _Asked], Coroutine[Any, Any, _Result]],
+) -> Callable[Concatenate[FlockOperations, _Asked], Coroutine[Any, Any, _Result]]:
+    """Make it refuse while another is under way, and raise ``ServiceError`` for what goes wrong."""
+
+    @wraps(work)
+    async def alone(own: FlockOperations, /, *args: _Asked.args, **named: _Asked.kwargs) -> _Result:
+        return await own.alone(work(own, *args, **named))
+
+    return alone
 
 
 class FlockOperations:
@@ -41,6 +65,37 @@ class FlockOperations:
 
     def __init__(self, own: OwnNode, serve_clients: StreamAcceptor) -> None:
         self._own, self._serve_clients = own, serve_clients
+        self.asking = OwnJoinRequest(own, self.check_port, self.join_asked)
+        self._under_way: asyncio.Task[Any] | None = None
+        self._ended = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody creates, joins or leaves a flock at this moment."""
+        return self._under_way is not None
+
+    async def stop(self) -> None:
+        """End what is under way, and do nothing any more."""
+        self._ended = True
+        if self._under_way is not None:
+            self._under_way.cancel()
+            await asyncio.gather(self._under_way, return_exceptions=True)
+        await self.asking.close()
+
+    async def alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """Do one thing with the flock at a time; a stop ends it. Raises ``ServiceError``."""
+        if self._ended or self._under_way is not None:
+            work.close()
+            busy = "is stopping" if self._ended else "is busy with its flock"
+            raise ServiceError(f"{self._own.name} {busy}: try again later.")
+        task = asyncio.create_task(work)
+        self._under_way = task
+        try:
+            return await task
+        except MembershipError as error:
+            raise ServiceError(str(error)) from error
+        finally:
+            self._under_way = None
 
     # -- what is asked ---------------------------------------------------------------------
 
@@ -77,6 +132,7 @@ class FlockOperations:
             for member in roster.members()
         ]
 
+    @_one_at_a_time
     async def create(self, name: str) -> FlockFacts:
         own = self._own
         with self._port_had() as had:
@@ -85,6 +141,7 @@ class FlockOperations:
             await self._belong_to(membership, had)
         return self._required_facts()
 
+    @_one_at_a_time
     async def join(self, text: str) -> FlockFacts:
         own = self._own
         invitation = parse_invitation(text)
@@ -95,6 +152,7 @@ class FlockOperations:
         network.links.dialler.found(None, invitation.addresses)
         return self._required_facts()
 
+    @_one_at_a_time
     async def join_asked(self, request: Request) -> FlockFacts:
         """Join the flock that was asked, and has let this machine in."""
         with self._port_had() as had:
@@ -109,7 +167,10 @@ class FlockOperations:
         with self._port_had() as had:
             _close(had)
 
-    async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
+    @_one_at_a_time
+    async def invite(
+        self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S
+    ) -> InvitationFacts:
         network = self._network("invite")
         hosts = self._own.settings.listen or await asyncio.to_thread(_own_addresses)
         reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
@@ -123,13 +184,15 @@ class FlockOperations:
             addresses=tuple(str(address) for address in invitation.addresses),
         )
 
+    @_one_at_a_time
     async def expel(self, name_or_id: str) -> str:
         network = self._network("expel")
         node = self._member_called(name_or_id)
         warning = await joining.expel(network.membership, node, network.addresses_of)
         return warning or ""
 
-    async def leave(self, *, even_as_last_keeper: bool) -> str:
+    @_one_at_a_time
+    async def leave(self, *, even_as_last_keeper: bool = False) -> str:
         own, network = self._own, self._network("leave")
         membership = network.membership
         if membership.last_keeper and not even_as_last_keeper:
@@ -143,6 +206,27 @@ class FlockOperations:
             await own.begin_again(self._left)
             own.notify(MembersMoved())
         return untold
+
+    def requests(self) -> list[JoinRequestFacts]:
+        """Return the machines that ask to be let in; none without a flock."""
+        network = self._own.network
+        return [] if network is None else network.admissions.requests(self._own.name_of)
+
+    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestFacts:
+        """Let one in, or not. Raises ``ServiceError``.
+
+        Only a keeper does, by the act of a person there: the one that was asked, or another one,
+        which passes the decision on.
+        """
+        network = self._own.network
+        wanted = [each for each in self.requests() if each.request == request]
+        if network is None or not wanted:
+            raise ServiceError("This request is over: let the machine ask again.")
+        try:
+            await network.admissions.decide(wanted[0], code, network.addresses_of, admit=admit)
+        except MembershipError as error:
+            raise ServiceError(str(error)) from error
+        return wanted[0]
 
     async def _left(self) -> None:
         """Set the flock's table aside, unless the leaving has failed."""

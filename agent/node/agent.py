@@ -18,32 +18,31 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from agent import __version__
 from agent.api.errors import ServiceError
+from agent.control.rooms import Rooms
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
 from agent.driver.ports import TaskNotice
-from agent.flock.admission import Admission
-from agent.flock.facts import FlockFacts, InvitationFacts, MemberFacts, PeerFacts, PeersChanged
+from agent.flock.facts import PeersChanged
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
-from agent.flock.operations import INVITATION_VALID_S, FlockOperations
-from agent.flock.own_join_request import OwnJoinRequest
+from agent.flock.operations import FlockOperations
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
 from agent.net import certificates, identity
-from agent.net.asking import Request as AskedFlock
+from agent.net.link_streams import Streams
 from agent.net.membership import Membership
 from agent.net.private_files import PrivateFolder
 from agent.net.refusals import MembershipError
 from agent.net.transfer_pipe import Pipe
-from agent.node.facts import Facts, Notice
+from agent.node.facts import Notice
 from agent.node.options import Options
-from agent.node.pending_requests import PendingRequests, Request
-from agent.node.report import facts_of, peers_of
+from agent.node.pending_requests import PendingRequests, Wish
+from agent.node.report import Snapshot
 from agent.node.running import RunningNode, open_datasets, open_journal
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
@@ -57,9 +56,9 @@ from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
 from agent.settings.editing import keep_rules
 from agent.settings.node_settings import PAUSED, NodeSettings, read_settings
+from agent.settings.owner_settings import OwnerSettings
 
 PROGRAMS_EVERY_S = 30.0
-_Result = TypeVar("_Result")
 
 log = logging.getLogger(__name__)
 
@@ -75,15 +74,12 @@ class Agent:
         self._handed_back = asyncio.Event()
         self._stopped = asyncio.Event()
         self._reason = ""
-        self.changing_settings = asyncio.Lock()
-        self._operation: asyncio.Task[Any] | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
         self.member_clients = MemberClients(self)
-        self._office = FlockOperations(self, self.member_clients.arrived)
-        self.asking = OwnJoinRequest(self, self._office.check_port, self.join_asked)
-        self.admission = Admission(self)
+        self.flock = FlockOperations(self, self.member_clients.arrived)
+        self._owner_settings = OwnerSettings(home.settings_file, settings)
         self.presence = PresenceWatcher(
             home.data,
             settings.rules,
@@ -122,20 +118,17 @@ class Agent:
             raise ServiceError(str(error)) from error
         return service
 
-    async def stop(self, reason: str = "stopped") -> None:
+    async def stop(self, why: str = "stopped") -> None:
         """Hand everything back, say goodbye, close. Can be called again."""
         if self._reason:
             await self._stopped.wait()
             return
-        self._reason = reason
-        log.info("stopping: %s", reason)
-        if self._operation is not None:
-            self._operation.cancel()
-            await asyncio.gather(self._operation, return_exceptions=True)
-        await self.asking.close()
+        self._reason = why
+        log.info("stopping: %s", why)
+        await self.flock.stop()
         await self.presence.stop()
         try:
-            await self.end_node(reason)
+            await self.end_node(why)
         finally:
             self._requests.give_up()
             await self.history.stop()
@@ -150,7 +143,7 @@ class Agent:
 
     # -- work ------------------------------------------------------------------------------
 
-    async def request(self, event: Request) -> Answer:
+    async def ask(self, wish: Wish) -> Answer:
         """Hand in what a client wants; its ``request`` id is replaced by a new one.
 
         An accepted submission is on this disk, and with peers present on one more. Raises
@@ -158,7 +151,7 @@ class Agent:
         """
         if self._reason:
             raise ServiceError(f"{self.name} is stopping: ask another machine.")
-        return await self._requests.ask(event, self._live.hand)
+        return await self._requests.ask(wish, self._live.hand)
 
     def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
         """Be told of changes, in the loop and in order; returns what ends that.
@@ -212,64 +205,32 @@ class Agent:
         """Where members reach this node; 0 without a flock."""
         return 0 if self.network is None else self.network.links.port
 
-    def peers(self) -> list[PeerFacts]:
-        """The linked peers, those that have been linked longest first."""
-        return peers_of(self.network)
-
     def name_of(self, node: NodeId) -> str:
         """What people call a node: by its own word, else by the roster, else its id."""
         if node == self.node_id:
             return self.name
         return node if self.network is None else self.network.name_of(node)
 
-    def facts(self) -> Facts:
-        """Everything that ``doctor`` needs to explain what is seen and what is not."""
-        return facts_of(self, self._office, self._live, self.presence, self.started_s)
-
-    # -- the flock -------------------------------------------------------------------------
-
     @property
-    def flock(self) -> FlockFacts | None:
-        """The flock that this node belongs to; None when it runs alone."""
-        return self._office.flock()
+    def rooms(self) -> Rooms:
+        """Who does what people ask for; others after this node has begun anew."""
+        live = self._live
+        return Rooms(
+            self.flock,
+            self.presence,
+            live.datasets,
+            live.published,
+            self.history,
+            self._owner_settings,
+        )
 
-    async def create_flock(self, name: str) -> FlockFacts:
-        """Make a flock with this node as its first member. Raises ``ServiceError``."""
-        return await self._alone(self._office.create(name))
+    def now(self) -> Snapshot:
+        """This node as it is now."""
+        return Snapshot(self, self.flock, self._live, self.presence, self.started_s)
 
-    async def invite(
-        self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S
-    ) -> InvitationFacts:
-        """An invitation to this node's flock. Raises ``ServiceError``."""
-        return await self._alone(self._office.invite(uses, valid_for_s))
-
-    async def join(self, text: str) -> FlockFacts:
-        """Join the flock of an invitation; its text, or that of its file.
-
-        What this node has in its table goes with it. Raises ``ServiceError``.
-        """
-        return await self._alone(self._office.join(text))
-
-    async def join_asked(self, request: AskedFlock) -> FlockFacts:
-        """Join the flock that was asked, once it has let this machine in."""
-        return await self._alone(self._office.join_asked(request))
-
-    def members(self) -> list[MemberFacts]:
-        """Who belongs; nobody without a flock."""
-        return self._office.members()
-
-    async def expel(self, name_or_id: str) -> str:
-        """Expel a member for ever; a warning or nothing. Raises ``ServiceError``."""
-        return await self._alone(self._office.expel(name_or_id))
-
-    async def leave(self, *, even_as_last_keeper: bool = False) -> str:
-        """Leave the flock: what runs here is handed back, and the flock's table stays there.
-
-        The table that this node had is set aside in its data folder; it goes on alone, as a new
-        node with an empty one. Returns what could not be done, or nothing. Raises
-        ``ServiceError``.
-        """
-        return await self._alone(self._office.leave(even_as_last_keeper=even_as_last_keeper))
+    async def reach(self, member: NodeId) -> Streams:
+        """A connection to the client protocol of a member. Raises ``ServiceError``."""
+        return await self.member_clients.open(member)
 
     # -- for the driver: its audience and its network --------------------------------------
 
@@ -375,13 +336,13 @@ class Agent:
             )
             self._live.work_began = self.presence.work_began
             self._live.published.offered = self.notify
-            network = None if membership is None else self._office.network_of(membership)
+            network = None if membership is None else self.flock.network_of(membership)
             members = () if network is None else network.member_ids
             await self._live.start(members, self, self, self.presence.current())
             undone.pop_all()
             undone.push_async_callback(self._live.close)
             if network is not None:
-                await self._office.connect(network)
+                await self.flock.connect(network)
             undone.pop_all()
 
     async def end_node(self, reason: str) -> None:
@@ -440,7 +401,7 @@ class Agent:
         self._in_background(watch_load(self._load_told, self._tell_load, self._stopped))
 
     def _load_told(self) -> int | None:
-        return None if self._reason or self._operation else self._live.presence.load_percent
+        return None if self._reason or self.flock.busy else self._live.presence.load_percent
 
     def _tell_load(self, percent: int) -> None:
         self._live.set_load(percent)
@@ -464,24 +425,9 @@ class Agent:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
                     await self._stopped.wait()
             except TimeoutError:
-                if not self._reason and self._operation is None:
+                if not (self._reason or self.flock.busy):
                     self._live.look_for_programs()
                 hoard.give_back()
-
-    async def _alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """One operation on the flock at a time; a stop ends it."""
-        if self._reason or self._operation is not None:
-            work.close()
-            busy = "is stopping" if self._reason else "is busy with its flock"
-            raise ServiceError(f"{self.name} {busy}: try again later.")
-        task = asyncio.create_task(work)
-        self._operation = task
-        try:
-            return await task
-        except MembershipError as error:
-            raise ServiceError(str(error)) from error
-        finally:
-            self._operation = None
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -72,14 +72,11 @@ async def live_with_clients(
 ) -> str:
     """Until it is asked to end. Clients are told last, when everything is handed back."""
     servers: list[ControlServer] = []
-    ends: list[asyncio.Task[None]] = []
 
     async def serve(service: Agent) -> None:
-        def stop(reason: str) -> None:
-            ends.append(asyncio.create_task(service.stop(reason)))
-
-        server = ControlServer(service, home.data, stop)
+        server = ControlServer(service, home.data)
         await server.start()
+        service.member_clients.serve(server.serve_member)
         servers.append(server)
         started(_running(service, server))
 
@@ -91,11 +88,11 @@ async def live_with_clients(
 
 
 def _running(service: Agent, server: ControlServer) -> Running:
-    facts = service.facts()
+    facts = service.now().facts
     return Running(
         facts.node,
         facts.name,
-        service.flock.name if service.flock else "",
+        facts.flock.name if facts.flock else "",
         facts.process_id,
         server.port,
         facts.port,

@@ -17,7 +17,7 @@ from agent.protocol.events import Cancel, Event, MarkGate, Prioritise, Retry, Su
 
 REQUESTS_MAX = 10_000
 
-Request = Submit | Cancel | Retry | Prioritise | MarkGate
+Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 
 
 class PendingRequests:
@@ -27,7 +27,7 @@ class PendingRequests:
         self._name = name
         self._waiting: dict[str, asyncio.Future[Answer]] = {}
 
-    async def ask(self, event: Request, hand: Callable[[Event], None]) -> Answer:
+    async def ask(self, event: Wish, hand: Callable[[Event], None]) -> Answer:
         """Hand it in under a new name, and wait. Raises ``ServiceError``."""
         if len(self._waiting) >= REQUESTS_MAX:
             raise ServiceError(f"{REQUESTS_MAX} requests wait on {self._name}: ask again later.")

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import time
+from functools import cached_property
 
 from agent import __version__
 from agent.flock.facts import (
     CopiedFacts,
     DepartureFacts,
     DiscoveryFacts,
+    FlockFacts,
     PeerFacts,
     RefusalFacts,
     SightingFacts,
@@ -23,16 +25,64 @@ from agent.flock.own_node import OwnNode
 from agent.node.facts import Facts
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.records import NodeId
+from agent.protocol.table import Table
 
 
-def facts_of(
+class Snapshot:
+    """A node at one moment. Its facts take a look at the disk: they are gathered when asked for."""
+
+    def __init__(
+        self,
+        own: OwnNode,
+        flock: FlockOperations,
+        live: RunningNode,
+        presence: PresenceWatcher,
+        started_s: float,
+    ) -> None:
+        self._own, self._flock, self._live = own, flock, live
+        self._presence, self._started_s = presence, started_s
+
+    @property
+    def node(self) -> NodeId:
+        """Return the id of this node."""
+        return self._live.node_id
+
+    @property
+    def name(self) -> str:
+        """Return what people call this node."""
+        return self._own.name
+
+    @property
+    def table(self) -> Table:
+        """Return the table, to be read only, and only in the loop.
+
+        It is ahead of the notices: a change is told when it is on disk.
+        """
+        return self._live.node.table
+
+    @property
+    def flock(self) -> FlockFacts | None:
+        """Return the flock that it belongs to; None when it runs alone."""
+        return self._flock.flock()
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return everything that explains what is seen and what is not."""
+        return _facts_of(self._own, self._flock, self._live, self._presence, self._started_s)
+
+    def name_of(self, node: NodeId) -> str:
+        """Return what people call a node."""
+        return self._own.name_of(node)
+
+
+def _facts_of(
     own: OwnNode,
     flock: FlockOperations,
     live: RunningNode,
     presence: PresenceWatcher,
     started_s: float,
 ) -> Facts:
-    """Return the facts of one node, read in the loop."""
     network, settings = own.network, own.settings
     return Facts(
         node=own.node_id,
@@ -45,7 +95,7 @@ def facts_of(
         flock=flock.flock(),
         members=tuple(flock.members()),
         departures=_departures(network),
-        peers=tuple(peers_of(network)),
+        peers=tuple(_peers_of(network)),
         refusals=_refusals(own),
         static_addresses=tuple(str(each) for each in settings.addresses),
         discovery=_discovery(network),
@@ -67,8 +117,7 @@ def facts_of(
     )
 
 
-def peers_of(network: FlockNetwork | None) -> list[PeerFacts]:
-    """Return the linked peers, those that have been linked longest first; none without a flock."""
+def _peers_of(network: FlockNetwork | None) -> list[PeerFacts]:
     return [] if network is None else network.peers.facts(network.links.report(), time.time())
 
 

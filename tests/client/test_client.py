@@ -332,7 +332,7 @@ def test_programs_without_a_loop_have_the_same(home: Home) -> None:
         async with agent_at(home) as there:
             using = asyncio.create_task(asyncio.to_thread(use))
             assert await asyncio.to_thread(ready.wait, WITHIN_S)
-            assert there.stopped == ["enough"]
+            assert there.node.stopped == ["enough"]
             await there.server.stop()
             await using
 

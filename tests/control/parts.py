@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.api.errors import ServiceError
-from agent.control.node_parts import MemberAcceptor, Streams
 from agent.data.node_datasets import DatasetFacts
 from agent.data.publishing import WaitingProgram
 from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
@@ -29,23 +28,6 @@ SOURCES = tuple(
 )
 
 
-class FakeMembers:
-    """Satisfies ``MembersPart``: other members are servers in this process, reached by loopback."""
-
-    def __init__(self) -> None:
-        self.elsewhere: dict[NodeId, int] = {}
-        """Ports at which other members take clients of members in."""
-        self.accept: MemberAcceptor | None = None
-
-    async def open(self, node: NodeId) -> Streams:
-        if node not in self.elsewhere:
-            raise ServiceError(f"{node} cannot be asked: it is switched off")
-        return await asyncio.open_connection("127.0.0.1", self.elsewhere[node])
-
-    def serve(self, accept: MemberAcceptor | None) -> None:
-        self.accept = accept
-
-
 WAITING = JoinRequestFacts(
     "0123456789abcdef",
     "elder",
@@ -61,7 +43,7 @@ WAITING = JoinRequestFacts(
 
 
 class FakeAsking:
-    """Satisfies ``AskingPart``: a flock nearby that answers nothing."""
+    """Satisfies ``OwnRequest``: a flock nearby that answers nothing."""
 
     def __init__(self) -> None:
         self.facts = AskFacts()
@@ -89,13 +71,11 @@ class FakeAsking:
         return self.facts
 
 
-@dataclass
 class FakeAdmission:
-    """Satisfies ``AdmissionPart``: two machines that call themselves the same."""
+    """Two machines that call themselves the same ask to be let in."""
 
-    waiting: list[JoinRequestFacts] = field(
-        default_factory=lambda: [WAITING, replace(WAITING, request="f" * 16, code="902 114")]
-    )
+    def __init__(self) -> None:
+        self.waiting = [WAITING, replace(WAITING, request="f" * 16, code="902 114")]
 
     def requests(self) -> list[JoinRequestFacts]:
         return self.waiting
@@ -110,9 +90,10 @@ class FakeAdmission:
 
 @dataclass
 class FakePublished:
-    """Satisfies ``PublishedPart``."""
+    """Satisfies ``ProgramRoom``."""
 
     datasets: FakeDatasets
+    folder: Path
     decided: dict[str, str] = field(default_factory=dict)
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
@@ -144,7 +125,7 @@ class FakePublished:
 
 
 class FakePresence:
-    """Satisfies ``PresencePart``."""
+    """Satisfies ``PresenceRoom``."""
 
     def __init__(self) -> None:
         self.now = PresenceState(
@@ -190,7 +171,7 @@ class FakePresence:
 
 @dataclass
 class FakeDatasets:
-    """Satisfies ``DatasetsPart``."""
+    """Satisfies ``DatasetRoom``."""
 
     me: NodeId
     contents: dict[DatasetId, tuple[str, dict[str, bytes]]] = field(default_factory=dict)

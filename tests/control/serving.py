@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,11 @@ WITHIN_S = EVENTUALLY_S_MAX
 
 @dataclass
 class Serving:
-    """A running server, its node, and what it was asked to do with the agent."""
+    """A running server, and its node."""
 
     node: FakeNode
     server: ControlServer
     folder: Path
-    stopped: list[str] = field(default_factory=list)
 
     @property
     def control(self) -> dict[str, Any]:
@@ -82,12 +81,12 @@ async def serving(
     folder: Path, limits: Limits | None = None, *, flock: bool = True
 ) -> AsyncIterator[Serving]:
     """A server that ends with the block."""
-    node, stopped = FakeNode(folder, flock=flock), list[str]()
+    node = FakeNode(folder, flock=flock)
     await node.history.start()
-    server = ControlServer(node, folder, stopped.append, limits)
+    server = ControlServer(node, folder, limits)
     await server.start()
     try:
-        yield Serving(node, server, folder, stopped)
+        yield Serving(node, server, folder)
     finally:
         async with asyncio.timeout(WITHIN_S):
             await server.stop()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ import msgspec
 
 from agent.api.errors import ServiceError
 from agent.api.work import Submit
-from agent.control.node_port import Wish
+from agent.control.port import Streams, Wish
+from agent.control.rooms import Rooms
 from agent.control.verbs.submitting import specs_of
 from agent.flock.facts import (
     DepartureFacts,
@@ -60,11 +61,11 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.table import Table
 from agent.settings.node_settings import NodeSettings
+from agent.settings.owner_settings import OwnerSettings
 from tests.control.parts import (
     FakeAdmission,
     FakeAsking,
     FakeDatasets,
-    FakeMembers,
     FakePresence,
     FakePublished,
 )
@@ -101,6 +102,7 @@ MEMBERS = (
     MemberFacts("cedarnode", "cedar", False, False, False, 4e9),
     MemberFacts("cedarother", "cedar", False, False, False, 4e9),
 )
+NAMES = {member.node: member.name for member in MEMBERS}
 REFUSAL = RefusalFacts(
     node="cedarnode",
     name="cedar",
@@ -137,7 +139,7 @@ FACTS = Facts(
 
 
 class FakeNode:
-    """Satisfies ``agent.control.node_port.NodePort``."""
+    """Satisfies ``agent.control.port.NodePort``."""
 
     def __init__(self, folder: Path, *, flock: bool = True) -> None:
         capabilities = Capabilities(programs=("copy",))
@@ -146,12 +148,16 @@ class FakeNode:
         known = FACTS if flock else replace(FACTS, flock=None, members=(), peers=(), port=0)
         self.known = replace(known, log_folder=str(folder), data_folder=str(folder))
         self.presence, self.datasets = FakePresence(), FakeDatasets(NODE)
-        self.history = TaskHistory(folder, lambda: self.node.table, lambda: NODE, self.name_of)
-        self.settings, self.home = NodeSettings(name=NAME), Home.at(folder)
-        self.changing_settings = asyncio.Lock()
-        self.member_clients = FakeMembers()
-        self.published = FakePublished(self.datasets)
-        self.asking, self.admission = FakeAsking(), FakeAdmission()
+        self.history = TaskHistory(
+            folder, lambda: self.node.table, lambda: NODE, FakeSnapshot(self).name_of
+        )
+        self.home = Home.at(folder)
+        self.settings = OwnerSettings(self.home.settings_file, NodeSettings(name=NAME))
+        self.published = FakePublished(self.datasets, self.home.programs)
+        self.flock = FakeFlock(self)
+        self.elsewhere: dict[NodeId, int] = {}
+        """Ports at which other members take clients of members in."""
+        self.stopped: list[str] = []
         self.held = asyncio.Event()
         self.held.set()
         """Wishes are answered while this is set."""
@@ -223,75 +229,123 @@ class FakeNode:
         if ended is not None:
             self.tell(ended)
 
-    # -- the surface -----------------------------------------------------------------------
+    # -- the port --------------------------------------------------------------------------
 
     @property
     def table(self) -> Table:
-        if self.broken:
-            raise RuntimeError("a fault of ours")
+        """What this node knows."""
         return self.node.table
 
     @property
-    def node_id(self) -> NodeId:
-        return self.known.node
+    def rooms(self) -> Rooms:
+        """Fakes, but for those that need neither network nor store."""
+        return Rooms(
+            self.flock,
+            self.presence,
+            self.datasets,
+            self.published,
+            self.history,
+            self.settings,
+        )
+
+    def now(self) -> FakeSnapshot:
+        """As tests have set it."""
+        if self.broken:
+            raise RuntimeError("a fault of ours")
+        return FakeSnapshot(self)
+
+    async def ask(self, wish: Wish) -> Answer:
+        """Through the protocol, as in an agent."""
+        self.wished.set()
+        await self.held.wait()
+        self.handle(replace(wish, request="1"))
+        return self._answers.pop("1")
+
+    def subscribe(self, notify: Callable[[Notice], None]) -> Callable[[], None]:
+        """Tell of what is told."""
+        self._callbacks.append(notify)
+        return lambda: self._callbacks.remove(notify)
+
+    def story(self, task: TaskId) -> list[str]:
+        """As the protocol remembers it."""
+        return self.node.story(task)
+
+    async def reach(self, member: NodeId) -> Streams:
+        """Other members are servers in this process, reached by loopback."""
+        if member not in self.elsewhere:
+            raise ServiceError(f"{member} cannot be asked: it is switched off")
+        return await asyncio.open_connection("127.0.0.1", self.elsewhere[member])
+
+    async def stop(self, why: str) -> None:
+        """Only remembered."""
+        self.stopped.append(why)
+
+
+@dataclass
+class FakeSnapshot:
+    """Satisfies ``Snapshot``."""
+
+    of: FakeNode
+
+    @property
+    def node(self) -> NodeId:
+        return self.of.known.node
 
     @property
     def name(self) -> str:
         return NAME
 
     @property
+    def table(self) -> Table:
+        return self.of.node.table
+
+    @property
     def flock(self) -> FlockFacts | None:
-        return self.known.flock
+        return self.of.known.flock
 
-    async def request(self, event: Wish) -> Answer:
-        self.wished.set()
-        await self.held.wait()
-        self.handle(replace(event, request="1"))
-        return self._answers.pop("1")
-
-    def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
-        self._callbacks.append(callback)
-        return lambda: self._callbacks.remove(callback)
-
-    def story(self, task: TaskId) -> list[str]:
-        return self.node.story(task)
-
-    def peers(self) -> list[PeerFacts]:
-        return list(self.known.peers)
+    @property
+    def facts(self) -> Facts:
+        return self.of.known
 
     def name_of(self, node: NodeId) -> str:
-        names = {member.node: member.name for member in MEMBERS}
-        return names.get(node, node)
+        return NAMES.get(node, node)
 
-    def facts(self) -> Facts:
-        return self.known
+
+class FakeFlock(FakeAdmission):
+    """Satisfies ``FlockRoom``: what is done changes what the node tells of itself."""
+
+    def __init__(self, node: FakeNode) -> None:
+        super().__init__()
+        self._node, self.asking = node, FakeAsking()
 
     def members(self) -> list[MemberFacts]:
-        return list(self.known.members)
+        return list(self._node.known.members)
 
-    async def create_flock(self, name: str) -> FlockFacts:
-        if self.known.flock is not None:
+    async def create(self, name: str) -> FlockFacts:
+        node = self._node
+        if node.known.flock is not None:
             raise ServiceError("this machine belongs to the flock meadow already: leave that first")
         flock = replace(FLOCK, name=name)
-        self.known = replace(self.known, flock=flock, members=MEMBERS[1:2], port=29464)
+        node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
         return flock
 
-    async def invite(self, uses: int = 1, valid_for_s: float = 86_400.0) -> InvitationFacts:
+    async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
         file = f"Keep it.\n{INVITATION}\n".encode()
         return InvitationFacts(INVITATION, file, 1e9 + valid_for_s, uses, ("10.0.0.1",))
 
     async def join(self, text: str) -> FlockFacts:
         if text != INVITATION:
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
-        return await self.create_flock(FLOCK.name)
+        return await self.create(FLOCK.name)
 
     async def expel(self, name_or_id: str) -> str:
-        members = tuple(each for each in self.known.members if each.node != name_or_id)
-        self.known = replace(self.known, members=members)
+        known = self._node.known
+        members = tuple(each for each in known.members if each.node != name_or_id)
+        self._node.known = replace(known, members=members)
         return f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
 
-    async def leave(self, *, even_as_last_keeper: bool = False) -> str:
+    async def leave(self, *, even_as_last_keeper: bool) -> str:
         if not even_as_last_keeper:
             raise ServiceError("this machine is the flock's only keeper: appoint another one first")
-        self.known = replace(self.known, flock=None, members=())
+        self._node.known = replace(self._node.known, flock=None, members=())
         return "nobody could be told"

@@ -26,9 +26,9 @@ def planned(
     node: FakeNode, *tasks: dict[str, Any], priority: int = 50
 ) -> tuple[dict[str, tuple[float, float]], float]:
     """When each task would begin and end, and the end of all, in seconds from now."""
-    views = Views(node, ProgressBook(lambda: 1.7e9))
+    views = Views(node.now(), ProgressBook(lambda: 1.7e9))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": tasks}, Submit))
-    plans, end_s = plan_tasks(node, views, specs, priority)
+    plans, end_s = plan_tasks(views, specs, priority)
     return {each.task: (each.begins_s, each.ends_s) for each in plans}, end_s
 
 
@@ -107,12 +107,12 @@ def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) 
     node.volunteer()
     run = next(iter(node.table.owned.values()))
     at_s = run.stamp[0] / 1000
-    views = Views(node, ProgressBook(lambda: at_s))
+    views = Views(node.now(), ProgressBook(lambda: at_s))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": [task("a")]}, Submit))
-    (plan,), _ = plan_tasks(node, views, specs, 50)
+    (plan,), _ = plan_tasks(views, specs, 50)
     assert plan.begins_s == 1.5
     flock(node, own=2)
-    (plan,), _ = plan_tasks(node, views, specs, 50)
+    (plan,), _ = plan_tasks(views, specs, 50)
     assert plan.begins_s == 6.0
 
 
@@ -121,9 +121,9 @@ def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
     (peer,) = node.known.peers
     other = replace(peer, name="bare", node="bare", capabilities=Capabilities())
     node.known = replace(node.known, peers=(peer, other))
-    views = Views(node, ProgressBook(lambda: 1.7e9))
+    views = Views(node.now(), ProgressBook(lambda: 1.7e9))
     told = {"name": "new", "tasks": [task("a"), {"id": "g", "gate": True}]}
-    (plan, gate), _ = plan_tasks(node, views, specs_of(msgspec.convert(told, Submit)), 50)
+    (plan, gate), _ = plan_tasks(views, specs_of(msgspec.convert(told, Submit)), 50)
     assert plan.fits == ("birch", "peer0")
     assert [(each.name, each.reason) for each in plan.misfits] == [("bare", "has no program copy")]
     assert (gate.fits, gate.misfits) == ((), ())
@@ -131,6 +131,6 @@ def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
 
 def test_this_machine_is_the_first_that_is_seen(node: FakeNode) -> None:
     flock(node, 0, 3, own=0, own_helps=False)
-    seen = [(each.name, each.slots, each.helps) for each in machines_seen(node)]
+    seen = [(each.name, each.slots, each.helps) for each in machines_seen(node.now())]
     assert seen == [("birch", 1, False), ("peer0", 1, True), ("peer1", 3, True)]
-    assert machines_seen(node)[0].capabilities.programs == ("copy",)
+    assert machines_seen(node.now())[0].capabilities.programs == ("copy",)

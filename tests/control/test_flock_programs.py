@@ -54,8 +54,7 @@ class Elsewhere:
     async def _taking(self, there: Serving) -> AsyncIterator[None]:
         async def arrived(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             self.asked += 1
-            accept = there.node.member_clients.accept
-            assert accept is not None
+            accept = there.server.serve_member
             await accept("birch", reader, writer)
 
         async with self._listening(arrived):
@@ -106,7 +105,7 @@ def meet(there: Serving, *others: Elsewhere, programs: tuple[str, ...] = ("count
     peers = []
     for name, other in zip(names, others, strict=False):
         peers.append(having(replace(ALDER, node=f"{name}node", name=name), *programs))
-        there.node.member_clients.elsewhere[f"{name}node"] = other.port
+        there.node.elsewhere[f"{name}node"] = other.port
     there.node.known = replace(FACTS, peers=tuple(peers), programs=())
 
 

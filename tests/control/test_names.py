@@ -136,7 +136,7 @@ def test_published_programs_are_meant_by_their_beginning(node: FakeNode) -> None
     ]
     told = {"name": "w", "tasks": tasks, "submitter": "ada"}
     node.handle_submission(told)
-    assert sorted(published_programs(node)) == ["own@1", "own@2", "sum@1", "sum@12"]
+    assert sorted(published_programs(node.table)) == ["own@1", "own@2", "sum@1", "sum@12"]
     node.published.decided = {"tell@1": "waiting"}
     for reference, found in (
         ("own@1", "own@1"),
@@ -144,9 +144,9 @@ def test_published_programs_are_meant_by_their_beginning(node: FakeNode) -> None
         ("te", "tell@1"),
         ("nothing", "nothing"),
     ):
-        assert find_published(node, reference) == found
+        assert find_published(node.table, node.published, reference) == found
     with pytest.raises(RefusedError) as refused:
-        find_published(node, "own")
+        find_published(node.table, node.published, "own")
     assert (refused.value.problem.code, refused.value.problem.message) == (
         ErrorCode.AMBIGUOUS,
         '"own" may mean the programs own@1, own@2: write more of it',
@@ -158,5 +158,5 @@ def test_only_unfinished_work_brings_programs(node: FakeNode) -> None:
     node.known = replace(node.known, programs=("own@1",))
     told = {"name": "w", "tasks": [{"id": "a", "program": "own@1", "published": folder}]}
     node.handle_submission(told)
-    (found,) = published_programs(node).items()
+    (found,) = published_programs(node.table).items()
     assert (found[0], found[1][0].size_bytes) == ("own@1", 9)

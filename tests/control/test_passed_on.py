@@ -53,7 +53,7 @@ async def listening(here: Serving, arrived: Arrived) -> AsyncIterator[list[async
 
     server = await asyncio.start_server(taken, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    here.node.member_clients.elsewhere["aldernode"] = port
+    here.node.elsewhere["aldernode"] = port
     try:
         yield writers
     finally:
@@ -68,8 +68,7 @@ def play_two(folder: Path, scene: Callable[[Two], Awaitable[None]]) -> None:
         async with AsyncExitStack() as stack:
             there = await stack.enter_async_context(serving(folder / "there"))
             here = await stack.enter_async_context(serving(folder / "here"))
-            accept = there.node.member_clients.accept
-            assert accept is not None
+            accept = there.server.serve_member
             await stack.enter_async_context(
                 listening(here, lambda reader, writer: accept("birch", reader, writer))
             )
@@ -183,7 +182,7 @@ def test_whoever_was_sent_away_asks_nobody(tmp_path: Path) -> None:
 
 def test_what_a_member_says_is_passed_on_no_further(tmp_path: Path) -> None:
     async def scene(two: Two) -> None:
-        streams = await two.here.node.member_clients.open("aldernode")
+        streams = await two.here.node.reach("aldernode")
         client = LineClient(*streams)
         told = await client.refusal("hello", {"token": "", "node": "cedar"})
         assert told == (
@@ -191,7 +190,7 @@ def test_what_a_member_says_is_passed_on_no_further(tmp_path: Path) -> None:
             "a machine passes on what its own clients say, and nobody else's",
         )
         client.writer.close()
-        text = LineClient(*await two.here.node.member_clients.open("aldernode"))
+        text = LineClient(*await two.here.node.reach("aldernode"))
         text.send("TOKEN x")
         assert await text.line() == (
             b"ERROR lines of text are for clients of this machine: send JSON-RPC"
@@ -379,8 +378,7 @@ def test_one_connection_serves_several_questions_and_is_made_anew(tmp_path: Path
     async def run() -> None:
         async with serving(tmp_path) as here, greeted(here) as client:
             ran_at(here, "aldernode")
-            accept = here.node.member_clients.accept
-            assert accept is not None
+            accept = here.server.serve_member
             async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
                 params = {"task": "survey/copy"}
                 for times in (1, 1):
@@ -421,8 +419,7 @@ def test_a_connection_that_nobody_uses_is_closed(
     async def run() -> None:
         async with serving(tmp_path) as here, greeted(here) as client:
             ran_at(here, "aldernode")
-            accept = here.node.member_clients.accept
-            assert accept is not None
+            accept = here.server.serve_member
             async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
                 await client.refusal("task_log", {"task": "survey/copy"})
                 async with asyncio.timeout(WITHIN_S):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control import settings_view as viewing
+from agent.settings import owner_settings as viewing
 from agent.settings.node_settings import NodeSettings, read_settings
 from tests.control.serving import greeted, serving
 

@@ -168,7 +168,7 @@ def node(tmp_path: Path) -> FakeNode:
 
 def told(node: FakeNode, notice: Any) -> dict[str, Any]:
     """The first event, by its fields."""
-    first = next(happenings_of(notice, node))
+    first = next(happenings_of(notice, node.now()))
     return {name: getattr(first, name) for name in first.__struct_fields__}
 
 
@@ -211,7 +211,7 @@ def moves(node: FakeNode, ends: WorkflowEnds, *moved: TaskMoved) -> list[str]:
     """What is told of these moves, in one word each."""
     told: list[object] = []
     for one in moved:
-        told += happenings_of(one, node)
+        told += happenings_of(one, node.now())
         told += filter(None, [ends.after(one, node.table)])
     return [type(each).__name__ for each in told]
 

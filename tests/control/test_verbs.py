@@ -296,9 +296,9 @@ def test_doctor_counts_who_is_missing(tmp_path: Path) -> None:
 def test_stop_is_answered_before_it_is_done(tmp_path: Path) -> None:
     async def scene(there: Serving, client: LineClient) -> None:
         assert await client.result("stop", {"reason": "update"}) == {"node": "birchnode"}
-        assert there.stopped == ["update"]
+        assert there.node.stopped == ["update"]
         await client.result("stop")
-        assert there.stopped[1] == "a client asked for it"
+        assert there.node.stopped[1] == "a client asked for it"
 
     play(tmp_path, scene)
 

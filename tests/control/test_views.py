@@ -38,7 +38,7 @@ class Scene:
     def __init__(self, folder: Path, told: dict[str, Any] = WORKFLOW) -> None:
         self.node, self.at_ms = FakeNode(folder), 0
         self.book = ProgressBook(lambda: self.at_ms / 1000)
-        self.views = Views(self.node, self.book)
+        self.views = Views(self.node.now(), self.book)
         self.node.handle_submission(told)
 
     @property

@@ -90,7 +90,7 @@ async def brought(service: Agent, dataset: str) -> None:
 
 async def submit(service: Agent, workflow: str, *tasks: TaskSpec) -> Answer:
     """A workflow of these tasks."""
-    answer = await service.request(Submit("", workflow, workflow, "me", PRIORITY_LOW, tasks))
+    answer = await service.ask(Submit("", workflow, workflow, "me", PRIORITY_LOW, tasks))
     assert answer.verdict is Verdict.ACCEPTED, answer
     return answer
 

@@ -302,7 +302,7 @@ def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, u
             await ant.stop("switched off")
             bee.presence.resume()
             await until(lambda: in_state([bee], gate, TaskState.WAITING))
-            await bee.request(MarkGate("", gate))
+            await bee.ask(MarkGate("", gate))
             await until(lambda: in_state([bee], last, TaskState.TERMINATED))
             assert notes.read_text().split() == [first, last]
             made = await asyncio.to_thread(bee.datasets.shared.backend.made, output.dataset)  # type: ignore[union-attr]

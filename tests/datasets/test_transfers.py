@@ -81,7 +81,7 @@ def test_a_damaged_only_copy_is_dropped_and_said(tmp_path: Path) -> None:
                 path, dataset = a_file(tmp_path / "raw", size)
                 ant.datasets.store.keep(path)
                 _rot(ant.datasets.store, dataset)
-                if bee.flock is None:
+                if bee.flock.flock() is None:
                     await flock_of(ant, bee)
                 with pytest.raises(OSError, match="could not be fetched"):
                     await brought(bee, dataset)

@@ -40,7 +40,7 @@ def gate(task: str, after: str) -> TaskSpec:
 
 async def open_gate(service: Agent, task: str) -> None:
     await until(lambda: in_state([service], task, TaskState.WAITING))
-    await service.request(MarkGate("", task))
+    await service.ask(MarkGate("", task))
 
 
 def with_shout(folder: Path, *names: str) -> None:

@@ -41,12 +41,12 @@ async def answer(service: Agent, reader: asyncio.StreamReader) -> None:
         question = json.loads(line)
         match question["ask"]:
             case "join":
-                await service.join(question["text"])
+                await service.flock.join(question["text"])
                 say(joined=True)
             case "stop":
                 await service.stop("asked to")
             case "peers":
-                say(peers=[peer.node for peer in service.peers() if peer.version])
+                say(peers=[peer.node for peer in service.now().facts.peers if peer.version])
             case "break":
                 service.live.hand(InputsFetched([], (1, 1, "", 1)))  # type: ignore[arg-type]
             case _:

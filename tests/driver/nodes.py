@@ -54,17 +54,17 @@ async def services(
 
 async def flock_of(first: Agent, *others: Agent) -> None:
     """One flock, everybody linked with everybody, without multicast."""
-    if first.flock is None:
-        await first.create_flock("office")
+    if first.flock.flock() is None:
+        await first.flock.create("office")
     for other in others:
-        await other.join((await first.invite()).text)
+        await other.flock.join((await first.flock.invite()).text)
     everybody = (first, *others)
     await eventually(lambda: all(meshed(each, len(everybody) - 1) for each in everybody))
 
 
 def meshed(service: Agent, peers: int) -> bool:
     """Linked with so many, all of which have introduced themselves."""
-    return [bool(peer.version) for peer in service.peers()] == [True] * peers
+    return [bool(peer.version) for peer in service.now().facts.peers] == [True] * peers
 
 
 async def submit(service: Agent, *parameters: str, workflow: str = "w") -> Answer:
@@ -73,7 +73,7 @@ async def submit(service: Agent, *parameters: str, workflow: str = "w") -> Answe
         TaskSpec(f"{workflow}.{number}", f"task {number}", "tell", parameters=each)
         for number, each in enumerate(parameters)
     )
-    answer = await service.request(Submit("", workflow, workflow, "me", PRIORITY_LOW, tasks))
+    answer = await service.ask(Submit("", workflow, workflow, "me", PRIORITY_LOW, tasks))
     assert answer.verdict is Verdict.ACCEPTED, answer
     return answer
 

@@ -52,7 +52,7 @@ def test_the_client_of_a_machine_that_is_expelled_is_cut_off(tmp_path: Path) -> 
                 writer.write(b"anybody there?\n")
                 assert await reader.readline() == b"anybody there?\n"
             assert sorted(taken.there) == ["bee", "cat"]
-            await bee.expel("cat")
+            await bee.flock.expel("cat")
             assert await ended(ways["cat"][0])
             await eventually(lambda: taken.there == ["bee"])
             reader, writer = ways["bee"]

@@ -51,10 +51,10 @@ def test_a_node_alone_runs_its_own_work(tmp_path: Path) -> None:
             await eventually(lambda: _moves(told) == states)
             assert in_state([ant], "w.0", DONE)
             assert any("Terminated" in line for line in ant.story("w.0"))
-            assert ant.flock is None
-            assert ant.peers() == []
+            assert ant.flock.flock() is None
+            assert ant.now().facts.peers == ()
             unsubscribe()
-            again = await ant.request(_submission("w"))
+            again = await ant.ask(_submission("w"))
             assert again.verdict is Verdict.ALREADY_KNOWN
             assert _moves(told) == states
 
@@ -107,9 +107,9 @@ def test_work_submitted_on_one_runs_on_another(tmp_path: Path) -> None:
             await eventually(lambda: in_state(everybody, "w.0", DONE))
             await eventually(lambda: in_state(everybody, "w.2", DONE))
             assert {host_of(cat, task) for task in ("w.0", "w.2")} == {bee.node_id}
-            assert [each.name for each in ant.peers()] == ["bee", "cat"]
-            await eventually(lambda: ant.peers()[0].clock_skew_s is not None)
-            facts = ant.peers()[0]
+            assert [each.name for each in ant.now().facts.peers] == ["bee", "cat"]
+            await eventually(lambda: ant.now().facts.peers[0].clock_skew_s is not None)
+            facts = ant.now().facts.peers[0]
             assert facts.version
             assert facts.bytes_in > 0
             assert facts.clock_skew_s is not None
@@ -123,7 +123,7 @@ def test_a_cancelled_program_is_stopped(tmp_path: Path) -> None:
         async with services(tmp_path, "ant") as (ant,):
             await submit(ant, f"listen {tmp_path}/pids")
             await eventually(lambda: bool(processes(tmp_path / "pids")))
-            answer = await ant.request(Cancel("", "w"))
+            answer = await ant.ask(Cancel("", "w"))
             assert answer.verdict in (Verdict.CANCELLING, Verdict.DONE)
             await eventually(lambda: in_state([ant], "w.0", TaskState.CANCELLED))
             await eventually(lambda: not state_of(processes(tmp_path / "pids")[0]))
@@ -143,10 +143,10 @@ def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
             await bee.stop("asked to")
             assert not state_of(processes(pids)[0])
             assert await bee.wait_stopped() == "asked to"
-            await eventually(lambda: ant.peers() == [])
+            await eventually(lambda: ant.now().facts.peers == ())
             assert reading(ant, "w.0").state is TaskState.READY
             with pytest.raises(ServiceError, match="is stopping"):
-                await bee.request(Cancel("", "w"))
+                await bee.ask(Cancel("", "w"))
             go.touch()
             ant.presence.resume()
             await eventually(lambda: in_state([ant], "w.0", DONE))
@@ -182,13 +182,13 @@ def test_a_full_disk_refuses_new_work_and_takes_it_again(
         nonlocal full
         async with services(tmp_path, "ant") as (ant,):
             full = True
-            answer = await ant.request(_submission("lost"))
+            answer = await ant.ask(_submission("lost"))
             assert answer.verdict is Verdict.REFUSED
-            await eventually(lambda: not ant.facts().disk_usable)
-            answer = await ant.request(_submission("lost"))
+            await eventually(lambda: not ant.now().facts.disk_usable)
+            answer = await ant.ask(_submission("lost"))
             assert answer.verdict is Verdict.REFUSED
             full = False
-            await eventually(lambda: ant.facts().disk_usable)
+            await eventually(lambda: ant.now().facts.disk_usable)
             await submit(ant, "say TERMINATED")
             await eventually(lambda: in_state([ant], "w.0", DONE))
 
@@ -212,8 +212,8 @@ def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -> None
             assert PeersChanged(ant.node_id, linked=True) in told
             await eventually(lambda: in_state([ant, bee], "before.0", DONE))
             assert host_of(bee, "before.0") == ant.node_id
-            assert {each.name for each in bee.members()} == {"ant", "bee"}
-            assert all(each.linked for each in ant.members() if not each.is_this_node)
+            assert {each.name for each in bee.flock.members()} == {"ant", "bee"}
+            assert all(each.linked for each in ant.flock.members() if not each.is_this_node)
 
     in_loop(test)
 
@@ -226,10 +226,10 @@ def test_members_find_each_other_again_after_a_restart(tmp_path: Path) -> None:
             await flock_of(ant, bee)
             await eventually((bee.home.data / "addresses.json").exists)
             await bee.stop()
-            await eventually(lambda: ant.peers() == [])
+            await eventually(lambda: ant.now().facts.peers == ())
             again = await Agent.start(bee.home, QUIET)
             try:
-                await eventually(lambda: [each.name for each in ant.peers()] == ["bee"])
+                await eventually(lambda: [each.name for each in ant.now().facts.peers] == ["bee"])
             finally:
                 await again.stop()
 
@@ -241,17 +241,17 @@ def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
         async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
             await flock_of(ant, bee, cat)
             gone = cat.node_id
-            await bee.expel("CAT")
-            await eventually(lambda: gone not in [peer.node for peer in ant.peers()])
-            await eventually(lambda: cat.flock is not None and cat.flock.expelled)
-            assert not cat.facts().volunteering
-            assert "does not belong to office any more" in cat.facts().presence_reason
-            assert gone not in [member.node for member in ant.members()]
-            assert [each.name for each in ant.facts().departures] == ["cat"]
+            await bee.flock.expel("CAT")
+            await eventually(lambda: gone not in [peer.node for peer in ant.now().facts.peers])
+            await eventually(lambda: (flock := cat.flock.flock()) is not None and flock.expelled)
+            assert not cat.now().facts.volunteering
+            assert "does not belong to office any more" in cat.now().facts.presence_reason
+            assert gone not in [member.node for member in ant.flock.members()]
+            assert [each.name for each in ant.now().facts.departures] == ["cat"]
             assert ant.name_of(gone) == "cat"
-            assert await cat.leave() == ""
-            assert cat.flock is None
-            assert cat.facts().volunteering
+            assert await cat.flock.leave() == ""
+            assert cat.flock.flock() is None
+            assert cat.now().facts.volunteering
 
     in_loop(test)
 
@@ -263,12 +263,12 @@ def test_leaving_makes_another_node_without_the_flocks_table(tmp_path: Path) -> 
             await submit(ant, "say TERMINATED")
             await eventually(lambda: in_state([ant, bee], "w.0", DONE))
             node = bee.node_id
-            assert await bee.leave() == ""
+            assert await bee.flock.leave() == ""
             assert bee.node_id != node
             assert bee.table.workflows == {}
             assert bee.port == 0
             assert len(list(bee.home.data.glob("journal-left-*"))) == 1
-            await eventually(lambda: [each.name for each in ant.members()] == ["ant"])
+            await eventually(lambda: [each.name for each in ant.flock.members()] == ["ant"])
             await submit(bee, "say TERMINATED", workflow="own")
             await eventually(lambda: in_state([bee], "own.0", DONE))
             await flock_of(ant, bee)
@@ -281,18 +281,18 @@ def test_leaving_makes_another_node_without_the_flocks_table(tmp_path: Path) -> 
 def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
-            for attempt in (ant.invite(), ant.expel("bee"), ant.leave()):
+            for attempt in (ant.flock.invite(), ant.flock.expel("bee"), ant.flock.leave()):
                 with pytest.raises(ServiceError, match="belongs to no flock"):
                     await attempt
             with pytest.raises(ServiceError, match="no invitation"):
-                await ant.join("let me in")
+                await ant.flock.join("let me in")
             await flock_of(ant, bee)
             with pytest.raises(ServiceError, match="Nobody in this flock is called cow"):
-                await ant.expel("cow")
+                await ant.flock.expel("cow")
             with pytest.raises(ServiceError, match="does not expel itself"):
-                await ant.expel("ant")
+                await ant.flock.expel("ant")
             with pytest.raises(ServiceError, match="belongs to the flock office already"):
-                await bee.create_flock("other")
+                await bee.flock.create("other")
 
     in_loop(test)
 
@@ -300,10 +300,10 @@ def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
 def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
-            await ant.create_flock("office")
-            invitation = await ant.invite(uses=2, valid_for_s=60.0)
+            await ant.flock.create("office")
+            invitation = await ant.flock.invite(uses=2, valid_for_s=60.0)
             assert invitation.addresses == (f"127.0.0.1:{ant.port}",)
-            facts = await bee.join(invitation.file.decode())
+            facts = await bee.flock.join(invitation.file.decode())
             assert facts.name == "office"
 
     in_loop(test)
@@ -327,7 +327,7 @@ def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
 
     async def test() -> None:
         async with services(tmp_path, "ant") as (ant,):
-            await ant.create_flock("office")
+            await ant.flock.create("office")
             await submit(ant, *["say TERMINATED"] * 10)
         before_s = time.process_time()
         again = await Agent.start(ant.home, Options(log_to_files=False))
@@ -354,8 +354,8 @@ def test_settings_that_are_wrong_start_nothing(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_said_and_nothing_stays_open(tmp_path: Path) -> None:
     async def test() -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
-            await ant.create_flock("office")
-            await bee.create_flock("other")
+            await ant.flock.create("office")
+            await bee.flock.create("other")
             await bee.stop()
             text = bee.home.settings_file.read_text().replace("port = 0", f"port = {ant.port}")
             bee.home.settings_file.write_text(text)
@@ -390,4 +390,4 @@ def _moves(told: list[Notice]) -> list[TaskState]:
 
 
 def _unwilling(service: Agent) -> list[str]:
-    return [peer.node for peer in service.peers() if peer.version and not peer.willing]
+    return [peer.node for peer in service.now().facts.peers if peer.version and not peer.willing]

@@ -26,7 +26,7 @@ async def main() -> None:
     services = [await _peer(Path(folder), address, port, ports) for port in ports]
     try:
         for service in services:
-            await service.join(invitation)
+            await service.flock.join(invitation)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         while line := await asyncio.to_thread(sys.stdin.readline):

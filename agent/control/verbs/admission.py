@@ -27,7 +27,7 @@ async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
 
     As far as they answer within a moment.
     """
-    flocks, trouble = await call.surface.asking.nearby()
+    flocks, trouble = await call.rooms.flock.asking.nearby()
     found = [
         NearbyFlock(each.flock_id, each.name, each.machines, each.askable, each.own)
         for each in flocks
@@ -42,7 +42,7 @@ async def ask(call: RequestContext, params: Ask) -> AskView:
     The flock's people see the request when this is answered.
     """
     with refusing():
-        return ask_view(await call.surface.asking.ask(params.flock))
+        return ask_view(await call.rooms.flock.asking.ask(params.flock))
 
 
 @serves(ASKED)
@@ -51,7 +51,7 @@ async def asked(call: RequestContext, params: Asked) -> AskView:
 
     The last one of this start of the agent.
     """
-    return ask_view(call.surface.asking.asked())
+    return ask_view(call.rooms.flock.asking.asked())
 
 
 @serves(CONFIRM_ASK)
@@ -60,7 +60,7 @@ async def confirm_ask(call: RequestContext, params: ConfirmAsk) -> AskView:
 
     Only with the code of the request that is open, so that no other one is meant.
     """
-    return ask_view(call.surface.asking.confirm(params.code))
+    return ask_view(call.rooms.flock.asking.confirm(params.code))
 
 
 @serves(WITHDRAW_ASK)
@@ -69,7 +69,7 @@ async def withdraw_ask(call: RequestContext, params: WithdrawAsk) -> AskView:
 
     Without a request nothing happens.
     """
-    return ask_view(await call.surface.asking.withdraw())
+    return ask_view(await call.rooms.flock.asking.withdraw())
 
 
 @serves(REQUESTS)
@@ -79,8 +79,8 @@ async def requests(call: RequestContext, params: Requests) -> RequestsReply:
     Every member knows; keepers can answer.
     """
     flock = required_flock(call)
-    keepers = sorted(each.name for each in call.surface.members() if each.keeper)
-    found = map(request_view, call.surface.admission.requests())
+    keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
+    found = map(request_view, call.rooms.flock.requests())
     return RequestsReply(tuple(found), flock.keeper, tuple(keepers))
 
 

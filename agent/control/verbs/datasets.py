@@ -34,12 +34,12 @@ from agent.api.methods import (
 from agent.api.rpc import ErrorCode
 from agent.control.bringing import brought
 from agent.control.naming import find_workflow
-from agent.control.node_port import NodePort
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
 from agent.data.node_datasets import DatasetFacts
 from agent.protocol.records import Dataset, TaskSpec
+from agent.protocol.table import Table
 
 
 @dataclass(slots=True)
@@ -59,23 +59,23 @@ async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
 
     Those of the table and those on this disk, the newest first.
     """
-    surface = call.surface
-    office = surface.datasets
-    only = find_workflow(surface.table, params.workflow).spec.workflow if params.workflow else ""
-    here = {each.kept.dataset: each for each in await office.listing()}
-    known = _known(surface, only)
+    now = call.now
+    store = call.rooms.datasets
+    only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""
+    here = {each.kept.dataset: each for each in await store.listing()}
+    known = _known(now.table, only)
     names = dict.fromkeys([*known, *(() if only else here)])
-    views = [_view(surface, name, known.get(name), here.get(name)) for name in names]
+    views = [_view(call, name, known.get(name), here.get(name)) for name in names]
     views.sort(key=lambda view: (-view.kept_since_ms, view.dataset))
-    quota = await office.quota()
+    quota = await store.quota()
     page = views[params.first : params.first + params.limit]
     return DatasetsReply(
         tuple(page), len(views), quota.used_bytes, quota.quota_bytes, max(0, quota.free_bytes)
     )
 
 
-def _known(surface: NodePort, only: str) -> dict[str, _Known]:
-    table, found = surface.table, dict[str, _Known]()
+def _known(table: Table, only: str) -> dict[str, _Known]:
+    found = dict[str, _Known]()
     for workflow in table.workflows.values():
         name, submitted_ms = workflow.spec.workflow, workflow.spec.submitted[0]
         if only not in ("", name):
@@ -93,10 +93,10 @@ def _known(surface: NodePort, only: str) -> dict[str, _Known]:
 
 
 def _view(
-    surface: NodePort, name: str, known: _Known | None, here: DatasetFacts | None
+    call: RequestContext, name: str, known: _Known | None, here: DatasetFacts | None
 ) -> DatasetView:
     kept = here.kept if here else None
-    nodes = here.nodes if here else surface.datasets.holders(name)
+    nodes = here.nodes if here else call.rooms.datasets.holders(name)
     dataset = known.dataset if known else Dataset(name, kept.size_bytes if kept else 0)
     maker = known.maker if known else None
     return DatasetView(
@@ -106,7 +106,7 @@ def _view(
         kept.name if kept else "",
         kept.folder if kept else name.startswith("tree:"),
         kept is not None,
-        tuple(surface.name_of(node) for node in nodes),
+        tuple(map(call.now.name_of, nodes)),
         known.workflow if known else "",
         maker.name if maker else "",
         maker.program if maker else "",
@@ -130,7 +130,7 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
         there = await asyncio.to_thread(path.exists)
         if not there:
             raise RefusedError(ErrorCode.UNKNOWN, f"add_dataset: there is no {path}")
-        dataset = await call.surface.datasets.add(path)
+        dataset = await call.rooms.datasets.add(path)
     except OSError as error:
         raise RefusedError(ErrorCode.REFUSED, f"add_dataset: {error}") from error
     return DatasetAdded(dataset_view(dataset), path.name)
@@ -174,7 +174,7 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
     """
     content, name = call.uploads.content(params.upload)
     try:
-        dataset = await call.surface.datasets.add(content, name, move=True)
+        dataset = await call.rooms.datasets.add(content, name, move=True)
     except OSError as error:
         raise RefusedError(ErrorCode.REFUSED, f"end_upload: {error}") from error
     finally:
@@ -188,10 +188,10 @@ async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesRepl
 
     In the order of their paths.
     """
-    dataset = await brought(call.surface, params.dataset)
-    office = call.surface.datasets
-    kept = await office.kept(dataset.dataset)
-    files = await office.files(dataset.dataset)
+    dataset = await brought(call, params.dataset)
+    store = call.rooms.datasets
+    kept = await store.kept(dataset.dataset)
+    files = await store.files(dataset.dataset)
     page = files[params.first : params.first + params.limit]
     return FilesReply(
         dataset.dataset,
@@ -209,14 +209,14 @@ async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiec
 
     Behind the end there is nothing, which is no fault.
     """
-    dataset = await brought(call.surface, params.dataset)
-    office, name = call.surface.datasets, dataset.dataset
-    sizes = {each.path: each.size_bytes for each in await office.files(name)}
+    dataset = await brought(call, params.dataset)
+    store, name = call.rooms.datasets, dataset.dataset
+    sizes = {each.path: each.size_bytes for each in await store.files(name)}
     if params.path not in sizes:
         what = f"no file {params.path}" if params.path else "several files: name one of them"
         raise RefusedError(ErrorCode.UNKNOWN, f"the dataset {name[:20]} has {what}")
     try:
-        data = await office.read(name, params.path, params.offset, params.limit)
+        data = await store.read(name, params.path, params.offset, params.limit)
     except OSError as error:
         raise RefusedError(ErrorCode.REFUSED, f"read_dataset: {error}") from error
     return DatasetPiece(data, params.offset, sizes[params.path])

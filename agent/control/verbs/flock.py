@@ -35,12 +35,8 @@ async def peers(call: RequestContext, params: Peers) -> PeersReply:
 
     In the order of names, those without a link with what is known of why.
     """
-    surface, facts, views = call.surface, call.surface.facts(), call.views
-    return PeersReply(
-        node_view(surface, facts, views),
-        peer_views(surface, facts, views),
-        own_identity_copied(facts),
-    )
+    views = call.views
+    return PeersReply(node_view(views), peer_views(views), own_identity_copied(views.now.facts))
 
 
 @serves(MEMBERS)
@@ -50,8 +46,8 @@ async def members(call: RequestContext, params: Members) -> MembersReply:
     In the order of names.
     """
     flock = required_flock(call)
-    members = sorted(call.surface.members(), key=lambda each: (each.name, each.node))
-    departures = call.surface.facts().departures
+    members = sorted(call.rooms.flock.members(), key=lambda each: (each.name, each.node))
+    departures = call.now.facts.departures
     return MembersReply(
         flock.name,
         tuple(
@@ -77,7 +73,7 @@ async def flock_create(call: RequestContext, params: FlockCreate) -> Joined:
 
     Refused where there is a flock already.
     """
-    return joined(call, await call.surface.create_flock(params.name))
+    return joined(call, await call.rooms.flock.create(params.name))
 
 
 @serves(INVITE)
@@ -87,7 +83,7 @@ async def invite(call: RequestContext, params: Invite) -> Invitation:
     Only a keeper can; another member is told who is one.
     """
     flock = required_membership(call)
-    invitation = await call.surface.invite(params.uses, params.hours * 3600)
+    invitation = await call.rooms.flock.invite(params.uses, params.hours * 3600)
     return Invitation(
         invitation.text,
         invitation.file.decode("utf-8"),
@@ -103,7 +99,7 @@ async def join(call: RequestContext, params: Join) -> Joined:
 
     What it has in its table goes with it.
     """
-    return joined(call, await call.surface.join(params.invitation))
+    return joined(call, await call.rooms.flock.join(params.invitation))
 
 
 @serves(EXPEL)
@@ -113,8 +109,8 @@ async def expel(call: RequestContext, params: Expel) -> Expelled:
     By its id, so that the name of one cannot hit another.
     """
     required_membership(call)
-    member = find_member(call.surface.members(), params.member)
-    warning = await call.surface.expel(member.node)
+    member = find_member(call.rooms.flock.members(), params.member)
+    warning = await call.rooms.flock.expel(member.node)
     return Expelled(member.node, member.name, warning)
 
 
@@ -125,7 +121,7 @@ async def leave(call: RequestContext, params: Leave) -> Left:
     What it runs is handed back first.
     """
     flock = required_flock(call)
-    warning = await call.surface.leave(even_as_last_keeper=params.even_as_last_keeper)
+    warning = await call.rooms.flock.leave(even_as_last_keeper=params.even_as_last_keeper)
     return Left(flock.name, warning)
 
 
@@ -135,8 +131,8 @@ async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
 
     From what this node knows of itself; nothing is tried out.
     """
-    facts = call.surface.facts()
+    facts = call.now.facts
     linked = {peer.node for peer in facts.peers}
     missing = [each for each in facts.members if not each.is_this_node and each.node not in linked]
-    waiting = map(asks_to_be_let_in, open_requests(call.surface.admission.requests()))
+    waiting = map(asks_to_be_let_in, open_requests(call.rooms.flock.requests()))
     return DoctorReply(tuple(findings(facts)), len(linked), len(missing), tuple(waiting))

@@ -32,8 +32,8 @@ async def runs(call: RequestContext, params: Runs) -> RunsReply:
 
     In the order of the author; phases are those that this node has seen.
     """
-    surface = call.surface
-    table, history = surface.table, surface.history
+    now = call.now
+    table, history = now.table, call.rooms.history
     if params.task:
         within = find_workflow(table, params.workflow) if params.workflow else None
         specs = [find_task(table, params.task, within)]
@@ -48,7 +48,7 @@ async def runs(call: RequestContext, params: Runs) -> RunsReply:
     still = [each for each in page if each.task in table.specs]
     return RunsReply(
         tuple(
-            task_runs(surface, each, spans.get(each.task, ()), history.ready_ms(each.task))
+            task_runs(now, each, spans.get(each.task, ()), history.ready_ms(each.task))
             for each in still
         ),
         len(specs),
@@ -69,7 +69,7 @@ async def history(call: RequestContext, params: History) -> HistoryReply:
         params.since_ms,
         params.until_ms,
     )
-    rows, total = await call.surface.history.tasks(wanted, params.first, params.limit)
+    rows, total = await call.rooms.history.tasks(wanted, params.first, params.limit)
     return HistoryReply(tuple(map(_view, rows)), total)
 
 
@@ -102,7 +102,7 @@ async def statistics(call: RequestContext, params: Statistics) -> StatisticsRepl
     """
     borders = _borders(datetime.now(UTC).astimezone(), params.weeks)
     spans = [(0, borders[0][1]), *borders]
-    sums, since_ms = await call.surface.history.sums(spans)
+    sums, since_ms = await call.rooms.history.sums(spans)
     whole = sums[0]
     return StatisticsReply(
         tuple(_week(begin_ms, each) for (begin_ms, _), each in zip(borders, sums[1:], strict=True)),

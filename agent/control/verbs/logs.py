@@ -32,18 +32,18 @@ async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
 
     Before the first run there is nothing; who waits is answered when there is more.
     """
-    surface = call.surface
-    spec = find_task(surface.table, params.task)
+    now = call.now
+    spec = find_task(now.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
     while True:
-        run = find_run(spec, surface.table.life(spec.task).runs, params.run)
+        run = find_run(spec, now.table.life(spec.task).runs, params.run)
         if run is not None:
             break
         left_s = deadline_s - asyncio.get_running_loop().time()
         if left_s <= 0:
             return TaskLogPart(spec.task, "", "", "", 0, 0, 0, over=_ended(call, spec))
         await asyncio.sleep(min(LOOK_EVERY_S, left_s))
-    if run.host != surface.node_id:
+    if run.host != now.node:
         return await _elsewhere(call, params, spec, run)
     return await _here(call, params, spec, run, deadline_s)
 
@@ -51,9 +51,9 @@ async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
 async def _elsewhere(
     call: RequestContext, params: TaskLog, spec: TaskSpec, run: Run
 ) -> TaskLogPart:
-    host = call.surface.name_of(run.host)
+    host = call.now.name_of(run.host)
     if params.here_only:
-        sentence = f"{spec.name} ran on {host}, not on {call.surface.name}"
+        sentence = f"{spec.name} ran on {host}, not on {call.now.name}"
         raise RefusedError(ErrorCode.REFUSED, sentence)
     asked = replace(params, task=spec.task, run=run_id(run), here_only=True)
     return await call.members.ask(run.host, TASK_LOG, asked)
@@ -62,7 +62,7 @@ async def _elsewhere(
 async def _here(
     call: RequestContext, params: TaskLog, spec: TaskSpec, run: Run, deadline_s: float
 ) -> TaskLogPart:
-    folder = Path(call.surface.facts().log_folder)
+    folder = Path(call.now.facts.log_folder)
     path = task_log_file(folder, spec.task, run.generation, run.attempt)
     while True:
         live = _live(call, spec, run)
@@ -74,19 +74,19 @@ async def _here(
     data = _whole_letters(data, last=not live)
     offset = min(params.offset, size)
     end = offset + len(data)
-    host, text = call.surface.name, data.decode("utf-8", "replace")
+    host, text = call.now.name, data.decode("utf-8", "replace")
     over = not live and end >= size
     return TaskLogPart(spec.task, run_id(run), host, text, offset, end, size, over)
 
 
 def _live(call: RequestContext, spec: TaskSpec, run: Run) -> bool:
     """Asked anew each time: the table holds new values, not changed ones."""
-    runs = call.surface.table.life(spec.task).runs
+    runs = call.now.table.life(spec.task).runs
     return any(each.live for each in runs if run_id(each) == run_id(run))
 
 
 def _ended(call: RequestContext, spec: TaskSpec) -> bool:
-    reading = call.surface.table.reading(spec.task)
+    reading = call.now.table.reading(spec.task)
     return reading is not None and (reading.outcome is not None or bool(reading.reason))
 
 
@@ -107,7 +107,7 @@ async def agent_log(call: RequestContext, params: AgentLog) -> AgentLogReply:
 
     Who waits is answered as soon as there is a line that it wants.
     """
-    folder = Path(call.surface.facts().log_folder)
+    folder = Path(call.now.facts.log_folder)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
     while True:
         found = await asyncio.to_thread(_read, folder, params)

@@ -28,11 +28,11 @@ async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
 
     In the order of names, with what the descriptions say here and on other machines.
     """
-    folder = Path(call.surface.home.programs)
+    folder = call.rooms.programs.folder
     described, broken = await asyncio.to_thread(descriptions, folder)
     told = ProgramAnswers() if params.own else await call.programs.told(described)
     return ProgramsReply(
-        program_views(call.surface, described, told),
+        program_views(call.now, call.rooms.programs, described, told),
         tuple(BrokenProgram(name, fault) for name, fault in broken),
         told.missing(told.silent),
     )
@@ -50,7 +50,7 @@ async def publish(call: RequestContext, params: Publish) -> Published:
         raise RefusedError(ErrorCode.REFUSED, sentence)
     if not await asyncio.to_thread(folder.is_dir):
         raise RefusedError(ErrorCode.UNKNOWN, f"publish: there is no folder {folder}")
-    name, dataset = await call.surface.published.publish(folder)
+    name, dataset = await call.rooms.programs.publish(folder)
     return Published(name, dataset_view(dataset))
 
 
@@ -60,8 +60,8 @@ async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided
 
     It is brought here, so that a fault of it is told now.
     """
-    published = call.surface.published
-    name = find_published(call.surface, params.program)
+    published = call.rooms.programs
+    name = find_published(call.now.table, published, params.program)
     await published.accept(name)
     return Decided(name, "accepted", len(published.waiting()))
 
@@ -72,7 +72,7 @@ async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided
 
     What was accepted can be refused later.
     """
-    published = call.surface.published
-    name = find_published(call.surface, params.program)
+    published = call.rooms.programs
+    name = find_published(call.now.table, published, params.program)
     await published.refuse(name)
     return Decided(name, "refused", len(published.waiting()))

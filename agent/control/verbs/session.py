@@ -27,10 +27,8 @@ async def hello(call: RequestContext, params: Hello) -> Welcome:
         )
     if params.node and (elsewhere := await call.pass_on(params)) is not None:
         return elsewhere
-    surface = call.surface
-    return Welcome(
-        CLIENT_PROTOCOL, __version__, surface.node_id, surface.name, call.events.position
-    )
+    now = call.now
+    return Welcome(CLIENT_PROTOCOL, __version__, now.node, now.name, call.events.position)
 
 
 @serves(EVENTS)
@@ -52,4 +50,4 @@ async def stop(call: RequestContext, params: Stop) -> Stopping:
     Answered before it is done; the end of the connection says that it was.
     """
     call.stop(params.reason or "a client asked for it")
-    return Stopping(call.surface.node_id)
+    return Stopping(call.now.node)

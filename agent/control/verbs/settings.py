@@ -1,7 +1,5 @@
 """What the owner of this machine has set."""
 
-import asyncio
-
 from msgspec import UNSET
 from msgspec.structs import asdict
 
@@ -10,8 +8,6 @@ from agent.api.rpc import ErrorCode
 from agent.api.settings import ChangeSettings, Settings, SettingsView
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
-from agent.control.settings_view import settings_view
-from agent.settings.editing import keep_changes
 
 
 @serves(SETTINGS)
@@ -20,7 +16,7 @@ async def settings(call: RequestContext, params: Settings) -> SettingsView:
 
     As the file says, which is what holds after the next start.
     """
-    return await settings_view(call.surface)
+    return await call.rooms.settings.view()
 
 
 @serves(CHANGE_SETTINGS)
@@ -37,7 +33,4 @@ async def change_settings(call: RequestContext, params: ChangeSettings) -> Setti
     if not given:
         sentence = "change_settings: name at least one setting to change"
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
-    surface = call.surface
-    async with surface.changing_settings:  # else a reply could come after one that tells more
-        await asyncio.to_thread(keep_changes, surface.home.settings_file, given)
-        return await settings_view(surface)
+    return await call.rooms.settings.change(given)

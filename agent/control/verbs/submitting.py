@@ -6,7 +6,6 @@ the node checks the rest, and keeps it.
 
 import asyncio
 from math import ceil
-from pathlib import Path
 from sys import intern
 
 from agent.api.methods import PLAN, SUBMIT
@@ -35,7 +34,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
 
     Answered when it is on as many disks as can be had now.
     """
-    fault = fault_in(params, call.surface.table)
+    fault = fault_in(params, call.now.table)
     if fault:
         raise RefusedError(ErrorCode.REFUSED, fault)
     specs = specs_of(params)
@@ -43,14 +42,14 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
         TO_BE_NAMED,
         params.name,
         params.name,
-        params.submitter or call.surface.name,
+        params.submitter or call.now.name,
         priority_value(params.priority),
         specs,
     )
     names = {task_id(params.name, task.id): task.id for task in params.tasks}
     answer = await wish(call, event, names)
     known = answer.verdict is Verdict.ALREADY_KNOWN
-    waits = () if known else tuple(acceptances(specs, machines_seen(call.surface)))
+    waits = () if known else tuple(acceptances(specs, machines_seen(call.now)))
     return Submitted(params.name, known, answer.disks, answer.text, waits)
 
 
@@ -173,28 +172,29 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
 
     Nothing is kept of it.
     """
-    told, surface = params.workflow, call.surface
-    known = told.name in surface.table.workflows
-    fault = fault_in(told, surface.table)
+    told, views = params.workflow, call.views
+    now = views.now
+    known = told.name in now.table.workflows
+    fault = fault_in(told, now.table)
     if fault:
         return PlanReply(known, (fault,), (), 0, 0)
     specs, priority = specs_of(told), priority_value(told.priority)
     event = events.Submit(TO_BE_NAMED, told.name, told.name, told.submitter, priority, specs)
     names = {spec.task: spec.name for spec in specs}
-    fault = "" if known else readable(fault_of(event, surface.table), surface.table, names)
+    fault = "" if known else readable(fault_of(event, now.table), now.table, names)
     if fault:
         return PlanReply(known, (fault,), (), 0, 0)
     far = bool(call.member)
-    plans, end_s = plan_tasks(surface, call.views, specs, priority, far=far)
-    machines = machines_seen(surface)
+    plans, end_s = plan_tasks(views, specs, priority, far=far)
+    machines = machines_seen(now)
     helping = sum(each.helps for each in machines)
     waits = tuple(acceptances(specs, machines, far=far))
-    end_ms = call.views.now_ms() + round(end_s * 1000)
+    end_ms = views.now_ms() + round(end_s * 1000)
     missing = await _missing(call, {spec.program for spec in specs if spec.program})
     return PlanReply(known, (), tuple(plans), helping, end_ms, missing, waits)
 
 
 async def _missing(call: RequestContext, programs: set[str]) -> tuple[str, ...]:
     """Programs that are there, and of which this machine cannot learn what they do."""
-    described, _ = await asyncio.to_thread(descriptions, Path(call.surface.home.programs))
+    described, _ = await asyncio.to_thread(descriptions, call.rooms.programs.folder)
     return (await call.programs.told(described)).missing(programs)

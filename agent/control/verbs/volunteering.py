@@ -19,7 +19,7 @@ async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
     if params.for_s is not None and params.until_tomorrow:
         sentence = "pause: either for_s or until_tomorrow, not both"
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
-    presence = call.surface.presence
+    presence = call.rooms.presence
     until_s = None if params.for_s is None else time.time() + params.for_s
     if params.until_tomorrow:
         until_s = presence.tomorrow_s()
@@ -37,7 +37,7 @@ async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
 
     Whether it helps then is for the rules to say.
     """
-    presence = call.surface.presence
+    presence = call.rooms.presence
     presence.resume()
     await presence.kept()
     return volunteering_view(presence.state())
@@ -49,7 +49,7 @@ async def volunteering(call: RequestContext, params: Volunteering) -> Volunteeri
 
     All sources are looked at, needed or not: whoever asks wants to know what they see.
     """
-    return volunteering_view(await call.surface.presence.look())
+    return volunteering_view(await call.rooms.presence.look())
 
 
 @serves(SET_VOLUNTEERING)
@@ -58,6 +58,6 @@ async def set_volunteering(call: RequestContext, params: SetVolunteering) -> Vol
 
     Kept in the settings file; rules that leave no moment to help are refused.
     """
-    presence = call.surface.presence
+    presence = call.rooms.presence
     await presence.set_rules(rules_of(params.rules))
     return volunteering_view(presence.state())

@@ -11,11 +11,11 @@ from agent.control.acceptance import listed, unaccepted
 from agent.control.causes import moved_by
 from agent.control.dry_run import Machine, machines_seen
 from agent.control.naming import find_task, readable
-from agent.control.node_port import NodePort
+from agent.control.port import Snapshot
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.matching import failed_on, misfit
-from agent.protocol.records import NodeId, TaskId, TaskSpec
+from agent.protocol.records import NodeId, TaskSpec
 
 WAITING = (TaskState.SUBMITTED, TaskState.READY)
 _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
@@ -27,21 +27,25 @@ async def why(call: RequestContext, params: Why) -> Story:
 
     What this node knows: another one may have seen more of the way.
     """
-    surface = call.surface
-    spec = find_task(surface.table, params.task)
-    task = call.views.task(spec)
-    machines = _machines(spec, surface) if task.state in WAITING and not spec.gate else ()
+    views = call.views
+    now = views.now
+    spec = find_task(now.table, params.task)
+    task = views.task(spec)
+    machines = _machines(spec, now) if task.state in WAITING and not spec.gate else ()
     return Story(
-        task, _now(task, spec, surface), tuple(_moves(spec.task, surface)), tuple(machines)
+        task,
+        _now(task, spec, now),
+        tuple(_moves(call.node.story(spec.task), call, now)),
+        tuple(machines),
     )
 
 
-def _machines(spec: TaskSpec, surface: NodePort) -> Iterator[str]:
+def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[str]:
     """A sentence for each machine that is seen."""
-    hands = tasks_by_host(surface.table)
-    reasons = _reasons(surface)
-    failed = failed_on(surface.table.life(spec.task))
-    for machine in machines_seen(surface):
+    hands = tasks_by_host(now.table)
+    reasons = _reasons(now)
+    failed = failed_on(now.table.life(spec.task))
+    for machine in machines_seen(now):
         lacks = misfit(spec, machine.capabilities)
         taken = len(hands.get(machine.node, ()))
         if lacks:
@@ -64,34 +68,34 @@ def _remedy(spec: TaskSpec, machine: Machine) -> str:
     return f": `wingbeat programs accept {spec.program}` there lets it"
 
 
-def _reasons(surface: NodePort) -> dict[NodeId, str]:
-    facts = surface.facts()
+def _reasons(now: Snapshot) -> dict[NodeId, str]:
+    facts = now.facts
     told = {peer.node: peer.reason for peer in facts.peers}
     told[facts.node] = facts.presence_reason
     return {node: reason or "it says no reason" for node, reason in told.items()}
 
 
-def _moves(task: TaskId, surface: NodePort) -> Iterator[Move]:
+def _moves(story: list[str], call: RequestContext, now: Snapshot) -> Iterator[Move]:
     """The node's lines, taken apart, with names in the places of ids."""
-    names = {member.node: member.name for member in surface.members()}
-    names.setdefault(surface.node_id, surface.name)  # without a flock there are no members
-    for line in surface.story(task):
+    names = {member.node: member.name for member in call.rooms.flock.members()}
+    names.setdefault(now.node, now.name)  # without a flock there are no members
+    for line in story:
         found = _MOVE.fullmatch(line)
         if found is None:
             continue
-        what = readable(found["what"], surface.table)
-        cause = moved_by(found["cause"], what.partition(" ")[0].rstrip(":"), surface.name_of)
+        what = readable(found["what"], now.table)
+        cause = moved_by(found["cause"], what.partition(" ")[0].rstrip(":"), now.name_of)
         for node, name in names.items():
             what, cause = what.replace(node, name), cause.replace(node, name)
         yield Move(int(found["at_ms"]), what, cause)
 
 
-def _now(task: TaskView, spec: TaskSpec, surface: NodePort) -> str:
+def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> str:
     match task.state:
         case TaskState.SUBMITTED:
             return f"{task.name} {task.reason or 'waits for what it needs'}"
         case TaskState.READY:
-            return f"{task.name} has all that it needs; {_helpers(spec, surface)}"
+            return f"{task.name} has all that it needs; {_helpers(spec, now)}"
         case TaskState.WAITING:
             return (
                 f"{task.name} waits until a person marks it done: {task.asks or 'no reason given'}"
@@ -118,8 +122,8 @@ def _because(reason: str) -> str:
     return f": it {reason}" if reason.startswith("failed") else f": {reason}"
 
 
-def _helpers(spec: TaskSpec, surface: NodePort) -> str:
-    facts, machines = surface.facts(), machines_seen(surface)
+def _helpers(spec: TaskSpec, now: Snapshot) -> str:
+    facts, machines = now.facts, machines_seen(now)
     willing = [each for each in machines if each.helps]
     if not willing:
         return f"no machine helps now (this one: {facts.presence_reason or 'paused'})"

@@ -30,7 +30,7 @@ async def cancel(call: RequestContext, params: Cancel) -> Wished:
 
     Answered when the wish is kept; what runs is stopped after that.
     """
-    table = call.surface.table
+    table = call.now.table
     workflow = find_workflow(table, params.workflow)
     tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
     name = workflow.spec.workflow
@@ -43,7 +43,7 @@ async def retry(call: RequestContext, params: Retry) -> Wished:
 
     Answered with how many tasks are tried again.
     """
-    table = call.surface.table
+    table = call.now.table
     workflow = find_workflow(table, params.workflow)
     tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
     name = workflow.spec.workflow
@@ -56,7 +56,7 @@ async def priority(call: RequestContext, params: SetPriority) -> Wished:
 
     Moves what has not begun yet.
     """
-    name = find_workflow(call.surface.table, params.workflow).spec.workflow
+    name = find_workflow(call.now.table, params.workflow).spec.workflow
     event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
     return await wish_of(call, name, event)
 
@@ -67,7 +67,7 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
 
     The datasets that are attached are the gate's outputs.
     """
-    table = call.surface.table
+    table = call.now.table
     spec = find_task(table, params.task)
     task, workflow = spec.task, table.workflow_of[spec.task]
     tasks = table.workflows[workflow].spec.tasks
@@ -92,16 +92,16 @@ async def status(call: RequestContext, params: Status) -> StatusReply:
 
     All of one moment: nothing is awaited between the first word and the position.
     """
-    surface = call.surface
+    views = call.views
     workflows = sorted(
-        surface.table.workflows.values(),
+        views.now.table.workflows.values(),
         key=lambda each: (each.spec.submitted, each.spec.workflow),
         reverse=True,
     )
     page = workflows[params.first : params.first + params.limit]
     return StatusReply(
-        node_view(surface, surface.facts(), call.views),
-        tuple(call.views.workflow(workflow) for workflow in page),
+        node_view(views),
+        tuple(views.workflow(workflow) for workflow in page),
         len(workflows),
         call.events.position,
     )
@@ -113,7 +113,7 @@ async def show(call: RequestContext, params: Show) -> ShowReply:
 
     A page of tasks. One that belongs to another workflow, which named it first, is left out.
     """
-    table = call.surface.table
+    table = call.now.table
     workflow = find_workflow(table, params.workflow)
     name = workflow.spec.workflow
     page = workflow.spec.tasks[params.first : params.first + params.limit]

@@ -1,15 +1,23 @@
-"""Parts of a live node that verbs reach into, as far as they do."""
+"""What each room of a node does for clients, as far as verbs ask for it: a protocol for each."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from agent.api.settings import SettingsView
 from agent.data.node_datasets import DatasetFacts
 from agent.data.publishing import WaitingProgram
-from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
+from agent.flock.facts import (
+    AskFacts,
+    FlockFacts,
+    InvitationFacts,
+    JoinRequestFacts,
+    MemberFacts,
+    NearbyFacts,
+)
 from agent.history.task_history import Span
 from agent.presence.rules import Rules
 from agent.presence.watching import PresenceState
@@ -19,24 +27,8 @@ from agent.storage.datasets.room import Quota
 from agent.storage.datasets.store import Kept
 from agent.storage.history import Sums, TaskRow, Wanted
 
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-MemberAcceptor = Callable[
-    [str, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
-]
-"""Serves a client of the member of this name; the streams are closed when it returns."""
 
-
-class MembersPart(Protocol):
-    """Clients of other members, and asking them; ``agent.flock.member_clients.MemberClients``."""
-
-    async def open(self, node: NodeId) -> Streams:
-        """A connection to the client protocol of a member; raises ``ServiceError``."""
-
-    def serve(self, accept: MemberAcceptor | None) -> None:
-        """Serve clients of members from now on, or nobody any more."""
-
-
-class PresencePart(Protocol):
+class PresenceRoom(Protocol):
     """Whether this machine helps; ``agent.presence.watching.PresenceWatcher``."""
 
     def state(self) -> PresenceState:
@@ -64,7 +56,7 @@ class PresencePart(Protocol):
         """Other rules; raises ``ServiceError``."""
 
 
-class DatasetsPart(Protocol):
+class DatasetRoom(Protocol):
     """What is kept; ``agent.data.node_datasets.NodeDatasets``."""
 
     async def add(self, path: Path, name: str = ..., *, move: bool = ...) -> Dataset:
@@ -92,8 +84,12 @@ class DatasetsPart(Protocol):
         """Peers that have it."""
 
 
-class PublishedPart(Protocol):
-    """Programs that come with the work; ``agent.data.publishing.PublishedPrograms``."""
+class ProgramRoom(Protocol):
+    """Programs, those that come with the work too; ``agent.data.publishing.PublishedPrograms``."""
+
+    @property
+    def folder(self) -> Path:
+        """Return where the installed ones are."""
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
         """Its name for tasks, and its folder; raises ``ServiceError``."""
@@ -111,7 +107,7 @@ class PublishedPart(Protocol):
         """Never run it here; raises ``ServiceError``."""
 
 
-class AskingPart(Protocol):
+class OwnRequest(Protocol):
     """Joining without an invitation, from outside; ``agent.flock.own_join_request.OwnJoinRequest``."""
 
     async def nearby(self) -> tuple[list[NearbyFacts], str]:
@@ -130,8 +126,30 @@ class AskingPart(Protocol):
         """Ask no more."""
 
 
-class AdmissionPart(Protocol):
-    """The same from inside; ``agent.flock.admission.Admission``."""
+class FlockRoom(Protocol):
+    """The flock and who belongs to it; ``agent.flock.operations.FlockOperations``."""
+
+    @property
+    def asking(self) -> OwnRequest:
+        """Return the way in without an invitation."""
+
+    def members(self) -> list[MemberFacts]:
+        """Who belongs to the flock."""
+
+    async def create(self, name: str) -> FlockFacts:
+        """Make a flock."""
+
+    async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
+        """Invite machines."""
+
+    async def join(self, text: str) -> FlockFacts:
+        """Join a flock."""
+
+    async def expel(self, name_or_id: str) -> str:
+        """Send a member away; a warning or nothing."""
+
+    async def leave(self, *, even_as_last_keeper: bool) -> str:
+        """Leave the flock; a warning or nothing."""
 
     def requests(self) -> list[JoinRequestFacts]:
         """The machines that ask to be let in."""
@@ -140,7 +158,7 @@ class AdmissionPart(Protocol):
         """Let one in, or not; raises ``ServiceError``."""
 
 
-class HistoryPart(Protocol):
+class HistoryRoom(Protocol):
     """What was; ``agent.history.task_history.TaskHistory``."""
 
     async def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
@@ -154,3 +172,25 @@ class HistoryPart(Protocol):
 
     def ready_ms(self, task: TaskId) -> int:
         """Since when an open task could run."""
+
+
+class SettingsRoom(Protocol):
+    """What the owner of this machine has set; ``agent.settings.owner_settings.OwnerSettings``."""
+
+    async def view(self) -> SettingsView:
+        """Return what the file says, and what of it waits for a restart."""
+
+    async def change(self, given: Mapping[str, str | int | float | list[str]]) -> SettingsView:
+        """Keep these in the file, and return what it says then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """All of them."""
+
+    flock: FlockRoom
+    presence: PresenceRoom
+    datasets: DatasetRoom
+    programs: ProgramRoom
+    history: HistoryRoom
+    settings: SettingsRoom

@@ -1,0 +1,77 @@
+"""The one door to a live node: what clients' server asks of it, and no more.
+
+A question takes one snapshot and looks at nothing else; a wish goes in and its answer comes back;
+changes are told to whoever subscribed. What a room of the agent does for people (``rooms``) is asked
+of that room. Written down as protocols, so that the server can be held against another node in
+tests, with real sockets and neither network nor disk behind them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from agent.control.rooms import Rooms
+from agent.flock.facts import FlockFacts
+from agent.node.facts import Facts, Notice
+from agent.protocol.effects import Answer
+from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
+from agent.protocol.records import NodeId, TaskId
+from agent.protocol.table import Table
+
+Wish = Submit | Cancel | Retry | Prioritise | MarkGate
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Snapshot(Protocol):
+    """A node at one moment. What takes long to find out is found out when it is first asked for."""
+
+    @property
+    def node(self) -> NodeId:
+        """Return its id."""
+
+    @property
+    def name(self) -> str:
+        """Return what people call it."""
+
+    @property
+    def table(self) -> Table:
+        """Return all records, to be read only. It is ahead of the notices, and goes on changing."""
+
+    @property
+    def flock(self) -> FlockFacts | None:
+        """Return the flock that it belongs to."""
+
+    @property
+    def facts(self) -> Facts:
+        """Return everything that explains what is seen and what is not."""
+
+    def name_of(self, node: NodeId) -> str:
+        """Return what people call a node."""
+
+
+class NodePort(Protocol):
+    """A live node. Whatever fails for a reason that a person can mend raises ``ServiceError``."""
+
+    @property
+    def rooms(self) -> Rooms:
+        """Return who does what people ask for; asked anew each time, for a node may begin anew."""
+
+    def now(self) -> Snapshot:
+        """Return how it is now."""
+
+    async def ask(self, wish: Wish) -> Answer:
+        """Hand in a wish, and wait for what became of it. It is named anew."""
+
+    def subscribe(self, notify: Callable[[Notice], None]) -> Callable[[], None]:
+        """Tell of changes from now on; return what ends that."""
+
+    def story(self, task: TaskId) -> list[str]:
+        """Return why a task moved, as far as this node saw it."""
+
+    async def reach(self, member: NodeId) -> Streams:
+        """Return a connection to the client protocol of another member."""
+
+    async def stop(self, why: str) -> None:
+        """Hand everything back, and end."""
