@@ -13,6 +13,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
+from agent.api.flock import PeerView
 from agent.api.values import (
     Count,
     Millis,
@@ -22,6 +23,8 @@ from agent.api.values import (
     WorkflowId,
     WorkflowState,
 )
+from agent.api.volunteering import VolunteeringView
+from agent.api.work import NodeView, TaskView
 
 CONTROL_FILE = "control.json"
 """In the data folder of a node while its agent runs; only its owner can read it."""
@@ -85,7 +88,9 @@ class Stopping(Struct, frozen=True):
 class TaskMoved(Struct, frozen=True, tag="task moved"):
     """A task is in another state; ``before`` is none when it is new.
 
-    ``reason`` says why, where it was given up or cancelled.
+    ``reason`` says why, where it was given up or cancelled. ``rows``: the task as `show` would tell
+    it now, then those that wait on although it has ended; none from an agent that was not followed
+    at that moment, or of before.
     """
 
     task: str
@@ -96,6 +101,7 @@ class TaskMoved(Struct, frozen=True, tag="task moved"):
     host: str
     cause: str
     reason: str = ""
+    rows: tuple[TaskView, ...] = ()
 
 
 class TaskProgressed(Struct, frozen=True, tag="task progressed"):
@@ -135,9 +141,14 @@ class CancelFinished(Struct, frozen=True, tag="cancel finished"):
 
 
 class PeerChanged(Struct, frozen=True, tag="peer changed"):
-    """Another machine came, went or says something else of itself: ``peers`` tells what."""
+    """A machine came, went or says something else of itself.
+
+    ``peer`` is its row, or ``own`` if it is the one that tells; neither where `peers` has to be asked.
+    """
 
     node: str
+    peer: PeerView | None = None
+    own: NodeView | None = None
 
 
 class FlockChanged(Struct, frozen=True, tag="flock changed", omit_defaults=True):
@@ -168,12 +179,14 @@ class WorkflowEnded(Struct, frozen=True, tag="workflow ended"):
 
 
 class VolunteeringChanged(Struct, frozen=True, tag="volunteering changed"):
-    """This machine helps or does not, for this reason; ``volunteering`` tells the rest."""
+    """This machine helps or does not, for this reason. ``view`` is all of it; none where
+    `volunteering` has to be asked."""
 
     volunteering: bool
     owner_present: bool
     reason: str
     paused: bool
+    view: VolunteeringView | None = None
 
 
 class ProgramWaiting(Struct, frozen=True, tag="program waiting"):

@@ -67,6 +67,10 @@ class Client:
         link = await self._linked()
         return await link.call(method, params)
 
+    async def greet_again(self) -> None:
+        """Wait for a sign of life of the agent. Raises ``DisconnectedError`` when it has gone."""
+        await (await self._linked()).greet_again()
+
     async def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
     ) -> AsyncGenerator[Event, None]:

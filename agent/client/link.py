@@ -50,6 +50,7 @@ class Link:
         self._reason = ""
         self.ended = False
         self.welcome: Welcome
+        self._hello: Hello
         self._reading = asyncio.create_task(self._read_all())
 
     @classmethod
@@ -76,8 +77,13 @@ class Link:
 
     async def greet(self, hello: Hello) -> None:
         """The first word; raises ``TimeoutError`` when there is no answer to it."""
+        self._hello = hello
         async with asyncio.timeout(GREETING_S_MAX):
             self.welcome = await self.call(HELLO, hello)
+
+    async def greet_again(self) -> None:
+        """Wait for a sign of life: the question that costs an agent least, of whatever version."""
+        await self.call(HELLO, self._hello)
 
     async def call(self, method: Method[P, R], params: P) -> R:
         """Ask, and wait for the answer."""

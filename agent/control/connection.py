@@ -234,15 +234,17 @@ class Connection:
         self.end(f"{relay.name} ended the connection")
 
     async def _tell_events(self, sequence: int) -> None:
-        while True:
-            await self._call.events.wait_after(sequence)
-            try:
-                lines = self._call.events.lines_after(sequence)
-            except RefusedError:
-                self.end(f"you read too slowly: the events after {sequence} are forgotten")
-                return
-            sequence += len(lines)
-            await self._write(b"".join(lines))
+        events = self._call.events
+        with events.following():
+            while True:
+                await events.wait_after(sequence)
+                try:
+                    lines = events.lines_after(sequence)
+                except RefusedError:
+                    self.end(f"you read too slowly: the events after {sequence} are forgotten")
+                    return
+                sequence += len(lines)
+                await self._write(b"".join(lines))
 
     async def _write(self, data: bytes) -> None:
         self._writer.write(data)

@@ -11,7 +11,8 @@ import asyncio
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from agent.api.rpc import ErrorCode
 from agent.api.session import Event, Happening
@@ -36,11 +37,26 @@ class EventLog:
         self._bytes = 0
         self._last = 0
         self._news = asyncio.Event()
+        self._followers = 0
 
     @property
     def position(self) -> Position:
         """After the last event."""
         return Position(self._name, self._last)
+
+    @property
+    def followed(self) -> bool:
+        """Whether a client is told of events at this moment."""
+        return self._followers > 0
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Count a client among those that are told, for so long."""
+        self._followers += 1
+        try:
+            yield
+        finally:
+            self._followers -= 1
 
     def record(self, happening: Happening) -> None:
         """Something happened."""

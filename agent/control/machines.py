@@ -49,6 +49,17 @@ def peer_views(views: Views) -> tuple[flock.PeerView, ...]:
     return tuple(sorted([*linked.values(), *away], key=lambda view: (view.name, view.node)))
 
 
+def peer_view(views: Views, node: NodeId) -> flock.PeerView | None:
+    """Return the row of one machine; None where it neither is linked nor belongs."""
+    facts = views.now.facts
+    for peer in facts.peers:
+        if peer.node == node:
+            return _linked(peer, facts, tasks_by_host(views.now.table), views)
+    members = (each for each in facts.members if each.node == node and not each.is_this_node)
+    member = next(members, None)
+    return None if member is None else _away(member, facts)
+
+
 def capabilities_view(has: Capabilities, programs: tuple[str, ...] = ()) -> values.Capabilities:
     """What a machine has."""
     return values.Capabilities(

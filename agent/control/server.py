@@ -21,7 +21,9 @@ from agent.control.members import Members
 from agent.control.port import NodePort
 from agent.control.progress import ProgressBook
 from agent.control.request_context import RequestContext
+from agent.control.rows import filled
 from agent.control.uploads import Uploads
+from agent.control.views import Views
 from agent.node.facts import Notice
 
 LOOPBACK = "127.0.0.1"
@@ -101,8 +103,11 @@ class ControlServer:
 
     def _noticed(self, notice: Notice) -> None:
         self._progress.note(notice)
-        for happening in happenings_of(notice, self._node.now()):
-            self._call.events.record(happening)
+        now, events = self._node.now(), self._call.events
+        views = Views(now, self._progress)
+        for happening in happenings_of(notice, now):
+            told = filled(happening, self._node, views) if events.followed else happening
+            events.record(told)
 
     async def serve_member(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

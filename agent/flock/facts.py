@@ -17,7 +17,7 @@ UNKNOWN = Capabilities()
 
 @dataclass(frozen=True, slots=True)
 class PeersChanged:
-    """Notice: somebody was linked or unlinked, or says something else of itself now."""
+    """Notice: a machine was linked or unlinked, or says something else of itself now; this one too."""
 
     peer: NodeId
     linked: bool

@@ -313,7 +313,7 @@ class Agent:
 
     def notify(self, notice: Notice) -> None:
         """Tell everybody who subscribed."""
-        if isinstance(notice, PeersChanged):
+        if isinstance(notice, PeersChanged) and notice.peer != self.node_id:
             self._live.datasets.peer_seen(notice.peer, linked=notice.linked)
         for watcher in list(self._watchers):
             try:
@@ -335,6 +335,7 @@ class Agent:
                 me, self._home, self.settings, self._options, journal, datasets
             )
             self._live.work_began = self.presence.work_began
+            self._live.row_changed = partial(self.notify, PeersChanged(me, linked=True))
             self._live.published.offered = self.notify
             network = None if membership is None else self.flock.network_of(membership)
             members = () if network is None else network.member_ids

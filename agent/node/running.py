@@ -131,8 +131,10 @@ class RunningNode:
         )
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
+        self._offers: Capabilities
         self._load_percent = 0
         self.work_began: Callable[[], object] = int  # nobody wants to know
+        self.row_changed: Callable[[], object] = int
         self.node: Node
         self.driver: Driver
 
@@ -153,6 +155,7 @@ class RunningNode:
         self.notices = remembered.notices
         for notice in remembered.notices:
             log.warning("%s", notice)
+        self._offers = self._capabilities()
         self.node = Node(self._setup(remembered, members, holdings))
         self.published.begin(self.node.table)
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
@@ -180,6 +183,7 @@ class RunningNode:
         self._load_percent = percent
         self.presence = replace(self.presence, load_percent=percent)
         self.hand(self.presence)
+        self.row_changed()
 
     def look_for_programs(self) -> tuple[str, ...]:
         """What is installed now; the flock is told when it changed."""
@@ -192,7 +196,9 @@ class RunningNode:
 
     def _programs_changed(self) -> None:
         log.info("programs here: %s", ", ".join(self.children.names()) or "none")
-        self.hand(CapabilitiesChanged(self._capabilities()))
+        self._offers = self._capabilities()
+        self.hand(CapabilitiesChanged(self._offers))
+        self.row_changed()
 
     def shut_down(self, reason: str) -> None:
         """Ask the node to hand everything back; the audience hears when it has."""
@@ -213,8 +219,8 @@ class RunningNode:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this machine has, as the flock is told."""
-        return self._capabilities()
+        """What this machine has, as the flock was told: nobody waits for a disk to be looked at."""
+        return self._offers
 
     def _capabilities(self) -> Capabilities:
         found = capabilities(self.children.names(), self._home.scratch, self._settings.tags)
@@ -230,7 +236,7 @@ class RunningNode:
             node=self.node_id,
             name=self._settings.name,
             slots=self._settings.slots,
-            capabilities=self._capabilities(),
+            capabilities=self._offers,
             settings=self._protocol,
             members=members,
             identity=remembered.identity,

@@ -121,7 +121,7 @@ class PresenceWatcher:
         now = _now()
         self._verdict = verdict(rules, self._wish, self._readings, self._memory, now)
         self._memory = self._verdict.memory
-        self._told: PresenceChanged | None = None
+        self._told: tuple[PresenceChanged, Wish, Rules] | None = None
         self._test_until_s = self._tested_s = float("-inf")
         self._woken = self._stopping = self._all_now = False
         self._asking: list[asyncio.Future[None]] = []
@@ -312,12 +312,12 @@ class PresenceWatcher:
         )
 
     def _tell(self) -> None:
-        """Hand the newest verdict, if the node does not know it; in the loop."""
+        """Hand the newest verdict, if it or what a person wants is another; in the loop."""
         with self._changed:
             event, reason = self._event(), self._verdict.reason
-            paused = self._verdict.cause is Cause.PAUSED
-        if event != self._told:
-            self._told = event
+            paused, wanted = self._verdict.cause is Cause.PAUSED, (self._wish, self._rules)
+        if (event, *wanted) != self._told:
+            self._told = (event, *wanted)
             log.info("%s", reason)
             self._hand(event, reason, paused)
 
@@ -383,7 +383,7 @@ class PresenceWatcher:
         with self._changed:
             self._decide()
             with suppress(RuntimeError):  # the loop has ended
-                if self._event() != self._told:
+                if (self._event(), self._wish, self._rules) != self._told:
                     self._loop.call_soon_threadsafe(self._tell)
                 if asking:
                     self._loop.call_soon_threadsafe(_answer, asking)

@@ -18,7 +18,7 @@ import contextlib
 import logging
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -34,7 +34,7 @@ from agent.api.methods import DATASETS, DOCTOR, NEARBY, STATISTICS, TASK_LOG, WH
 from agent.client import Client, ClientError, Home
 from gui.bridge.asker import is_closed, is_gone, passing_window
 from gui.bridge.following import Attention, Follower
-from gui.model.notices import Notice
+from gui.model.notices import FlockPart, Notice
 
 BUNDLE_S = 0.1
 ASK_S_MAX = 30.0
@@ -219,6 +219,14 @@ class Bridge(QObject):
     def want(self, workflow: str) -> None:
         """Read the tasks of this workflow soon."""
         self._call(lambda: self._follower.want(workflow))
+
+    def want_outlook(self, workflow: str) -> None:
+        """Read how far this workflow is, and when it may end."""
+        self._call(lambda: self._follower.want_outlook(workflow))
+
+    def want_parts(self, parts: Collection[FlockPart]) -> None:
+        """Read these parts of the flock again."""
+        self._call(lambda: self._follower.want_parts(parts))
 
     def want_flock(self) -> None:
         """Read the machines, members, programs and settings again."""

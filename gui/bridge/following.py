@@ -3,14 +3,17 @@
 What is told is complete and in order: the list of workflows, then events from where the list was
 read, then tasks workflow by workflow in the background. A conversation that ends is begun anew by
 itself. An agent that is there and says nothing (it hangs, or its machine sleeps) is noticed by a
-question that it can answer without effort, asked about once a second while somebody looks.
+question that it can answer without effort, asked where nothing was heard for a while.
+
+What an event tells whole is not asked for: rows of tasks and machines come with what happened to
+them. Agents of before told less; what those leave out is read again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -34,6 +37,7 @@ from agent.api.programs import Programs
 from agent.api.rpc import ErrorCode
 from agent.api.session import (
     FlockChanged,
+    Happening,
     PeerChanged,
     ProgramWaiting,
     TaskMoved,
@@ -41,7 +45,7 @@ from agent.api.session import (
 )
 from agent.api.settings import Settings
 from agent.api.values import Position, TaskState
-from agent.api.volunteering import Volunteering
+from agent.api.volunteering import Volunteering, VolunteeringView
 from agent.api.work import Show, Status, WorkflowView
 from agent.client import (
     Client,
@@ -54,14 +58,17 @@ from agent.client import (
 )
 from gui.model import notices
 from gui.model.folding import is_open
-from gui.model.notices import Absence, Notice
+from gui.model.notices import ALL_PARTS, Absence, FlockPart, Notice
 
-PING_S, PING_UNSEEN_S = 0.7, 5.0
+PING_S, PING_UNSEEN_S = 1.05, 5.0
+"""A running task tells once a second how far it is: then nobody has to ask."""
+ALIVE_S_MAX = 0.9
+"""With the pause before it less than the two seconds within which a person is to be told."""
 ANSWER_S_MAX = 1.2
-"""Together less than the two seconds within which a person is to be told."""
+LOOK_S, LOOK_UNSEEN_S = 0.7, 5.0
 AGAIN_S, AGAIN_S_MAX = 0.1, 0.4
 STATUS_PAGE, TASKS_PAGE = 400, 1_000
-FLOCK_PAUSE_S = 1.0
+FLOCK_PAUSE_S, LINKS_EVERY_S = 1.0, 30.0
 READ_S_MAX = 30.0
 READ_AT_ONCE = 8
 BREATH_S = 0.004
@@ -77,6 +84,8 @@ class Attention:
 
     seen: bool = False
     """Whether anybody looks."""
+    sources: bool = False
+    """Whether what is looked at is what each source of presence sees."""
     awaited: bool = False
     """Whether an agent is being started: that it is not there yet is no trouble then."""
 
@@ -88,11 +97,15 @@ class Follower:
         self._home, self._tell, self._attention = home, tell, attention
         self._client: Client | None = None
         self._wanted: dict[str, None] = {}
+        self._outlooks: dict[str, None] = {}
         self._wanting = asyncio.Event()
         self._flock_news = asyncio.Event()
+        self._flock_wanted: set[FlockPart] = set()
         self._joining_news = asyncio.Event()
         self._unserved: set[str] = set()
         self._silent = False
+        self._heard_s = 0.0
+        self._presence: VolunteeringView | None = None
         self._hurry = False
         """Something was told of which the rest, such as until when, has to be asked."""
 
@@ -125,10 +138,20 @@ class Follower:
         self._wanted = {workflow: None, **self._wanted}
         self._wanting.set()
 
+    def want_outlook(self, workflow: str) -> None:
+        """Read how far this workflow is as a whole, and when it may end; not its tasks."""
+        self._outlooks[workflow] = None
+        self._wanting.set()
+
     def want_flock(self) -> None:
         """Read the machines again, and who asks to be one."""
-        self._flock_news.set()
+        self.want_parts(ALL_PARTS)
         self._joining_news.set()
+
+    def want_parts(self, parts: Iterable[FlockPart]) -> None:
+        """Read these again."""
+        self._flock_wanted.update(parts)
+        self._flock_news.set()
 
     async def ask(self, method: Method[P, R], params: P, within_s: float) -> R:
         """A question of the window. Raises ``ClientError``."""
@@ -154,14 +177,16 @@ class Follower:
         self._unserved.clear()
         trouble: ClientError | None = None
         self._tell(notices.Connected(welcome))
-        self._flock_news.set()
-        self._joining_news.set()
+        self._heard()
+        self.want_flock()
         try:
             position, unfinished = await self._read_status(client)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._follow(client, position))
                 group.create_task(self._ping(client))
+                group.create_task(self._read_presence(client))
                 group.create_task(self._read_flock(client))
+                group.create_task(self._read_links())
                 group.create_task(self._read_joining(client))
                 group.create_task(self._read_rest(client, unfinished))
         except* ClientError as errors:
@@ -190,56 +215,99 @@ class Follower:
         events = client.events(position, patience_s=0.0)
         async with contextlib.aclosing(events):
             async for event in events:
+                self._heard()
                 self._tell(notices.Happened(event))
-                match event.happening:
-                    case PeerChanged() | FlockChanged() | ProgramWaiting():
-                        self._flock_news.set()
-                    case VolunteeringChanged():
-                        self._hurry = True
-                    case JoinRequested() | JoinRequestEnded() | AskChanged():
-                        self._joining_news.set()
-                    case TaskMoved(before=before, after=after):
-                        if TaskState.RUNNING in (before, after):
-                            self._flock_news.set()
-                    case _:
-                        pass
+                self._read_what_it_lacks(event.happening)
+
+    def _read_what_it_lacks(self, happening: Happening) -> None:
+        """What an event tells whole is not read again. Agents of before told no rows."""
+        match happening:
+            case PeerChanged(peer=None, own=None) | FlockChanged():
+                self.want_parts(ALL_PARTS)
+            case ProgramWaiting():
+                self.want_parts((FlockPart.PROGRAMS,))
+            case VolunteeringChanged(view=view):
+                self._presence = view or self._presence
+                self._hurry = self._hurry or view is None
+            case JoinRequested() | JoinRequestEnded() | AskChanged():
+                self._joining_news.set()
+            case TaskMoved(before=before, after=after, rows=()):
+                if TaskState.RUNNING in (before, after):
+                    self.want_parts((FlockPart.PEERS,))
+            case _:
+                pass
+
+    def _heard(self) -> None:
+        """The agent is there, whatever it said."""
+        self._heard_s = asyncio.get_running_loop().time()
+        if self._silent:
+            self._silent = False
+            self._tell(notices.Answering())
 
     async def _ping(self, client: Client) -> None:
-        """What is asked is what changes with time alone: why this machine helps or does not."""
+        """Ask for a sign of life where nothing was heard for a while."""
+        loop = asyncio.get_running_loop()
         while True:
-            try:
-                async with asyncio.timeout(ANSWER_S_MAX):
-                    view = await self._optional(client, VOLUNTEERING, Volunteering())
-                    if view is None:
-                        await client.call(STATUS, Status(limit=1))
-            except TimeoutError:
-                self._silent = True
-                self._tell(notices.Absent(Absence.SILENT))
+            pause_s = PING_S if self._attention.seen else PING_UNSEEN_S
+            left_s = self._heard_s + pause_s - loop.time()
+            if left_s > 0:
+                await asyncio.sleep(min(left_s, PING_S))
                 continue
-            if self._silent:
-                self._silent = False
-                self._tell(notices.Answering())
-            if view is not None:
-                self._tell(notices.VolunteeringRead(view))
-            await self._rest()
+            heard_s = self._heard_s
+            try:
+                async with asyncio.timeout(ALIVE_S_MAX):
+                    await client.greet_again()
+            except TimeoutError:
+                if self._heard_s == heard_s:
+                    self._silent = True
+                    self._tell(notices.Absent(Absence.SILENT))
+            else:
+                self._heard()
 
-    async def _rest(self) -> None:
-        """Long while nobody looks, and over soon after somebody does."""
-        rested_s, self._hurry = 0.0, False
-        while not self._hurry and rested_s < (PING_S if self._attention.seen else PING_UNSEEN_S):
-            await asyncio.sleep(PING_S)
-            rested_s += PING_S
+    async def _read_presence(self, client: Client) -> None:
+        """Read it where an event told less, and on and on while it changes with time alone."""
+        while True:
+            self._hurry = False
+            self._presence = await self._optional(client, VOLUNTEERING, Volunteering())
+            if self._presence is not None:
+                self._tell(notices.VolunteeringRead(self._presence))
+            rested_s = 0.0
+            while not self._hurry and not (self._presence_ages() and rested_s >= self._look_s()):
+                await asyncio.sleep(LOOK_S)
+                rested_s += LOOK_S
+
+    def _look_s(self) -> float:
+        return LOOK_S if self._attention.seen else LOOK_UNSEEN_S
+
+    def _presence_ages(self) -> bool:
+        """Whether it reads differently after a while although nothing happens: while somebody is
+        at this machine, and where a person looks at what each source sees."""
+        view, attention = self._presence, self._attention
+        looked_at = attention.seen and attention.sources
+        return view is not None and (looked_at or (view.owner_present and not view.paused))
 
     async def _read_flock(self, client: Client) -> None:
         """At most once a second, however much machines have to say."""
         while True:
             await self._flock_news.wait()
             self._flock_news.clear()
-            self._tell(notices.PeersRead(await client.call(PEERS, Peers())))
-            await self._read(client, MEMBERS, Members(), notices.MembersRead)
-            await self._read(client, PROGRAMS, Programs(), notices.ProgramsRead)
-            await self._read(client, SETTINGS, Settings(), notices.SettingsRead)
+            wanted, self._flock_wanted = self._flock_wanted, set()
+            if FlockPart.PEERS in wanted:
+                self._tell(notices.PeersRead(await client.call(PEERS, Peers())))
+            if FlockPart.MEMBERS in wanted:
+                await self._read(client, MEMBERS, Members(), notices.MembersRead)
+            if FlockPart.PROGRAMS in wanted:
+                await self._read(client, PROGRAMS, Programs(), notices.ProgramsRead)
+            if FlockPart.SETTINGS in wanted:
+                await self._read(client, SETTINGS, Settings(), notices.SettingsRead)
             await asyncio.sleep(FLOCK_PAUSE_S)
+
+    async def _read_links(self) -> None:
+        """How links fare (their delay, what they carried, why there is none) is told by nobody."""
+        while True:
+            await asyncio.sleep(LINKS_EVERY_S)
+            if self._attention.seen:
+                self.want_parts((FlockPart.PEERS,))
 
     async def _read_joining(self, client: Client) -> None:
         """Who asks to be let in, and what became of our own request; read when either moved."""
@@ -258,6 +326,9 @@ class Follower:
             if self._wanted:
                 names = [next(iter(self._wanted))]
                 del self._wanted[names[0]]
+            elif self._outlooks:
+                await self._read_outlook(client, self._outlooks.popitem()[0])
+                continue
             elif rest:
                 names = [rest.pop() for _ in range(min(READ_AT_ONCE, len(rest)))]
             else:
@@ -280,6 +351,11 @@ class Follower:
         except RequestError as error:
             if error.code not in (ErrorCode.UNKNOWN, ErrorCode.AMBIGUOUS):
                 raise
+
+    async def _read_outlook(self, client: Client, name: str) -> None:
+        """One task is the least that is told with a workflow."""
+        made = notices.TasksPage
+        await self._read(client, SHOW, Show(name, limit=1), made)
 
     async def _read(
         self, client: Client, method: Method[P, R], params: P, made: Callable[[R], Notice]

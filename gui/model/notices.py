@@ -28,6 +28,18 @@ class Absence(Enum):
     REFUSED = "refused"
 
 
+class FlockPart(Enum):
+    """What is known of the flock, each part read by a question of its own."""
+
+    PEERS = "peers"
+    MEMBERS = "members"
+    PROGRAMS = "programs"
+    SETTINGS = "settings"
+
+
+ALL_PARTS = frozenset(FlockPart)
+
+
 @dataclass(frozen=True, slots=True)
 class Connected:
     """The agent greeted back. All that was shown before is read again."""

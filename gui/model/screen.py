@@ -24,8 +24,9 @@ from agent.api.work import CurrentTask, NodeView, TaskView, WorkflowView
 from gui.model import notices
 from gui.model.early import EarlyPause
 from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
+from gui.model.hands import handed, parts_behind, peers_handed, with_peer
 from gui.model.news import News, news_of
-from gui.model.notices import Absence, Notice
+from gui.model.notices import Absence, FlockPart, Notice
 from gui.model.totals import Totals
 
 
@@ -47,6 +48,8 @@ class Changes:
     """Workflows of which an event tells less than the agent knows: results, reasons, attempts."""
     wanted: set[str] = field(default_factory=set)
     """Workflows that are named and not known."""
+    parts: set[FlockPart] = field(default_factory=set)
+    """What is to be read of the flock, because a row that was told does not fit to it."""
 
     @property
     def anything(self) -> bool:
@@ -229,7 +232,9 @@ class Screen:
                 self._task_moved(moved, event, changes)
             case session.TaskProgressed() as progressed:
                 self._task_progressed(progressed, event, changes)
-            case session.PeerChanged() | session.FlockChanged():
+            case session.PeerChanged() as told:
+                self._peer_changed(told, changes)
+            case session.FlockChanged():
                 changes.flock = True
             case session.VolunteeringChanged() as told:
                 self._volunteering_changed(told, changes)
@@ -262,16 +267,43 @@ class Screen:
             return
         self._put(workflow_moved(workflow, before, moved.after, event.at_ms))
         changes.workflows.add(name)
-        if known is not None:
+        if moved.rows:
+            self._put_rows(moved.rows, changes)
+        elif known is not None:
             self.tasks[name][moved.task] = task_moved(known, moved, event.at_ms)
             changes.tasks.add(name)
             changes.stale.add(name)
-        self._hand_over(moved, changes)
+        changes.flock = changes.flock or TaskState.RUNNING in (moved.before, moved.after)
 
-    def _hand_over(self, moved: session.TaskMoved, changes: Changes) -> None:
-        """Whoever runs it has it in hand now: machines are read again."""
-        if TaskState.RUNNING in (moved.before, moved.after):
-            changes.flock = True
+    def _put_rows(self, rows: tuple[TaskView, ...], changes: Changes) -> None:
+        """What was told of tasks stands where they were read, and with whoever has the first."""
+        for row in rows:
+            own = self.tasks.get(row.workflow, {})
+            if row.task in own:
+                own[row.task] = row
+                changes.tasks.add(row.workflow)
+        self._hand_over(rows[0], changes)
+
+    def _hand_over(self, row: TaskView, changes: Changes) -> None:
+        """A machine has the task in hand while it is under way, and nobody else has."""
+        node = self.node and handed(self.node, row)
+        peers = self.peers and peers_handed(self.peers, row)
+        if peers is not None and node is not None:
+            peers = msgspec.structs.replace(peers, node=node) if peers.node != node else peers
+        changes.flock = changes.flock or peers != self.peers
+        changes.node = changes.node or node != self.node
+        self.node, self.peers = node, peers
+
+    def _peer_changed(self, told: session.PeerChanged, changes: Changes) -> None:
+        """Take a machine's row as it was told; what else depends on it is asked for."""
+        changes.flock = True
+        if told.own is not None:
+            changes.parts |= parts_behind(self.node, told.own)
+            changes.node, self.node = True, told.own
+        elif told.peer is not None and self.peers is not None:
+            known = next((each for each in self.peers.peers if each.node == told.node), None)
+            changes.parts |= parts_behind(known, told.peer)
+            self.peers = with_peer(self.peers, told.peer)
 
     def _task_progressed(
         self, progressed: session.TaskProgressed, event: session.Event, changes: Changes
@@ -280,11 +312,22 @@ class Screen:
         known = own.get(progressed.task)
         if known is None:
             return
-        own[progressed.task] = task_progressed(known, progressed, event.at_ms)
+        own[progressed.task] = row = task_progressed(known, progressed, event.at_ms)
         changes.tasks.add(progressed.workflow)
+        self._hand_over(row, changes)
 
     def _volunteering_changed(self, told: session.VolunteeringChanged, changes: Changes) -> None:
-        if self.volunteering is not None:
+        if self.node is not None:
+            self.node = msgspec.structs.replace(
+                self.node,
+                volunteering=told.volunteering and not told.owner_present,
+                owner_present=told.owner_present,
+                reason=told.reason,
+            )
+            changes.node = True
+        if told.view is not None:
+            self.volunteering = told.view
+        elif self.volunteering is not None:
             self.volunteering = msgspec.structs.replace(
                 self.volunteering,
                 volunteering=told.volunteering,

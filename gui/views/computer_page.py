@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 from PySide6.QtCore import QTimer
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -85,6 +86,16 @@ class ComputerPage(QScrollArea):
         self._timer.setInterval(SEND_PAUSE_MS)
         self._timer.timeout.connect(self._send)
         desk.changed.connect(self.refresh)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What the sources see is looked at, as long as a person looks."""
+        super().showEvent(event)
+        self._desk.bridge.attention.sources = True
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks at the sources any more."""
+        super().hideEvent(event)
+        self._desk.bridge.attention.sources = False
 
     # -- parts -------------------------------------------------------------------------------
 

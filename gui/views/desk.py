@@ -27,7 +27,7 @@ from gui.model.tray import Act, Entry
 
 NAMES_MAX = 2_000
 NAMES_PAUSE_S = 4.0
-READ_AGAIN_MS = 700
+READ_AGAIN_MS, OUTLOOK_EVERY_S = 700, 10.0
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -52,9 +52,9 @@ class ViewContext(QObject):
         self._named: dict[str, float] = {}
         self._attended = ""
         self._stale: set[str] = set()
+        self._read_s = 0.0
         self._again = QTimer(self)
         self._again.setSingleShot(True)
-        self._again.setInterval(READ_AGAIN_MS)
         self._again.timeout.connect(self._read_again)
         bridge.bundle.connect(self.take)
         bridge.unheard.connect(self.failed)
@@ -64,9 +64,11 @@ class ViewContext(QObject):
         changes = self.screen.fold(bundle)
         for workflow in changes.wanted:
             self.bridge.want(workflow)
+        if changes.parts:
+            self.bridge.want_parts(changes.parts)
         self._stale |= changes.stale
-        if self._attended in self._stale and not self._again.isActive():
-            self._again.start()
+        if self._attended in changes.workflows | changes.stale and not self._again.isActive():
+            self._again.start(self._wait_ms())
         if changes.anything or changes.news:
             self.changed.emit(changes)
         if self.screen.early is not None and self.screen.absence is None:
@@ -81,8 +83,20 @@ class ViewContext(QObject):
             self._read_again()
 
     def _read_again(self) -> None:
-        self._stale.discard(self._attended)
-        self.bridge.want(self._attended)
+        """All of it where events told less than there is; else only how far it is as a whole."""
+        self._read_s = time.monotonic()
+        if self._attended in self._stale or self._attended not in self.screen.tasks:
+            self._stale.discard(self._attended)
+            self.bridge.want(self._attended)
+        elif (view := self.screen.workflows.get(self._attended)) and view.state == "running":
+            self.bridge.want_outlook(self._attended)
+
+    def _wait_ms(self) -> int:
+        """Soon, but the outlook not more often than somebody would look at it anew."""
+        if self._attended in self._stale:
+            return READ_AGAIN_MS
+        passed_s = time.monotonic() - self._read_s
+        return max(READ_AGAIN_MS, round((OUTLOOK_EVERY_S - passed_s) * 1000))
 
     def ask(
         self,
@@ -95,9 +109,11 @@ class ViewContext(QObject):
         self.bridge.ask(asker, method, params, done, self.failed.emit)
 
     def want_names(self, workflow: str) -> None:
-        """What its datasets are called; asked for at most every few seconds."""
+        """What its datasets are called; asked at first, and every few seconds while one has no name."""
         now_s = time.monotonic()
         if not workflow or self._named.get(workflow, 0.0) > now_s - NAMES_PAUSE_S:
+            return
+        if workflow in self._named and not self._any_unnamed(workflow):
             return
         self._named[workflow] = now_s
 
@@ -106,6 +122,14 @@ class ViewContext(QObject):
             self.take((DatasetsNamed(workflow, names),))
 
         self.bridge.ask(self, DATASETS, Datasets(workflow, limit=NAMES_MAX), told)
+
+    def _any_unnamed(self, workflow: str) -> bool:
+        known = self.screen.dataset_names
+        return any(
+            not output.external and output.dataset not in known
+            for task in self.screen.tasks_of(workflow)
+            for output in task.outputs
+        )
 
     # -- wishes ------------------------------------------------------------------------------
 

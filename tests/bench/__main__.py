@@ -17,7 +17,7 @@ from typing import cast
 from tests.bench import journal, live
 from tests.bench.report import Benchmark, Figures, hand_over
 
-NAMES = ("tables", "messages", "twice", "speed", "dispatch")
+NAMES = ("tables", "messages", "twice", "speed", "dispatch", "requests")
 PROFILE_LINES = 40
 
 

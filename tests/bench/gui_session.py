@@ -12,6 +12,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -186,20 +188,27 @@ SESSIONS = {
 }
 
 
-def main(kind: str, watch_s: float) -> dict[str, float]:
-    """One of them."""
+@contextmanager
+def shown(home: Home) -> Iterator[Application]:
+    """The whole program in this process, without its agent; nothing of this machine is touched."""
     with tempfile.TemporaryDirectory(prefix="qt-") as remembered:
         QSettings.setDefaultFormat(QSettings.Format.IniFormat)
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, remembered)
         application = make_application()
         settings.finish_first_run()
         look().follow(application)
-        whole = Application(application, Home.of(), NoLogin())
+        whole = Application(application, home, NoLogin())
         try:
-            return SESSIONS[kind](whole, watch_s)
+            yield whole
         finally:
             whole.bridge.stop()
             whole.first.close()
+
+
+def main(kind: str, watch_s: float) -> dict[str, float]:
+    """One of them."""
+    with shown(Home.of()) as whole:
+        return SESSIONS[kind](whole, watch_s)
 
 
 if __name__ == "__main__":

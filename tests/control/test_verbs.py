@@ -14,7 +14,7 @@ from agent.control.naming import task_id
 from agent.flock.facts import MembersMoved, PeersChanged
 from agent.protocol.effects import WorkflowSafe
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
-from tests.control.surface import INVITATION
+from tests.control.surface import INVITATION, NODE
 
 COPY, CHECK, MERGE = (task_id("survey", name) for name in ("copy", "check", "merge"))
 
@@ -309,9 +309,14 @@ def test_events_tell_all_that_happens_in_order(tmp_path: Path) -> None:
         await asyncio.gather(submit_beside(there))
         there.node.tell(WorkflowSafe("survey"))
         there.node.tell(PeersChanged("aldernode", linked=True))
+        there.node.tell(PeersChanged(NODE, linked=True))
         there.node.tell(MembersMoved())
-        events = [(await client.heard())["params"] for _ in range(7)]
-        assert [each["sequence"] for each in events] == list(range(start + 1, start + 8))
+        events = [(await client.heard())["params"] for _ in range(8)]
+        assert [each["sequence"] for each in events] == list(range(start + 1, start + 9))
+        rows = events[0]["happening"].pop("rows")
+        assert rows == (await client.result("show", {"workflow": "survey"}))["tasks"][:1]
+        (peers, own) = await client.result("peers"), events[6]["happening"].pop("own")
+        assert (events[5]["happening"]["peer"], own) == (peers["peers"][0], peers["node"])
         assert events[0]["happening"] == {
             "type": "task moved",
             "task": COPY,
@@ -325,6 +330,7 @@ def test_events_tell_all_that_happens_in_order(tmp_path: Path) -> None:
         }
         assert [each["happening"]["type"] for each in events[4:]] == [
             "workflow safe",
+            "peer changed",
             "peer changed",
             "flock changed",
         ]

@@ -144,6 +144,9 @@ class HeldAgent:
         await asyncio.Event().wait()
         yield Event(0, 0, None)  # type: ignore[arg-type]
 
+    async def greet_again(self) -> None:
+        """It is there."""
+
     async def call(self, method: AnyMethod, params: object) -> Any:
         known = BACKGROUND.get(method.name)
         return known if known is not None else await self.hold(method.name, params)

@@ -39,7 +39,7 @@ from gui.bridge.bridge import _sentence
 from gui.bridge.following import Attention, Follower, _weightiest
 from gui.model import notices
 from gui.model.notices import Absence, Absent, Notice
-from tests.gui.values import LOG, moved, node, volunteering, workflow
+from tests.gui.values import LOG, moved, node, peer, task, volunteering, workflow
 
 POSITION = Position(LOG, 0)
 FLOCK = ["peers", "members", "programs", "settings"]
@@ -82,6 +82,7 @@ class Script:
             "settings": lambda _: settings.SettingsView("a", "b", 1, (), (), 2, ()),
             "requests": lambda _: admission.RequestsReply((), True),
             "asked": lambda _: admission.AskView("none"),
+            "alive": lambda _: None,
         }
 
     async def connect(self, *_: object) -> Self:
@@ -104,6 +105,12 @@ class Script:
         self.note(method.name, params)
         reply = self.replies[method.name](params)
         return await cast("Awaitable[object]", reply) if asyncio.iscoroutine(reply) else reply
+
+    async def greet_again(self) -> None:
+        self.note("alive", None)
+        reply = self.replies["alive"](None)
+        if asyncio.iscoroutine(reply):
+            await reply
 
     async def events(self, *_: object, **__: object) -> AsyncGenerator[Event, None]:
         while self.events_left:
@@ -175,7 +182,7 @@ def test_what_is_asked_first_and_how_often_after_that(script: Script) -> None:
     assert [name for _, name in script.asked[:2]] == ["hello", "status"]
     first = [name for at_s, name in script.asked if at_s == 0.0]
     assert sorted(first[2:]) == sorted(["volunteering", *FLOCK, *JOINING])
-    assert script.asked[len(first) :] == [(0.7, "volunteering"), (1.4, "volunteering")]
+    assert script.asked[len(first) :] == [(1.05, "alive")]
     assert script.params[1] == work.Status(limit=400)
     kinds = {type(each) for _, each in script.told}
     assert kinds == {
@@ -188,7 +195,7 @@ def test_what_is_asked_first_and_how_often_after_that(script: Script) -> None:
 
 def test_nobody_looks_so_less_is_asked(script: Script) -> None:
     play(script, 12.0, attention=Attention())
-    assert script.when("volunteering") == [0.0, 5.6, 11.2]
+    assert (script.when("alive"), script.when("volunteering")) == ([5.0, 10.0], [0.0])
 
 
 def test_all_pages_of_workflows_and_tasks_are_read(script: Script) -> None:
@@ -270,17 +277,31 @@ def test_lost_events_begin_the_conversation_anew_at_once(script: Script) -> None
 
 
 def test_an_agent_that_hangs_is_told_of_and_heard_again(script: Script) -> None:
-    script.replies["volunteering"] = silent
+    script.replies["alive"] = silent
 
     async def wake(_: Follower) -> None:
         await asyncio.sleep(2.0)
-        script.replies["volunteering"] = lambda _: volunteering().view
+        script.replies["alive"] = lambda _: None
 
     play(script, 3.0, act=wake)
-    assert script.absences() == [(1.2, Absence.SILENT, ""), (2.4, Absence.SILENT, "")]
+    assert script.absences() == [(1.95, Absence.SILENT, ""), (2.85, Absence.SILENT, "")]
     again = [at_s for at_s, each in script.told if isinstance(each, notices.Answering)]
-    assert again == [2.4]
-    assert script.when("volunteering") == [0.0, 1.2, 2.4, 3.1, 3.8, 4.5]
+    assert again == [2.85]
+    assert script.when("alive") == [1.05, 1.95, 2.85, 3.9, 4.95]
+
+
+def test_an_agent_that_tells_something_is_not_asked_whether_it_is_there(script: Script) -> None:
+    script.events_left = [(0.5 * each, session.WorkflowSafe("w")) for each in range(1, 6)]
+    play(script, 3.6)
+    assert script.when("alive") == [3.55]
+
+
+def test_whoever_tells_something_again_is_not_silent_any_more(script: Script) -> None:
+    script.replies["alive"] = silent
+    script.events_left = [(2.0, session.WorkflowSafe("w"))]
+    play(script, 3.0)
+    again = [at_s for at_s, each in script.told if isinstance(each, notices.Answering)]
+    assert ([at_s for at_s, _, _ in script.absences()], again) == ([1.95], [2.0])
 
 
 def test_what_an_agent_does_not_serve_is_asked_once(script: Script) -> None:
@@ -298,8 +319,7 @@ def test_what_an_agent_does_not_serve_is_asked_once(script: Script) -> None:
         for name in ("volunteering", "programs", "members", "peers", "asked")
     }
     assert counts == {"volunteering": 1, "programs": 1, "members": 2, "peers": 2, "asked": 2}
-    assert script.when("status") == [0.0, 0.0, 0.7, 1.4, 2.1]
-    assert script.params.count(work.Status(limit=1)) == 4
+    assert script.when("status") == [0.0]
 
 
 @pytest.mark.parametrize(
@@ -307,9 +327,12 @@ def test_what_an_agent_does_not_serve_is_asked_once(script: Script) -> None:
     [
         (session.PeerChanged("n"), FLOCK),
         (session.FlockChanged("office"), FLOCK),
-        (session.ProgramWaiting("map@1", "ana"), FLOCK),
-        (moved("a", TaskState.READY, TaskState.RUNNING), FLOCK),
-        (moved("a", TaskState.RUNNING, TaskState.TERMINATED), FLOCK),
+        (session.PeerChanged("n", peer("n")), []),
+        (session.PeerChanged("n", own=node()), []),
+        (session.ProgramWaiting("map@1", "ana"), ["programs"]),
+        (moved("a", TaskState.READY, TaskState.RUNNING), ["peers"]),
+        (moved("a", TaskState.RUNNING, TaskState.TERMINATED), ["peers"]),
+        (replace(moved("a", None, TaskState.RUNNING), rows=(task("a"),)), []),
         (moved("a", None, TaskState.READY), []),
         (admission.JoinRequested("r", "a", "b", "c", "d"), JOINING),
         (admission.JoinRequestEnded("r", "a", "refused"), JOINING),
@@ -362,9 +385,44 @@ def test_of_several_troubles_the_one_that_helps_most_is_told() -> None:
 
 
 def test_a_change_of_helping_is_asked_about_soon(script: Script) -> None:
-    script.events_left = [(0.1, session.VolunteeringChanged(False, True, "why", False))]
+    told = session.VolunteeringChanged(False, True, "why", False)
+    script.events_left = [(0.1, told), (1.0, replace(told, view=volunteering().view))]
     play(script, 3.0, attention=Attention())
     assert script.when("volunteering") == [0.0, 0.7]
+
+
+@pytest.mark.parametrize(
+    ("attention", "view", "asked"),
+    [
+        (Attention(seen=True), {}, [0.0]),
+        (Attention(seen=True, sources=True), {}, [0.0, 0.7, 1.4]),
+        (Attention(seen=True), {"owner_present": True}, [0.0, 0.7, 1.4]),
+        (Attention(seen=True), {"owner_present": True, "paused": True}, [0.0]),
+        (Attention(sources=True), {"owner_present": True}, [0.0]),
+    ],
+)
+def test_presence_is_read_on_while_it_changes_with_time(
+    script: Script, attention: Attention, view: dict[str, bool], asked: list[float]
+) -> None:
+    script.replies["volunteering"] = lambda _: volunteering(**view).view
+    play(script, 2.0, attention=attention)
+    assert script.when("volunteering") == asked
+
+
+def test_links_are_looked_at_now_and_then_while_somebody_looks(script: Script) -> None:
+    play(script, 70.0)
+    assert script.when("peers") == [0.0, 30.0, 60.0]
+
+
+def test_the_outlook_of_a_workflow_is_read_without_its_tasks(script: Script) -> None:
+    async def want(follower: Follower) -> None:
+        await asyncio.sleep(0.1)
+        follower.want_outlook("a")
+
+    play(script, 0.5, act=want)
+    assert [each for each in script.params if isinstance(each, work.Show)] == [
+        work.Show("a", limit=1)
+    ]
 
 
 def test_a_question_has_an_answer_or_a_sentence(script: Script) -> None:

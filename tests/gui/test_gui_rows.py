@@ -231,7 +231,10 @@ def test_each_notice_says_what_it_changed_and_only_once() -> None:
         (happened(1, session.PeerChanged("n")), {"flock"}),
         (happened(1, session.FlockChanged("office")), {"flock"}),
         (happened(1, session.ProgramWaiting("map@1", "ana")), {"programs"}),
-        (happened(1, session.VolunteeringChanged(False, True, "why", True)), {"volunteering"}),
+        (
+            happened(1, session.VolunteeringChanged(False, True, "why", True)),
+            {"node", "volunteering"},
+        ),
         (happened(1, session.WorkflowSafe("line-42")), set()),
         (status(workflow()), {"node", "everything"}),
     ]

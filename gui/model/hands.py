@@ -1,0 +1,74 @@
+"""Which machine has which task in hand, folded from the rows of tasks and machines that events tell.
+
+So nobody asks for all machines anew because one task has begun somewhere.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from agent.api.flock import PeersReply, PeerView
+from agent.api.states import UNDER_WAY
+from agent.api.values import TaskState
+from agent.api.work import CurrentTask, NodeView, TaskView
+from gui.model.notices import FlockPart
+
+Machine = TypeVar("Machine", NodeView, PeerView)
+
+
+def handed(machine: Machine, row: TaskView) -> Machine:
+    """Return the machine with the task in hand, or without it; itself where nothing changes."""
+    had = next((each for each in machine.tasks if each.task == row.task), None)
+    has = _in_hand(row) if row.host_node == machine.node and row.state in UNDER_WAY else None
+    if had == has:
+        return machine
+    if had is None or has is None:
+        tasks = tuple(
+            each for each in (*machine.tasks, has) if each is not None and each is not had
+        )
+    else:
+        tasks = tuple(has if each is had else each for each in machine.tasks)
+    running = sum(each.state is not TaskState.SCHEDULED for each in tasks)
+    return msgspec.structs.replace(machine, tasks=tasks, running=running)
+
+
+def peers_handed(reply: PeersReply, row: TaskView) -> PeersReply:
+    """Return the machines with the task where it is now."""
+    peers = tuple(handed(each, row) for each in reply.peers)
+    same = all(one is other for one, other in zip(peers, reply.peers, strict=True))
+    return reply if same else msgspec.structs.replace(reply, peers=peers)
+
+
+def with_peer(reply: PeersReply, peer: PeerView) -> PeersReply:
+    """Return the machines with this row in the place of what was known of it, by their names."""
+    others = [each for each in reply.peers if each.node != peer.node]
+    peers = sorted([*others, peer], key=lambda each: (each.name, each.node))
+    return msgspec.structs.replace(reply, peers=tuple(peers))
+
+
+def parts_behind(
+    before: NodeView | PeerView | None, now: NodeView | PeerView
+) -> frozenset[FlockPart]:
+    """Return what else has to be read because of a row: who belongs, and what they can run."""
+    if before is None:
+        return frozenset((FlockPart.MEMBERS, FlockPart.PROGRAMS))
+    parts = set()
+    if before.name != now.name:
+        parts.add(FlockPart.MEMBERS)
+    if before.capabilities.programs != now.capabilities.programs or _linked(before, now):
+        parts.add(FlockPart.PROGRAMS)
+    return frozenset(parts)
+
+
+def _linked(before: NodeView | PeerView, now: NodeView | PeerView) -> bool:
+    """Whether its link came or went, and what it can run with it."""
+    return getattr(before, "state", "") != getattr(now, "state", "")
+
+
+def _in_hand(row: TaskView) -> CurrentTask:
+    return CurrentTask(
+        *(row.task, row.name, row.workflow, row.program, row.state),
+        *(row.permille, row.left_ms, row.begun_ms),
+    )
