@@ -36,7 +36,9 @@ ICON_COLOUR = "#0b63b0"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until its person quits."""
+    """Run tray and window until their person quits, and return the exit code: 0 also where a window
+    of this home runs already, which then gets the paths; 1 where that one is silent or no screen is
+    there."""
     options = _options(sys.argv[1:] if arguments is None else arguments)
     home = Home.of()
     paths = [str(Path(each).absolute()) for each in options.paths]
@@ -75,7 +77,8 @@ def _screen_there() -> bool:
 
 
 def make_application() -> QApplication:
-    """With its names and icon; also for tests and pictures."""
+    """Return Qt's application of this process, made if there is none yet, with the program's names
+    and icon set. Tests and pictures use it too."""
     from gui.icons.wing import plain_wing
 
     existing = QApplication.instance()

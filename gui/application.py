@@ -77,7 +77,7 @@ class Application(QObject):
 
     @property
     def window(self) -> Window:
-        """Made when first asked for."""
+        """The window, made when first asked for and kept from then on."""
         if self._window is None:
             from gui.views.window import Window
 
@@ -106,7 +106,7 @@ class Application(QObject):
     # -- coming to front ---------------------------------------------------------------------
 
     def open(self, news: News | None = None) -> None:
-        """The window, where the news is."""
+        """Bring the window to front, at the place of ``news`` if some is given."""
         self.window.to_front()
         if news is None:
             return
@@ -120,7 +120,8 @@ class Application(QObject):
             self.window.go(Place.COMPUTER)
 
     def called(self, paths: list[str]) -> None:
-        """By a later start."""
+        """Take what a later start of the program hands over: come to front, then begin joining with
+        the first invitation among the paths, else submit them, once the agent is up."""
         self.open()
         invitations = [path for path in paths if path.endswith(INVITATION_SUFFIX)]
         if invitations:
@@ -172,7 +173,7 @@ class Application(QObject):
     # -- remedies ----------------------------------------------------------------------------
 
     def remedy(self, remedy: Remedy) -> None:
-        """What a bar's button does."""
+        """Do what the button of a trouble's bar promises."""
         match remedy:
             case Remedy.START_AGENT:
                 self._begin_agent(force=True)
@@ -237,7 +238,8 @@ class Application(QObject):
     # -- the end -----------------------------------------------------------------------------
 
     def ask_to_quit(self) -> None:
-        """What becomes of what runs here?"""
+        """Ask the person what becomes of the tasks that run here; quit, finish first or stay by the
+        answer."""
         running = len(self.screen.node.tasks) if self.screen.node is not None else 0
         from gui.views.questions import ask_to_quit
 
@@ -247,7 +249,8 @@ class Application(QObject):
         )
 
     def quit(self) -> None:
-        """Hand back, and end."""
+        """Close window, bridge and tray, and have the agent of this process hand back what runs.
+        Returns before that is done; a second call does nothing."""
         if self._quitting:
             return
         self._quitting = True
@@ -262,7 +265,8 @@ class Application(QObject):
         self._application.quit()
 
     def session_ends(self) -> None:
-        """Logoff and shutdown end Qt's loop at once. After ``quit`` there is nothing left to do.
+        """Hand back at once what can be, for logoff and shutdown end Qt's loop without waiting.
+        Does no harm after ``quit``.
 
         That somebody is asked about it before is no end yet: another program may still say no.
         """

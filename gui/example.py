@@ -36,7 +36,8 @@ print("Both halves are counted.")
 
 
 def example_workflow(home: Home) -> Path:
-    """The example's file, written into the cache of this home."""
+    """Write the example with its programs into the cache of this home, over what is there, and
+    return the path of the workflow file."""
     folder = home.cache / "example"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("count.py", COUNT), ("report.py", REPORT)):

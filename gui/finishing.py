@@ -38,7 +38,8 @@ class Finishing(QObject):
         desk.changed.connect(self._look)
 
     def begin(self) -> None:
-        """Take nothing new from now on."""
+        """Have the agent take nothing new; ``over`` comes when the last task here has ended. Does
+        nothing while one is under way, and a person who resumes ends it without ``over``."""
         if self.under_way:
             return
         if _takes_nothing(self._desk.screen):

@@ -64,7 +64,7 @@ class WindowsForeground:
 
 
 def native_foreground() -> Foreground:
-    """For the system that this runs on."""
+    """Return the way to come to front on this system."""
     if sys.platform == "win32":
         return WindowsForeground(ctypes.windll.user32)
     return TokenForeground()

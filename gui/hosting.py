@@ -50,7 +50,9 @@ class Hosting(QObject):
         return self._thread is not None and self._thread.is_alive()
 
     def begin(self, *, force: bool = False) -> bool:
-        """Start an agent unless one runs; whether one is being started now."""
+        """Start an agent beside Qt's thread, unless another process runs one that answers
+        (``force``: even then). Return whether one is being started now, and not whether one
+        runs."""
         if self.hosts or self.starting:
             return self.starting
         self._ends_because = ""
@@ -59,12 +61,14 @@ class Hosting(QObject):
         return True
 
     def end(self, reason: str) -> None:
-        """Hand back what runs; ``stopped`` comes when that is done, or took too long."""
+        """Hand back what runs, beside Qt's thread; ``stopped`` comes when that is done, or took too
+        long."""
         self._ends_because = reason
         threading.Thread(target=self._stop, args=(reason,), daemon=True).start()
 
     def end_now(self, reason: str) -> None:
-        """The system ends the session: what can still be handed back, before it ends us.
+        """Hand back what can be handed back before the system ends this process, and wait for it a
+        few seconds.
 
         An agent that is just being begun may run something already: it is waited for.
         """

@@ -22,7 +22,8 @@ CLOCK_STEP_S = 2.0
 
 
 def end_silent_agent(home: Home) -> str:
-    """Empty when it is gone; else a sentence why not."""
+    """Kill the agent of another process that this home's control file names. Return a sentence why
+    that cannot be done; empty when it is gone."""
     try:
         number = read_control_file(home).process
         written_s = (home.data / CONTROL_FILE).stat().st_mtime

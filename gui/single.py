@@ -36,10 +36,11 @@ class SilentWindowError(Exception):
 
 
 def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> QLockFile | None:
-    """The lock, to be held until the end; none if the first was called instead.
+    """Return the lock of this home's only window, to be held until the end; None if one runs
+    already and was handed the paths.
 
-    Raises ``SilentWindowError``. Where a folder lets nobody lock, there may be two windows: better
-    than none.
+    Raises ``SilentWindowError`` if that one does not answer. Where a folder lets nobody lock, a
+    lock comes back that holds nobody off: two windows are better than none.
     """
     with contextlib.suppress(OSError):
         home.prepare()
@@ -70,9 +71,9 @@ def socket_name(home: Home) -> str:
 
 
 def call_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> bool:
-    """Hand these paths to the window that runs already; false if nobody listens.
+    """Hand the paths to the window that runs already and return true; false if none listens.
 
-    Raises ``SilentWindowError`` if it listens and does not answer in that time.
+    Raises ``SilentWindowError`` if one listens and does not answer in that time.
     """
     socket = QLocalSocket()
     socket.connectToServer(socket_name(home))

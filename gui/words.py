@@ -25,14 +25,15 @@ def install(translate: Translate | None) -> None:
 
 
 def tr(text: str, /, **values: object) -> str:
-    """A sentence, with its values put in their places."""
+    """Return a sentence in the language that is installed, with the values put in their places."""
     translate = _Installed.translate
     said = text if translate is None else translate(text, None, "")
     return said.format(**values) if values else said
 
 
 def tr_n(text: str, note: str, count: int, /, **values: object) -> str:
-    """A sentence with ``%n`` in it. ``note`` is for translators, and mostly empty."""
+    """Return a sentence for ``count`` things, in the right number, with ``%n`` replaced by it.
+    ``note`` is for translators, and mostly empty."""
     translate = _Installed.translate
     said = _english(text, count) if translate is None else translate(text, count, note)
     said = said.replace("%n", str(count))

@@ -28,7 +28,9 @@ async def finish_gate(
     kept: Kept,
     told: Callable[[tuple[int, int]], object],
 ) -> Wished:
-    """Send what is not there yet, then mark it done. Raises ``ClientError`` or ``OSError``."""
+    """Send the files that are not in ``kept`` yet and note them there, then mark the gate done with
+    all of them. ``told`` hears the bytes sent and the bytes in all. Raises ``ClientError`` or
+    ``OSError``."""
     stamps = [await asyncio.to_thread(_stamp, path) for path in paths]
     whole, before = sum(size for _, _, size in stamps), 0
     outputs = []
@@ -54,7 +56,7 @@ def _counter(before: int, whole: int, told: Callable[[tuple[int, int]], object])
 
 
 def size_of(path: Path) -> int:
-    """Of a file, or of all files of a folder."""
+    """Return the bytes of a file, or of all files below a folder. Raises ``OSError``."""
     if not path.is_dir():
         return path.stat().st_size
     return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())

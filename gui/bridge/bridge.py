@@ -106,13 +106,15 @@ class Bridge(QObject):
         self._due_in_qt.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
-        """Returns at once; what is found is told by ``bundle``."""
+        """Start the bridge's thread and return as soon as its loop runs; notices come by
+        ``bundle``."""
         sys.setswitchinterval(min(SWITCH_S, sys.getswitchinterval()))
         self._thread.start()
         self._ready.wait()
 
     def stop(self) -> None:
-        """Nothing is told after this."""
+        """End the thread, waiting a few seconds at most. Nothing is told after this, no question is
+        answered, and a second call does nothing."""
         if self._over or not self._thread.is_alive():
             return
         self._over = True
@@ -129,7 +131,9 @@ class Bridge(QObject):
         failed: Failed | None = None,
         within_s: float = ASK_S_MAX,
     ) -> Task:
-        """Ask the agent; ``done`` or ``failed`` (with a sentence) is called in Qt's thread."""
+        """Ask the agent, and return at once. ``done`` with the reply, or ``failed`` with a
+        sentence, is called in Qt's thread; neither once the asker is gone, but why an act then
+        failed is told by ``unheard``."""
         return self.work(
             asker,
             lambda: self._follower.ask(method, params, within_s),
@@ -147,8 +151,8 @@ class Bridge(QObject):
         *,
         act: bool = False,
     ) -> Task:
-        """The same for any work of the bridge's loop that may take long. It is called off when its
-        asker is gone, unless it is an act."""
+        """Run a coroutine in the bridge's loop; ``done`` and ``failed`` are called as by ``ask``.
+        It is called off when its asker is gone, unless it is an act."""
         number = next(self._numbers)
 
         async def whole() -> None:
@@ -185,8 +189,8 @@ class Bridge(QObject):
         *,
         act: bool = False,
     ) -> Task:
-        """Work with a client of its own, which does not hold up the others; of another machine, if
-        one is named."""
+        """Run ``begin`` with a client of its own, so that no other question waits for it; with the
+        agent of another machine if ``node`` names one."""
 
         async def with_client() -> object:
             async with await Client.connect(self._home, "window", node) as client:
@@ -197,7 +201,8 @@ class Bridge(QObject):
     def follow_log(
         self, asker: QObject, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
     ) -> Task:
-        """A task's output from an offset on, until the run is over or the work is called off."""
+        """Tell ``part`` a task's output from ``log.offset`` on, piece by piece, until the run is
+        over or the returned work is called off."""
 
         async def follow(client: Client) -> None:
             offset = log.offset

@@ -10,7 +10,8 @@ from gui.editing.lines import at_line
 
 
 async def editor_command(associations: Associations, path: Path, line: int) -> list[str]:
-    """The command that opens the file at the line; empty where only the file can be opened."""
+    """Return the command that opens the file at the line; empty where only the file can be
+    opened."""
 
     def found() -> list[str]:
         try:

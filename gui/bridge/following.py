@@ -110,7 +110,8 @@ class Follower:
         """Something was told of which the rest, such as until when, has to be asked."""
 
     async def run(self) -> None:
-        """For ever."""
+        """Follow the agent, and connect again after each end, until this is cancelled; never
+        returns."""
         wait_s = AGAIN_S
         while True:
             try:
@@ -154,7 +155,9 @@ class Follower:
         self._flock_news.set()
 
     async def ask(self, method: Method[P, R], params: P, within_s: float) -> R:
-        """A question of the window. Raises ``ClientError``."""
+        """Ask over the connection that follows. Raises ``ClientError``: at once while there is no
+        agent, or when it has not answered in time, and then nobody knows whether it did what was
+        asked."""
         client = self._client
         if client is None:
             raise NoAgentError("the agent is not there at the moment: try again when it is")

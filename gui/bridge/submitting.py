@@ -38,7 +38,8 @@ class Checked:
 
 
 def workflow_files(paths: list[Path]) -> list[Path]:
-    """Files as they are, folders as the workflow files in them. Raises ``OSError``."""
+    """Return the files as they are and, for a folder, the workflow files directly in it;
+    ``FILES_MAX`` at the most. Raises ``OSError``."""
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -53,7 +54,8 @@ def workflow_files(paths: list[Path]) -> list[Path]:
 async def checked(
     client: Client, path: Path, variables: Mapping[str, str], name: str = ""
 ) -> Checked:
-    """Read a file with these values, and ask what would become of it."""
+    """Read a workflow file with these values and ask the agent for a dry run. Faults of the file
+    come back in the result; other failures raise ``ClientError`` or ``OSError``."""
     declared = () if path.suffix.lower() == XML else variables_of(path)
     wanted = _wanted(variables, name, path)
     try:
@@ -76,7 +78,8 @@ async def sent(
     path: Path,
     told: Callable[[str], None],
 ) -> Submitted:
-    """Add its files, publish its programs, submit it. Raises ``ClientError``."""
+    """Add the workflow's files, publish its programs and submit it; ``told`` hears each step.
+    Raises ``ClientError``."""
     wanted = _wanted(variables, name, path)
     try:
         return await client.call(SUBMIT, await prepare(client, workflow, wanted, told))

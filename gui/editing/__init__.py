@@ -20,7 +20,7 @@ class Associations(Protocol):
 
 
 def native_associations() -> Associations:
-    """Of the system that this runs on."""
+    """Return what knows the programs of files on this system."""
     if sys.platform == "win32":
         from gui.editing.windows import WindowsAssociations
         from gui.editing.windows_shell import associated

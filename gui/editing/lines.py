@@ -46,7 +46,8 @@ FORWARDED = ("@@", "@@u")
 
 
 def at_line(command: Sequence[str], path: Path, line: int) -> list[str]:
-    """The command that opens the file at the line; empty where this editor is not known to do so.
+    """Return the command with what makes this editor open the file at the line; empty if the editor
+    is not known to do so or the line is not above 0.
 
     The editor may stand behind what starts it, such as ``env`` or ``flatpak run``.
     """

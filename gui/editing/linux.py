@@ -24,7 +24,8 @@ class LinuxAssociations:
         self._ask, self._environment = ask, environment
 
     def command_for(self, path: Path) -> tuple[str, ...]:
-        """Editors often claim plain text only, and get YAML because it is some."""
+        """Return the command of the program for this kind of file, else of that for plain text:
+        editors often claim only that. Empty where neither is known."""
         kind = self._ask(["xdg-mime", "query", "filetype", str(path)])
         for each in dict.fromkeys((kind, PLAIN_TEXT)):
             entry = self._ask(["xdg-mime", "query", "default", each]) if each else ""
@@ -50,8 +51,8 @@ class LinuxAssociations:
 
 
 def command_of(entry: str) -> tuple[str, ...]:
-    """The command of a desktop entry without its places for files; none for one in a terminal,
-    because no terminal is opened for it here."""
+    """Return the command of a desktop entry without its places for files; empty where it cannot be
+    read, or wants a terminal, because none is opened for it here."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(entry)
@@ -71,7 +72,8 @@ def _is_place(word: str) -> bool:
 
 
 def asked(command: list[str]) -> str:
-    """What a command of the system says, in one line."""
+    """Run a command of the system and return what it prints, stripped; empty if it fails, is
+    missing or takes too long."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=ASK_S_MAX, check=False

@@ -18,7 +18,8 @@ class WindowsAssociations:
         self._associated = associated
 
     def command_for(self, path: Path) -> tuple[str, ...]:
-        """Who has no program for YAML has one for text."""
+        """Return the program that opens such files, else the one for plain text, without arguments;
+        empty where neither is known."""
         for ending in dict.fromkeys((path.suffix.lower(), PLAIN_TEXT)):
             program = program_of(self._associated(ending)) if ending else ""
             if program:
@@ -27,7 +28,8 @@ class WindowsAssociations:
 
 
 def program_of(command: str) -> str:
-    """The first word of a command line; paths with blanks are quoted, or end with ``.exe``."""
+    """Return the program at the beginning of a command line: what is quoted, else all up to
+    ``.exe``, else the first word."""
     bare = command.strip()
     if bare.startswith('"'):
         return bare[1:].partition('"')[0]

@@ -37,7 +37,8 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
 
 
 def mark_pixmap(mark: Mark, size: int, ratio: float, permille: int | None = None) -> QPixmap:
-    """A mark in the colours of now; running work with its progress as a filling disc."""
+    """Return a mark drawn in the colours of now; running work whose progress is known as a disc
+    filled so far."""
     colours = look().colours
     colour = mark_colour(mark, colours)
     if mark is Mark.RUNNING and permille is not None:
@@ -57,7 +58,8 @@ def word_colour(mark: Mark, colours: Colours) -> str:
 
 
 def draw_mark(painter: QPainter, mark: Mark, rect: QRectF, permille: int | None = None) -> None:
-    """Paint a mark into a square."""
+    """Paint a mark into this square, sharp at the painter's scale; ``permille`` as for
+    ``mark_pixmap``."""
     device = painter.device()
     ratio = device.devicePixelRatio()
     scale = math.hypot(painter.worldTransform().m11(), painter.worldTransform().m12())
@@ -79,7 +81,8 @@ def mark_icon(mark: Mark) -> QIcon:
 
 
 def drawn(svg: str, size: int, ratio: float = 1.0) -> QPixmap:
-    """An SVG text as pixels."""
+    """Return an SVG text drawn into a square of ``size`` logical pixels, each of ``ratio`` pixels
+    of the screen."""
     edge = max(1, round(size * ratio))
     pixels = QPixmap(edge, edge)
     pixels.fill(Qt.GlobalColor.transparent)
@@ -137,7 +140,8 @@ class _Engine(QIconEngine):
     def scaledPixmap(
         self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float
     ) -> QPixmap:
-        """The size is in logical pixels; what is handed back has as many as the screen."""
+        """Return the icon at this size in logical pixels, with as many real ones as the screen
+        has."""
         pixels = QPixmap(self._faded(self._pixels(size * scale, 1.0, mode), mode))
         pixels.setDevicePixelRatio(scale)
         return pixels

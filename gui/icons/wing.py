@@ -49,7 +49,8 @@ def _icon(state: TrayState, step: int, dark_panel: bool) -> QIcon:
 
 
 def wing_pixmap(size: int, state: TrayState, step: int, dark_panel: bool) -> QPixmap:
-    """One size of it."""
+    """Return the tray's wing in one size: filled by ``step``, with the badge of the state, and
+    light or dark as the panel needs it."""
     pixels = QPixmap(size, size)
     pixels.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixels)
@@ -63,7 +64,7 @@ def wing_pixmap(size: int, state: TrayState, step: int, dark_panel: bool) -> QPi
 
 
 def plain_wing(size: int, colour: str) -> QPixmap:
-    """The wing without a badge, filled: the program's own icon."""
+    """Return the wing filled and without a badge: the program's own icon."""
     svg = source("wing").replace('fill="none"', f'fill="{colour}"').replace("currentColor", colour)
     pixels = QPixmap(size, size)
     pixels.fill(Qt.GlobalColor.transparent)

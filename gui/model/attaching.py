@@ -27,10 +27,8 @@ class Attaching:
         self._named[name] = path
 
     def offer(self, paths: Sequence[Path]) -> list[Path]:
-        """Files without a word for what they are; those that found no place.
-
-        A file that is called like a name is meant for it; the others go where there is room.
-        """
+        """Take files, each for the name that it bears, the others for names without a file, or all
+        if no names are asked for. Return those that found no place."""
         if not self.names:
             fresh = [each for each in dict.fromkeys(paths) if each not in self._more]
             room = ATTACHED_MAX - len(self._more)
@@ -63,7 +61,8 @@ class Attaching:
         return [self._named[name] for name in self.names if name in self._named] or self._more
 
     def gap(self) -> str:
-        """Why this cannot be sent; empty where it can."""
+        """Return why this cannot be sent (a name left open before one that has its file); empty
+        where it can."""
         missing = [name for name in self.names if name not in self._named]
         last = max((self.names.index(name) for name in self._named), default=-1)
         before = next((name for name in missing if self.names.index(name) < last), "")
@@ -72,7 +71,7 @@ class Attaching:
         return tr("{name} comes before what you chose: choose a file for it too.", name=before)
 
     def missing(self) -> str:
-        """What is still to be chosen, in a sentence; empty where nothing is."""
+        """Return a sentence that lists the names without a file; empty where each has one."""
         missing = [name for name in self.names if name not in self._named]
         if not missing:
             return ""

@@ -23,7 +23,8 @@ class EarlyPause:
     asked_s: float
 
     def due(self, now_s: float) -> Pause | None:
-        """What there is to say now; none when its time is over already."""
+        """Return the pause to ask for now, shorter by the time that has passed; None when it would
+        be over."""
         if self.pause.for_s is None:
             return self.pause
         rest_s = self.pause.for_s - (now_s - self.asked_s)

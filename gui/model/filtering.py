@@ -9,7 +9,8 @@ Row = TypeVar("Row")
 
 
 def matching(rows: Iterable[Row], typed: str, text_of: Callable[[Row], str]) -> list[Row]:
-    """All rows while nothing is typed."""
+    """Return the rows whose text has every typed word, in any order and case; all of them while
+    nothing is typed."""
     words = typed.casefold().split()
     if not words:
         return list(rows)

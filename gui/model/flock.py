@@ -64,7 +64,8 @@ _MARKS = {
 
 
 def machines(screen: Screen) -> list[Machine]:
-    """This one first, then by name."""
+    """Return a row for this machine, then one for each other; none before the agent has told of
+    itself."""
     node = screen.node
     if node is None:
         return []
@@ -85,7 +86,7 @@ def mark_of_machine(machine: Machine) -> Mark:
 
 
 def state_text(machine: Machine) -> str:
-    """What it does, in two or three words."""
+    """Return what the machine does, in two or three words."""
     return {
         MachineState.RUNNING: tr("running"),
         MachineState.READY: tr("ready to help"),
@@ -96,7 +97,8 @@ def state_text(machine: Machine) -> str:
 
 
 def work_text(machine: Machine, now_s: float) -> str:
-    """What it has in hand; else why nothing."""
+    """Return what the machine works on and for how long, else why it does not help; empty where it
+    is ready."""
     if not machine.tasks:
         return translated(machine.reason) if machine.state is not MachineState.READY else ""
     first = machine.tasks[0]
@@ -111,7 +113,7 @@ def work_text(machine: Machine, now_s: float) -> str:
 
 
 def clock_text(machine: Machine) -> str:
-    """How far its clock is from ours, where that is worth saying."""
+    """Return how far the machine's clock is from ours; empty where that is not known."""
     ahead = machine.clock_ahead_ms
     if ahead is None:
         return ""
@@ -131,7 +133,8 @@ def load_text(machine: Machine) -> str:
 
 
 def round_trip_text(machine: Machine) -> str:
-    """Milliseconds, with as many digits as mean something."""
+    """Return the time of a round trip in milliseconds, with as many digits as mean something; empty
+    where it is not known."""
     trip = machine.round_trip_ms
     if trip is None:
         return ""
@@ -139,7 +142,8 @@ def round_trip_text(machine: Machine) -> str:
 
 
 def system_text(capabilities: Capabilities) -> str:
-    """What it is made of."""
+    """Return system, architecture, cores and memory in one line, as far as the machine told
+    them."""
     parts = [part for part in (capabilities.system, capabilities.architecture) if part]
     if capabilities.cores:
         parts.append(tr_n("%n core(s)", "", capabilities.cores))

@@ -17,7 +17,8 @@ from agent.api.work import TaskView, WorkflowView
 def workflow_moved(
     workflow: WorkflowView, before: TaskState | None, after: TaskState, at_ms: int
 ) -> WorkflowView:
-    """One of its tasks is in another state."""
+    """Return the workflow after one of its tasks went from ``before`` (None: not known) to
+    ``after``: counts, state, progress and ends follow."""
     counts = dict(workflow.counts)
     if before is not None and counts.get(before):
         counts[before] -= 1
@@ -41,7 +42,8 @@ def workflow_moved(
 
 
 def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
-    """The same for the task itself; reasons are read when somebody looks."""
+    """Return the task as a move leaves it: state, host, times and progress. What the move does not
+    tell, such as a reason, stays until it is read anew or is no longer true."""
     begins = moved.after in UNDER_WAY and task.state not in UNDER_WAY
     again = task.state in ENDED and moved.after not in ENDED
     finished = moved.after is TaskState.TERMINATED
@@ -60,7 +62,7 @@ def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
 
 
 def task_progressed(task: TaskView, progressed: TaskProgressed, at_ms: int) -> TaskView:
-    """How far it is, by its own word."""
+    """Return the task with the progress, and the expected end, that it told of itself."""
     left_ms = progressed.left_ms
     return msgspec.structs.replace(
         task,

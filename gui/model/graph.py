@@ -68,7 +68,8 @@ def shape_of(tasks: Iterable[TaskView]) -> tuple[tuple[str, tuple[str, ...]], ..
 
 
 def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> Picture:
-    """Fold, and lay out."""
+    """Return the picture of these tasks: alike ones folded into one box, boxes and arrows laid out.
+    ``names`` are those of datasets, for the arrows."""
     groups = _folded(tasks)
     box_of = {task: key for key, members in groups.items() for task in members}
     by_id = {task.task: task for task in tasks}
@@ -87,7 +88,7 @@ def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> P
 
 
 def closer(picture: Picture) -> Picture:
-    """The same with less between the layers, so that it can be shown larger."""
+    """Return the same picture with less room between the layers, so that it can be shown larger."""
     nearer = (BOX_WIDTH + CLOSE_GAP) / (BOX_WIDTH + LAYER_GAP)
     boxes = tuple(replace(box, x=box.x * nearer) for box in picture.boxes)
     half = BOX_WIDTH / 2
@@ -177,7 +178,8 @@ def _edges(
 
 
 def label_of(producer: TaskView, names: Mapping[str, str] | None = None) -> str:
-    """What flows out of a task: the dataset's name as far as a person can read it."""
+    """Return what flows out of a task: the name of its first dataset, or its size where it has
+    none, and how many more there are; empty where it has no outputs yet."""
     if not producer.outputs:
         return ""
     first = producer.outputs[0]

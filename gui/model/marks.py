@@ -61,7 +61,7 @@ def mark_of_task(task: TaskView) -> Mark:
 
 
 def mark_of_workflow(workflow: WorkflowView) -> Mark:
-    """A workflow that waits for nothing but a person says so."""
+    """Return the mark of a workflow; one in which only a step for a person can go on shows that."""
     counts = workflow.counts
     if workflow.state in ("waiting", "running") and counts.get(TaskState.WAITING):
         busy = any(counts.get(each) for each in (TaskState.RUNNING, TaskState.SCHEDULED))
@@ -76,7 +76,7 @@ def mark_of_workflow(workflow: WorkflowView) -> Mark:
 
 
 def mark_words(mark: Mark) -> str:
-    """The state in a word, for columns and for screen readers."""
+    """Return the mark's state in a word or two, for columns and for screen readers."""
     return {
         Mark.WAITING: tr("waiting"),
         Mark.READY: tr("ready"),
@@ -95,7 +95,7 @@ def task_words(task: TaskView) -> str:
 
 
 def state_words(state: TaskState) -> str:
-    """A task's state in a word, finer than its mark."""
+    """Return a task's state in a word or two, finer than its mark."""
     if state is TaskState.SCHEDULED:
         return tr("fetching inputs")
     return mark_words(_OF_TASK[state])

@@ -34,7 +34,7 @@ class News:
 
 
 def kind_words(kind: NewsKind) -> str:
-    """What a switch says."""
+    """Return what the switch that mutes this kind of news says."""
     return {
         NewsKind.ENDED: tr("A workflow is done"),
         NewsKind.FAILED: tr("A workflow failed"),
@@ -46,7 +46,7 @@ def kind_words(kind: NewsKind) -> str:
 
 
 def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iterator[News]:
-    """What an event is worth."""
+    """Yield the news that an event is worth; none for most events."""
     match event.happening:
         case session.WorkflowEnded(workflow, state, counts):
             name = workflows[workflow].name if workflow in workflows else workflow

@@ -52,7 +52,8 @@ class _Part:
     words: dict[int, list[str]] | None = None
 
     def matching(self, rank: int, typed: list[str]) -> Iterator[tuple[int, TaskView]]:
-        """Those that have all these words, each with its place among all of this rank."""
+        """Yield the tasks of this rank that have all the words, each with its place among all of
+        the rank."""
         tasks = self.ranked.get(rank, ())
         if not typed:
             yield from enumerate(tasks)
@@ -84,9 +85,10 @@ class Queue:
         typed: str = "",
         changed: Set[str] | None = None,
     ) -> list[QueueRow]:
-        """The tasks that are still to be done and have these words, in the order of the flock.
+        """Return the tasks that are still to be done and have the typed words, in the flock's
+        order, ``ROWS_MAX`` at the most.
 
-        ``changed``: only these workflows are other ones than last time; none: nobody knows.
+        ``changed`` names the workflows that are other ones than last time; None: all may be.
         """
         for name in workflows.keys() | self._parts if changed is None else changed:
             self._take(name, workflows.get(name), tasks.get(name, {}).values())

@@ -102,7 +102,8 @@ class Screen:
         }
 
     def fold(self, bundle: Iterable[Notice]) -> Changes:
-        """Take in what came, in its order."""
+        """Take in notices in their order; return what has to be painted anew, or asked for, after
+        them."""
         changes = Changes()
         for notice in bundle:
             self._folds[type(notice)](notice, changes)
@@ -118,7 +119,8 @@ class Screen:
         return [workflow for workflow in self.workflows.values() if is_open(workflow)]
 
     def join_requests(self) -> tuple[JoinRequestView, ...]:
-        """Machines that ask to be let in and wait for an answer that can be given here."""
+        """Return the machines that ask to be let in and wait for an answer; none where this node
+        may not give it."""
         if self.requests is None or not self.requests.may_admit:
             return ()
         return tuple(each for each in self.requests.requests if not each.admitted)
@@ -128,8 +130,8 @@ class Screen:
         return list(self.tasks.get(workflow, {}).values())
 
     def end_ms(self, task: CurrentTask) -> int:
-        """When what a machine has in hand is expected to end, as far as its workflow was read;
-        what machines tell themselves is of when they were asked."""
+        """Return when what a machine has in hand is expected to end; 0 where its workflow was not
+        read or nobody knows."""
         known = self.tasks.get(task.workflow, {}).get(task.task)
         return known.expected_end_ms if known is not None else 0
 

@@ -63,7 +63,8 @@ class Timeline:
 
 
 def recent(screen: Screen) -> list[str]:
-    """The workflows that moved last: those under way, then those that ended, as many as fit."""
+    """Return the ids of the workflows that moved last: those under way, then those that ended,
+    ``RECENT_MAX`` at the most."""
     views = sorted(
         screen.workflows.values(),
         key=lambda view: (view.state == "running", view.ended_ms or view.submitted_ms),
@@ -73,7 +74,8 @@ def recent(screen: Screen) -> list[str]:
 
 
 def timeline_of(tasks: Iterable[TaskRuns], now_s: float) -> Timeline:
-    """Laid out by machine, the names in order."""
+    """Lay the runs out in time: a row for each machine by name, lanes in it for what ran at once.
+    Runs that never began are left out."""
     runs = [
         (run, task)
         for task in tasks
@@ -137,7 +139,8 @@ def _story(
 
 
 def outcome_text(run: RunView) -> str:
-    """How a run ended, in a word or two."""
+    """Return how a run ended or stands, in a word or two, with its own sentence where it has
+    one."""
     said = {
         "Scheduled": tr("fetching inputs"),
         "Running": tr("running"),

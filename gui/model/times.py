@@ -26,7 +26,8 @@ def exact(at_s: float) -> str:
 
 
 def moment(at_s: float, now_s: float) -> str:
-    """A moment of the past: 11:32 today, yesterday 11:32, else the day."""
+    """Return a moment of the past as people say it: 11:32 today, yesterday 11:32, else the day
+    alone."""
     days = _day(now_s) - _day(at_s)
     if days == 0:
         return clock(at_s)
@@ -36,7 +37,7 @@ def moment(at_s: float, now_s: float) -> str:
 
 
 def ago(at_s: float, now_s: float) -> str:
-    """How long ago, in one unit."""
+    """Return how long ago, in seconds or minutes; from an hour and a half on the moment itself."""
     passed_s = max(0.0, now_s - at_s)
     if passed_s < SOON_S:
         return tr("{seconds} s ago", seconds=round(passed_s))
@@ -46,7 +47,7 @@ def ago(at_s: float, now_s: float) -> str:
 
 
 def span(length_s: float) -> str:
-    """A duration in at most two units."""
+    """Return a duration in at most two units."""
     whole = max(0, round(length_s))
     if whole < SOON_S:
         return tr("{seconds} s", seconds=whole)
@@ -61,7 +62,7 @@ def span(length_s: float) -> str:
 
 
 def left(end_s: float, now_s: float) -> str:
-    """The time until an expected end; what is overdue is said as it is."""
+    """Return the time until an expected end, or that it may come any moment when it is overdue."""
     rest_s = end_s - now_s
     if rest_s <= 0:
         return tr("any moment")
@@ -71,7 +72,8 @@ def left(end_s: float, now_s: float) -> str:
 
 
 def countdown(until_s: float, now_s: float) -> str:
-    """Minutes and seconds until a pause ends; hours when it is far."""
+    """Return minutes and seconds until then, hours and minutes from an hour on; 0:00 when it is
+    over."""
     rest = max(0, round(until_s - now_s))
     if rest >= HOUR_S:
         return span(rest)
@@ -79,7 +81,7 @@ def countdown(until_s: float, now_s: float) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """A size as people say it."""
+    """Return a number of bytes as people say it, with a unit of thousands."""
     value, units = float(size_bytes), ("B", "kB", "MB", "GB", "TB")
     for unit in units:
         if value < 1000 or unit == units[-1]:

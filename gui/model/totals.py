@@ -17,7 +17,7 @@ class Totals:
     active: int = 0
 
     def replace(self, before: WorkflowView | None, after: WorkflowView) -> None:
-        """A workflow is another one now, or a new one."""
+        """Count ``after`` in, in place of ``before``; None if the workflow is new."""
         if before is not None:
             self._add(before, -1)
         self._add(after, 1)

@@ -72,7 +72,7 @@ class Tray:
 
 
 def tray_of(screen: Screen, now_s: float) -> Tray:
-    """What the tray shows now."""
+    """Return all that the tray shows now: shape, progress, sentence and menu entries."""
     state = state_of(screen)
     own = _own_tasks(screen)
     permille = sum(task.permille for task in own) // len(own) if own else None
@@ -80,7 +80,8 @@ def tray_of(screen: Screen, now_s: float) -> Tray:
 
 
 def state_of(screen: Screen) -> TrayState:
-    """Trouble before everything; what needs the person before what only runs."""
+    """Return the tray's state: trouble before everything, what needs the person before what only
+    runs."""
     if agent_trouble(screen.absence) is not None:
         return TrayState.TROUBLE
     if gates_waiting(screen) or screen.join_requests():
@@ -100,7 +101,8 @@ def state_of(screen: Screen) -> TrayState:
 
 
 def sentence_of(screen: Screen, now_s: float) -> str:
-    """What this computer does and why, in one sentence: tooltip, side bar, first menu entry."""
+    """Return what this computer does and why, in one sentence: for tool tip, side bar and first
+    menu entry."""
     trouble = agent_trouble(screen.absence)
     if trouble is not None:
         return trouble.sentence
@@ -119,7 +121,8 @@ def sentence_of(screen: Screen, now_s: float) -> str:
 
 
 def is_paused(screen: Screen) -> bool:
-    """By the owner's own word, or as soon as there is an agent to say it to."""
+    """Tell whether this computer is paused by its owner's word; while the agent starts, whether it
+    is to be."""
     if screen.starting:
         return screen.early is not None
     return bool(screen.volunteering and screen.volunteering.paused)
@@ -137,7 +140,8 @@ def programs_waiting(screen: Screen) -> int:
 
 
 def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
-    """The same in tray and window."""
+    """Return the entries that pause, or the one that resumes; the same in tray and window. They are
+    disabled while nobody can be told."""
     able = _can_be_told(screen)
     if is_paused(screen):
         return (Entry(Act.RESUME, _resume_text(screen, now_s), able),)

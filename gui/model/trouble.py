@@ -34,7 +34,8 @@ class Trouble:
 
 
 def agent_trouble(absence: Absent | None) -> Trouble | None:
-    """Nothing while it answers."""
+    """Return what is wrong with the agent, with its remedy; None while it answers, and while it
+    starts."""
     if absence is None or absence.why is Absence.STARTING:
         return None
     match absence.why:
@@ -58,7 +59,8 @@ def agent_trouble(absence: Absent | None) -> Trouble | None:
 
 
 def flock_trouble(screen: Screen) -> Trouble | None:
-    """Machines away while their work may be running twice; or no flock at all."""
+    """Return the trouble of having no flock, or of machines that cannot be reached; None where
+    there is neither, or nothing is known yet."""
     if screen.node is None:
         return None
     if not screen.node.flock:
@@ -82,7 +84,7 @@ def flock_trouble(screen: Screen) -> Trouble | None:
 
 
 def programs_trouble(screen: Screen) -> Trouble | None:
-    """Programs of others that wait for the owner's word."""
+    """Return that programs of others wait for the owner's permission; None where none does."""
     if screen.programs is None:
         return None
     waiting = [each for each in screen.programs.programs if each.here == "waiting"]

@@ -17,7 +17,8 @@ Cells = frozenset[tuple[int, int]]
 
 
 def cells_of(ranges: tuple[Hours, ...]) -> Cells:
-    """Every hour that a range touches; one that ends before it begins goes on the next day."""
+    """Return every hour that a range touches; a range that ends before it begins goes on the next
+    day."""
     cells: set[tuple[int, int]] = set()
     for each in ranges:
         day = DAYS.index(each.day)
@@ -29,7 +30,7 @@ def cells_of(ranges: tuple[Hours, ...]) -> Cells:
 
 
 def ranges_of(cells: Cells) -> tuple[Hours, ...]:
-    """As few ranges as there are runs of hours within each day."""
+    """Return the cells as ranges, one for each run of hours within a day."""
     ranges = []
     for number, day in enumerate(DAYS):
         hour = 0
@@ -45,7 +46,7 @@ def ranges_of(cells: Cells) -> tuple[Hours, ...]:
 
 
 def painted(cells: Cells, first: tuple[int, int], last: tuple[int, int], on: bool) -> Cells:
-    """A rectangle of cells switched on or off."""
+    """Return the cells with the rectangle between two corners switched on or off."""
     days = range(min(first[0], last[0]), max(first[0], last[0]) + 1)
     hours = range(min(first[1], last[1]), max(first[1], last[1]) + 1)
     block = frozenset((day, hour) for day in days for hour in hours)

@@ -27,7 +27,8 @@ def progress_text(workflow: WorkflowView) -> str:
 
 
 def outlook(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> str:
-    """What happens next with it, in a few words; ``tasks`` as far as they are known."""
+    """Return what happens next with a workflow, or how it ended, in a few words; ``tasks`` as far
+    as they are known."""
     match workflow.state:
         case "finished":
             return _ended(tr("done {when}", when="{when}"), workflow, now_s, tr("done"))
@@ -40,7 +41,8 @@ def outlook(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> 
 
 
 def when_tip(workflow: WorkflowView) -> str:
-    """Exact times, for a tool tip."""
+    """Return when it was submitted and by whom, its expected end and its end, exactly, each in a
+    line."""
     lines = [tr("Submitted {when}", when=exact(workflow.submitted_ms / 1000))]
     if workflow.submitter:
         lines.append(tr("by {who} on {host}", who=workflow.submitter, host=workflow.host or "?"))
@@ -52,7 +54,7 @@ def when_tip(workflow: WorkflowView) -> str:
 
 
 def priority_text(priority: int) -> str:
-    """By name where it has one."""
+    """Return a priority's name where it has one, else its number."""
     if priority == PRIORITY_NAMES["interactive"]:
         return tr("interactive")
     if priority == PRIORITY_NAMES["low"]:
@@ -72,7 +74,8 @@ def may_retry(workflow: WorkflowView) -> bool:
 
 
 def task_outlook(task: TaskView, now_s: float) -> str:
-    """What a task's row says beside its state."""
+    """Return what a task's row says beside its state: time left or progress, what a step asks for,
+    when it was done, or why it waits; may be empty."""
     match task.state:
         case TaskState.RUNNING | TaskState.SCHEDULED:
             if task.expected_end_ms:
@@ -89,8 +92,8 @@ def task_outlook(task: TaskView, now_s: float) -> str:
 
 
 def in_order(tasks: Sequence[TaskView]) -> list[TaskView]:
-    """As the author wrote them, the steps of people, which come last, among the others: right before
-    the first that needs them, or else behind the last that they need."""
+    """Return the tasks as the author wrote them, with the steps of people among them: right before
+    the first task that needs them, or else behind the last that they need."""
     steps = [task for task in tasks if not task.gate]
     places = {task.task: float(place) for place, task in enumerate(steps)}
     before: dict[str, float] = {}
@@ -107,7 +110,7 @@ def in_order(tasks: Sequence[TaskView]) -> list[TaskView]:
 
 
 def lasted(task: TaskView, now_s: float) -> str:
-    """How long it ran, or runs so far."""
+    """Return how long a task ran, or runs so far; empty where it has not begun."""
     if not task.begun_ms:
         return ""
     end_s = task.ended_ms / 1000 if task.ended_ms else now_s
@@ -115,7 +118,8 @@ def lasted(task: TaskView, now_s: float) -> str:
 
 
 def retry_from(task: TaskView, tasks: Iterable[TaskView]) -> tuple[str, ...]:
-    """A task and all that depends on it, as far as they can be tried again."""
+    """Return the ids of a task and of all that depends on it, without those that have not ended or
+    ended well."""
     every = list(tasks)
     chosen = {task.task}
     grew = True

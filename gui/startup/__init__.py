@@ -23,7 +23,7 @@ class Login(Protocol):
 
 
 def native_login() -> Login:
-    """For the system that this runs on."""
+    """Return what starts programs at login on this system."""
     if sys.platform == "win32":
         from gui.startup.windows import WindowsLogin, native_registry
 

@@ -6,7 +6,7 @@ import sys
 
 
 def own_command() -> tuple[str, ...]:
-    """Return it, word by word."""
+    """Return the command that starts this program, word by word."""
     if getattr(sys, "frozen", False):
         return (sys.executable,)
     return (sys.executable, "-m", "gui.app")

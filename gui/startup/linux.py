@@ -30,7 +30,7 @@ class LinuxLogin:
         self._file = Path(base) / "autostart" / ENTRY
 
     def enabled(self) -> bool:
-        """A hidden entry is a disabled one."""
+        """Tell whether this program starts at login; an entry that is hidden counts as none."""
         try:
             text = self._file.read_text("utf-8")
         except FileNotFoundError:
@@ -38,7 +38,7 @@ class LinuxLogin:
         return "Hidden=true" not in text
 
     def enable(self) -> None:
-        """Write the entry."""
+        """Write the autostart entry, over one that is there. Raises ``OSError``."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         installed = shutil.which("wingbeat-tray")
         words = (installed,) if installed else own_command()

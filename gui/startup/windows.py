@@ -57,7 +57,7 @@ def _command() -> list[str]:
 
 
 def native_registry() -> Registry:
-    """The real one."""
+    """Return the user's own registry. Raises ``OSError`` on other systems."""
     if sys.platform == "win32":
         from gui.startup.windows_registry import UserRegistry
 

@@ -113,7 +113,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def readable_accent(wanted: str, colours: Colours) -> str:
-    """The system's accent where one can read it on our surfaces, else our own."""
+    """Return the system's accent if it can be read on our surfaces, else our own."""
     surfaces = (colours.surface, colours.backdrop)
     fits = all(contrast(wanted, each) >= TEXT_CONTRAST_MIN for each in surfaces)
     return wanted if fits else colours.accent

@@ -32,7 +32,8 @@ class Look(QObject):
         self._followed = False
 
     def follow(self, application: QApplication) -> None:
-        """From now on the system's colour scheme is ours."""
+        """Give the application our style in the system's colour scheme, now and whenever that
+        changes."""
         application.setStyle("Fusion")
         self._system_accent = application.palette().color(QPalette.ColorRole.Accent).name()
         self._own_accent = self._system_accent.lower() in ("#308cc6", "#0078d4", "#000000")
@@ -43,7 +44,7 @@ class Look(QObject):
         self.show(hints.colorScheme() == Qt.ColorScheme.Dark)
 
     def show(self, dark: bool) -> None:
-        """Light or dark now."""
+        """Set the application's palette and style sheet, light or dark, then emit ``changed``."""
         base = DARK if dark else LIGHT
         accent = base.accent if self._own_accent else readable_accent(self._system_accent, base)
         self.colours = replace(base, accent=accent, on_accent=text_on(accent))
@@ -65,7 +66,7 @@ _LOOK: list[Look] = []
 
 
 def look() -> Look:
-    """The one look of this process."""
+    """Return the one look of this process, made at the first call."""
     if not _LOOK:
         _LOOK.append(Look())
     return _LOOK[0]
@@ -97,7 +98,7 @@ def _scaled(scale: float, weight: QFont.Weight) -> QFont:
 
 
 def palette_of(colours: Colours) -> QPalette:
-    """Qt's palette in our colours."""
+    """Return Qt's palette made of our colours."""
     role = QPalette.ColorRole
     values = {
         role.Window: colours.surface,

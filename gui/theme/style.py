@@ -105,7 +105,7 @@ QFrame[line="true"] { background: $line; border: 0; max-height: 1px; min-height:
 
 
 def style_sheet(colours: Colours) -> str:
-    """The sheet in these colours."""
+    """Return the text of Qt's style sheet in these colours."""
     names = {name: str(getattr(colours, name)) for name in colours.__slots__ if name != "dark"}
     kind = "dark" if colours.dark else "light"
     pictures = {name: _picture(f"{name}_{kind}.svg") for name in ("tick", "arrow")}

@@ -16,7 +16,8 @@ ALIASES = "tr+=tr_n"
 
 
 def main() -> int:
-    """Extract, then compile."""
+    """Bring every catalogue up to date with the sources and compile it. Return the code of the
+    first command that fails, else 0."""
     tools = Path(sys.executable).parent
     files = sorted(str(path.relative_to(SOURCES.parent)) for path in SOURCES.rglob("*.py"))
     for catalogue in sorted(FOLDER.glob("wingbeat_*.ts")):

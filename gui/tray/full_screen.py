@@ -34,7 +34,8 @@ class WindowsFullScreen:
         self._ask.restype = ctypes.c_long
 
     def now(self) -> bool:
-        """Busy, a full-screen program, or a presentation."""
+        """Tell whether the shell says that a program fills the screen, gives a presentation or is
+        busy; false if it does not say."""
         state = ctypes.c_int(0)
         if self._ask(ctypes.byref(state)) != 0:
             return False
@@ -42,7 +43,8 @@ class WindowsFullScreen:
 
 
 def native_full_screen() -> FullScreen:
-    """For the system that this runs on."""
+    """Return what watches for full screen on this system; where it cannot be known, one that never
+    sees any."""
     if sys.platform == "win32":
         return WindowsFullScreen(ctypes.windll.shell32)
     from gui.tray.full_screen_x11 import X11FullScreen, x11_libraries

@@ -15,7 +15,8 @@ WORDS_MAX = 64
 
 
 def x11_libraries() -> tuple[Any, Any] | None:
-    """The library and an open display; none where there is no X11."""
+    """Load X11 and open the display; return the library and the display, or None where there is no
+    X11."""
     if not os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return None
     try:
@@ -55,7 +56,8 @@ class X11FullScreen:
         self._full = x11.XInternAtom(display, b"_NET_WM_STATE_FULLSCREEN", FALSE)
 
     def now(self) -> bool:
-        """A window that is gone while it is asked for is not looked at: the root is asked first."""
+        """Tell whether the active window is full screen; false where there is none. The root is
+        asked for it first, so that a window that is gone is not asked."""
         active = self._words(self._x11.XDefaultRootWindow(self._display), self._active)
         if not active or not active[0]:
             return False

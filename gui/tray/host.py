@@ -19,7 +19,7 @@ SELECTION = b"_NET_SYSTEM_TRAY_S0"
 
 
 def tray_host_there() -> bool:
-    """On this system, now."""
+    """Tell whether the desktop has a place for tray icons now."""
     if sys.platform == "linux" and not (_on_the_bus() or _in_a_panel()):
         return False
     return QSystemTrayIcon.isSystemTrayAvailable()

@@ -71,7 +71,8 @@ class TrayIcon(QObject):
         return self.icon is not None and self.icon.isVisible() and self._available()
 
     def refresh(self) -> None:
-        """What holds now; nothing is painted that looks the same."""
+        """Show what the model says now in icon, tool tip and menu; nothing is painted that looks
+        the same."""
         tray = tray_of(self._desk.screen, time.time())
         if tray == self.shown:
             return
@@ -88,7 +89,8 @@ class TrayIcon(QObject):
         fill(self.menu, tray.entries, self._press)
 
     def tell(self, news: News) -> None:
-        """Unless it is muted, or somebody watches a film."""
+        """Show news as a message. It is dropped if its kind is muted, a program fills the screen,
+        or another machine asked to join a moment ago."""
         if self.icon is None or not settings.news_wanted(news.kind):
             return
         if not self._full_screen.now() and not self._again(news):
@@ -107,7 +109,7 @@ class TrayIcon(QObject):
         return False
 
     def hide(self) -> None:
-        """At the end."""
+        """Take the icon away and stop looking for a place for it."""
         self._timer.stop()
         self._looking.stop()
         if self.icon is not None:

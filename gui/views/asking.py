@@ -56,13 +56,14 @@ class NearbyFlocks(QWidget):
         lay.addLayout(bottom)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks: listen to the network."""
+        """Listen to the network, unless flocks are listed already."""
         super().showEvent(event)
         if not self._flocks:
             self.look()
 
     def look(self) -> None:
-        """Ask again."""
+        """Ask the agent which flocks are on the network; ``tell`` shows the answer. Does nothing
+        while it listens already."""
         if self._looking:
             return
         self._looking = True
@@ -81,7 +82,8 @@ class NearbyFlocks(QWidget):
         return self.current() or (askable[0] if len(askable) == 1 else None)
 
     def tell(self, reply: NearbyReply) -> None:
-        """These are there."""
+        """Show these flocks instead of those before; what the person has chosen stays chosen if it
+        is still there."""
         self._looking = False
         self.again.setEnabled(True)
         before = self.current()
@@ -143,7 +145,8 @@ class AskPanel(QWidget):
         lay.addStretch(1)
 
     def tell(self, view: AskView) -> None:
-        """What has become of it; the end is told once."""
+        """Show what has become of the request. When its state changes to an end, ``joined`` or
+        ``over`` is emitted, once."""
         before, self._view = self._view, view
         self.heading.setText(tr("Asking {flock} to let this computer in", flock=view.flock))
         self.words.setText(

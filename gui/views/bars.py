@@ -50,7 +50,7 @@ class Bar(QWidget):
     def say(
         self, sentence: str, help_text: str = "", act: Callable[[], object] | None = None
     ) -> None:
-        """Show a sentence."""
+        """Show a sentence, with a button that calls ``act`` if ``help_text`` gives it a text."""
         self.sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self._act = act or _nothing
@@ -78,7 +78,8 @@ class TroubleBar(Bar):
         self.away.clicked.connect(self._away)
 
     def tell(self, trouble: Trouble | None) -> None:
-        """This trouble, or none."""
+        """Show this trouble, unless the person has put it away; None hides the bar and forgets what
+        was put away."""
         self._trouble = trouble
         if trouble is None:
             self._put_away = None
@@ -111,14 +112,15 @@ class UndoBar(Bar):
         return self._timer.isActive()
 
     def begin(self, sentence: str, do: Callable[[], object], undo: Callable[[], object]) -> None:
-        """``do`` is called in ten seconds, or at once if something else begins."""
+        """Show the sentence and call ``do`` in ten seconds, or ``undo`` instead if the person takes
+        it back. What waited from before is done at once."""
         self.now()
         self._do, self._undo, self._left_s, self._sentence = do, undo, UNDO_S, sentence
         self.say(self._text(), tr("Undo"), self.take_back)
         self._timer.start()
 
     def take_back(self) -> None:
-        """It is not done."""
+        """Call ``undo`` instead of what waits, and hide; does nothing if nothing waits."""
         if self._timer.isActive():
             self._timer.stop()
             self._do = _nothing
@@ -126,7 +128,7 @@ class UndoBar(Bar):
             self._undo()
 
     def now(self) -> None:
-        """Do it without waiting."""
+        """Do what waits without waiting longer, and hide; does nothing if nothing waits."""
         if self._timer.isActive():
             self._timer.stop()
             self.hide()

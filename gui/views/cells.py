@@ -28,7 +28,7 @@ class Cells(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Background, then what the column has."""
+        """Paint one cell: its background, then the column's bar, or its mark and text."""
         colours = look().colours
         rect = QRect(option.rect)
         state = option.state

@@ -73,7 +73,7 @@ def _progress_columns() -> tuple[Column, ...]:
 
 
 def workflow_columns(screen: Screen) -> tuple[Column, ...]:
-    """As an operator reads them: which, how far, what next, how urgent, whose."""
+    """Return the columns of the workflows: which, how far, what next, how urgent, whose."""
 
     def next_for(view: WorkflowView, now_s: float) -> str:
         named = view.gates or view.state == "failed"
@@ -159,7 +159,7 @@ def _task_state_columns() -> tuple[Column, ...]:
 
 
 def task_columns() -> tuple[Column, ...]:
-    """The tasks of one workflow."""
+    """Return the columns of one workflow's tasks."""
     return (
         *_task_state_columns(),
         Column(
@@ -225,7 +225,7 @@ def _queue_state_columns() -> tuple[Column, ...]:
 
 
 def queue_columns() -> tuple[Column, ...]:
-    """What runs where, and what waits and why."""
+    """Return the columns of the queue: what runs where, and what waits and why."""
     return (
         *_queue_state_columns(),
         Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90, narrow=80),
@@ -280,7 +280,7 @@ def _machine_state_columns() -> tuple[Column, ...]:
 
 
 def machine_columns() -> tuple[Column, ...]:
-    """The machines of the flock."""
+    """Return the columns of the flock's machines."""
     return (
         *_machine_state_columns(),
         Column(

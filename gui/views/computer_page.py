@@ -51,7 +51,8 @@ READ_WORTH_SAYING_S = 10.0
 
 
 def source_words(source: str) -> str:
-    """What a source looks at, in the person's words; an unknown one by its own name."""
+    """Return what a source of presence looks at, in the person's words; an unknown one by its own
+    name."""
     return {
         "last input": tr("Last input"),
         "sessions": tr("Sessions"),
@@ -194,7 +195,8 @@ class ComputerPage(QScrollArea):
     # -- telling -----------------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """One bundle."""
+        """Show what the model says after these changes; without an agent that was read, the
+        controls are disabled."""
         screen = self._desk.screen
         if self.isVisible() or changes.volunteering or changes.connection:
             self.sentence.setText(sentence_of(screen, time.time()))
@@ -205,7 +207,7 @@ class ComputerPage(QScrollArea):
             self.tell(screen.volunteering)
 
     def widget_enabled(self, able: bool) -> None:
-        """Without an agent nothing can be set."""
+        """Enable or disable all controls of this page; the hours only where they count."""
         for each in (*self.modes.values(), *self._controls()):
             each.setEnabled(able)
         self.week.setEnabled(able and not self.modes["always"].isChecked())
@@ -215,7 +217,8 @@ class ComputerPage(QScrollArea):
         self.sentence.setText(sentence_of(self._desk.screen, time.time()))
 
     def tell(self, view: VolunteeringView) -> None:
-        """What holds now; controls that the person is changing are left alone."""
+        """Show the rules and sources of now. Controls that the person is changing are left
+        alone."""
         same = self._view is not None and self._view.rules == view.rules
         self._view = view
         self._tell_sources(view.sources)

@@ -75,7 +75,8 @@ class ViewContext(QObject):
             self._say_early(self.screen.early)
 
     def attend(self, workflow: str) -> None:
-        """Somebody looks at this workflow: what events do not tell of it is read again."""
+        """Have this workflow's tasks read, now and whenever events make them stale, instead of
+        those of the one before."""
         self._attended = workflow
         if workflow not in self.screen.tasks:
             self.bridge.want(workflow)
@@ -105,7 +106,8 @@ class ViewContext(QObject):
         params: P,
         done: Callable[[R], object] | None = None,
     ) -> None:
-        """A wish of a person; what fails is said where sentences are said."""
+        """Ask the agent what a person wishes; ``done`` is called with the reply, ``failed`` is
+        emitted with a sentence if it fails."""
         self.bridge.ask(asker, method, params, done, self.failed.emit)
 
     def want_names(self, workflow: str) -> None:
@@ -150,7 +152,8 @@ class ViewContext(QObject):
         self.ask(self, GATE, Gate(task, outputs), self._wished)
 
     def press(self, entry: Entry) -> bool:
-        """What an entry of the pause menu means; false where it is none of those."""
+        """Ask the agent for what an entry of the pause menu means; return false where the entry is
+        none of those."""
         match entry.act:
             case Act.PAUSE:
                 self._volunteering(PAUSE, Pause(for_s=entry.length_s))

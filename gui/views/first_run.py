@@ -311,7 +311,8 @@ class FirstRun(QDialog):
         self.accept()
 
     def done(self, result: int) -> None:
-        """However it ends, it does not come again."""
+        """Close, and remember that the first run is over however it ended; then emit
+        ``done_with``."""
         settings.finish_first_run()
         self._desk.changed.disconnect(self._changed)
         super().done(result)

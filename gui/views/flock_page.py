@@ -105,7 +105,7 @@ class FlockPage(QWidget):
         lay.addWidget(self.tabs, 1)
 
     def refresh(self, changes: Changes) -> None:
-        """One bundle."""
+        """Show what the model says, if machines, members or the connection changed."""
         if not (changes.flock or changes.node or changes.everything or changes.connection):
             return
         screen = self._desk.screen
@@ -136,7 +136,8 @@ class FlockPage(QWidget):
             self.menu_at(event.globalPos())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """The menu of the chosen machine."""
+        """Open the menu of the chosen machine at this place, and return it; None if none is
+        chosen."""
         machine: Machine | None = self.table.current()
         if machine is None:
             return None

@@ -42,7 +42,7 @@ class Flow(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Of all lines."""
+        """Return the height of all lines that this width needs."""
         lines = self._lines(width)
         heights = [max(each.sizeHint().height() for each in line) for line in lines]
         return sum(heights) + self.spacing() * max(0, len(lines) - 1)
@@ -52,7 +52,7 @@ class Flow(QLayout):
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        """Each part has to fit into a line."""
+        """Return the size of the largest part, for each has to fit into a line."""
         size = QSize()
         for each in self._items:
             if each.isEmpty():
@@ -61,7 +61,7 @@ class Flow(QLayout):
         return size
 
     def setGeometry(self, rect: QRect) -> None:
-        """From the left, line by line."""
+        """Place the parts from the left, line by line."""
         super().setGeometry(rect)
         top = rect.top()
         for line in self._lines(rect.width()):

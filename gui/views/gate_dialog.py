@@ -108,7 +108,8 @@ class GateDialog(QDialog):
     # -- what is chosen ----------------------------------------------------------------------
 
     def offer(self, paths: list[Path]) -> None:
-        """Files, in whatever order; each finds its place, or it is said that there is none."""
+        """Attach files, each at the name that it bears or a free one; say so if one has no place or
+        does not exist. Does nothing while files are sent."""
         if self._sending is not None:
             return
         self.fault.hide()
@@ -205,7 +206,7 @@ class GateDialog(QDialog):
     # -- sending -----------------------------------------------------------------------------
 
     def send(self) -> None:
-        """All files, then the word that it is done."""
+        """Send all files, then mark the gate done; progress and failure are shown here."""
         paths, gate, kept = self.attaching.paths, self._gate.task, self._kept
         self.fault.hide()
         self.progress.setValue(0)
@@ -244,7 +245,7 @@ class GateDialog(QDialog):
         self._tell()
 
     def done(self, result: int) -> None:
-        """However it ends, nothing goes on being sent."""
+        """Close, and call off what is being sent, however it ends."""
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
@@ -270,7 +271,7 @@ class GateDialog(QDialog):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """They are attached, not submitted."""
+        """Attach the files that were dropped; they are not submitted."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
         self.offer(paths)

@@ -46,7 +46,8 @@ class GraphBuilding(QObject):
         return self._timer.isActive()
 
     def begin(self, tasks: Mapping[str, TaskView]) -> None:
-        """The graph of these tasks, instead of any other."""
+        """Build the graph of these tasks, instead of any other: a small one before this returns, a
+        large one step by step."""
         self._timer.stop()
         views = list(tasks.values())
         if len(views) + len(self.boxes) <= AT_ONCE_MAX:
@@ -57,7 +58,7 @@ class GraphBuilding(QObject):
         self._timer.start()
 
     def move(self, picture: Picture) -> None:
-        """The items there are, to where they stand in this picture of the same graph."""
+        """Move the items to where they stand in this picture, which has to be of the same graph."""
         boxes = {box.key: box for box in picture.boxes}
         for box in picture.boxes:
             self.boxes[box.key].move(box)

@@ -71,7 +71,7 @@ class BoxItem(QGraphicsObject):
         self.setPos(box.x, box.y)
 
     def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> bool:
-        """The states of now; repaints only if they look different, and says whether they do."""
+        """Take the states of now; repaint, and return true, only if they look different."""
         own = [tasks[each] for each in self.box.tasks if each in tasks]
         same = len(own) == len(self.tasks) and all(map(is_, own, self.tasks))
         if own and same and self.mark not in _TIMED:
@@ -101,7 +101,8 @@ class BoxItem(QGraphicsObject):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        """Border in the colour of the state, which the mark tells by its shape."""
+        """Paint the box, in the colour of its state, with less in it and larger letters the farther
+        away it is."""
         colours = look().colours
         rect = QRectF(0, 0, BOX_WIDTH, BOX_HEIGHT)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -232,7 +233,7 @@ class ArrowItem(QGraphicsPathItem):
         self.setToolTip(self.label)
 
     def move(self, arrow: Arrow, source: Box, target: Box) -> None:
-        """Between these places from now on."""
+        """Lead the arrow between these boxes from now on."""
         self.prepareGeometryChange()
         self.arrow = arrow
         self._end = QPointF(target.x, target.y + BOX_HEIGHT / 2)
@@ -244,7 +245,7 @@ class ArrowItem(QGraphicsPathItem):
         self._room = round(first - begin.x() - 12)
 
     def tell(self, label: str) -> None:
-        """What flows, once it is known."""
+        """Name what flows, and repaint if that is another name."""
         if label != self.label:
             self.label = label
             self.setToolTip(label)
@@ -257,7 +258,8 @@ class ArrowItem(QGraphicsPathItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        """A thin line in the colour of lines, strong enough to be seen."""
+        """Paint a thin line with a head, and the label where one is near and there is room for
+        it."""
         colours = look().colours
         painter.setPen(QPen(QColor(colours.waiting), 1.25))
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -92,7 +92,8 @@ class GraphView(QGraphicsView):
         self._colours()
 
     def tell(self, tasks: Mapping[str, TaskView], names: Mapping[str, str] | None = None) -> None:
-        """These tasks, in these states; ``names`` of datasets, for the arrows."""
+        """Show these tasks in their states; the graph is built anew only when its shape is another
+        one. ``names`` are those of datasets, for the arrows."""
         self._tasks, self._names = tasks, names
         shape = shape_of(tasks.values())
         if shape != self._shape:
@@ -103,7 +104,8 @@ class GraphView(QGraphicsView):
             self._retell()
 
     def choose(self, task: str) -> None:
-        """Select the box of a task, without telling."""
+        """Select the box of a task and bring it into sight, without emitting ``chosen``; select
+        none if it has no box."""
         self.scene().blockSignals(True)
         self.scene().clearSelection()
         self._meant = task
@@ -120,7 +122,8 @@ class GraphView(QGraphicsView):
         self._fit(ZOOM_MIN)
 
     def settle(self) -> None:
-        """All of it if that can be read; else as much as can be, around what is most urgent."""
+        """Show all of it if that can be read; else as much as can be, around the chosen task or
+        what is most urgent."""
         self._come_closer()
         few = len(self.boxes) <= READABLE_BOXES_MAX
         if self._fit(READABLE_ZOOM_MIN if few else ZOOM_MIN):
@@ -198,7 +201,7 @@ class GraphView(QGraphicsView):
         self._zoom(ZOOM_STEP if event.angleDelta().y() > 0 else 1 / ZOOM_STEP)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Plus, minus and nought; arrows walk along the edges."""
+        """Zoom with plus and minus, fit with nought, walk along the edges with the arrows."""
         match event.key():
             case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
                 self._zoom(ZOOM_STEP)
@@ -212,7 +215,7 @@ class GraphView(QGraphicsView):
                 super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What is under the mouse is meant; the page has the menu."""
+        """Choose the box under the mouse, and leave the menu to the page."""
         item = self.itemAt(event.pos())
         if event.reason() == QContextMenuEvent.Reason.Mouse and isinstance(item, BoxItem):
             self.scene().clearSelection()
@@ -220,7 +223,7 @@ class GraphView(QGraphicsView):
         event.ignore()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Dragged by hand: it stays where it was put."""
+        """Pan; what was dragged by hand is not fitted by itself any more."""
         super().mouseMoveEvent(event)
         if event.buttons() & Qt.MouseButton.LeftButton:
             self.stay()
@@ -230,25 +233,25 @@ class GraphView(QGraphicsView):
         self._by_hand = True
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open the log of what is under the mouse."""
+        """Emit ``opened`` with the tasks of the box under the mouse, if one is there."""
         item = self.itemAt(event.position().toPoint())
         if isinstance(item, BoxItem):
             self.opened.emit(item.box.tasks)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Who walks by keys sees that the graph has them now, before any box is chosen."""
+        """Draw a ring if keys led here: they work from now on, though no box is chosen yet."""
         super().focusInEvent(event)
         self._ringed = event.reason() in WALKED
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """They are elsewhere."""
+        """Take the ring away, for the keys are elsewhere."""
         super().focusOutEvent(event)
         self._ringed = False
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The graph, and a line around it where that helps."""
+        """Paint the graph, with a ring around it while keys led here."""
         super().paintEvent(event)
         if self._ringed:
             painter = QPainter(self.viewport())
@@ -256,7 +259,7 @@ class GraphView(QGraphicsView):
             painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fitted stays fitted; buttons and map keep their corners."""
+        """Keep buttons and map in their corners, and fit again what was fitted."""
         super().resizeEvent(event)
         self._place_corners()
         if self._by_hand:
@@ -265,7 +268,7 @@ class GraphView(QGraphicsView):
             self.settle()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Only now the size is right."""
+        """Fit the graph, for only now its size is right; what was moved by hand stays."""
         super().showEvent(event)
         if not self._by_hand:
             self.settle()
@@ -399,7 +402,7 @@ class MiniMap(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """All of it, and where in it one is."""
+        """Paint all boxes as dots, and a frame around what the graph shows."""
         colours = look().colours
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(colours.backdrop))

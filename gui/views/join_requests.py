@@ -39,7 +39,8 @@ class JoinRequests(QWidget):
         self.hide()
 
     def tell(self, reply: RequestsReply | None) -> None:
-        """Made anew only when they are others."""
+        """Show a card for each request, if they are others than those shown; hide where there is
+        none. ``left`` is emitted first if the keyboard is here."""
         if reply == self._shown:
             return
         self._shown = reply

@@ -107,7 +107,7 @@ class LogPage(QWidget):
         lay.addWidget(self.text, 1)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Read while somebody looks."""
+        """Begin to follow the log, for somebody looks."""
         super().showEvent(event)
         self._tell_machines()
         self._begin()
@@ -218,7 +218,8 @@ async def follow_agent_log(
     wish: AgentLog,
     took: Callable[[AgentLogReply], object],
 ) -> None:
-    """The last lines, then each as it is written, until it is called off."""
+    """Tell ``took`` the last lines, then each as it is written, until this is called off. Raises
+    ``ClientError``."""
     reply = await client.call(AGENT_LOG, wish)
     took(reply)
     while True:
@@ -231,7 +232,7 @@ async def follow_agent_log(
 
 
 def severities() -> tuple[tuple[Severity, str], ...]:
-    """From the least on."""
+    """Return the severities with their words, from the least on."""
     return (
         ("debug", tr("Everything")),
         ("info", tr("Events")),
@@ -246,7 +247,8 @@ def line_text(line: LogLine) -> str:
 
 
 def log_field(name: str, accessible: str) -> QPlainTextEdit:
-    """Monospaced, read only, with an end."""
+    """Return a field for many lines that can only be read, in letters of one width; the oldest
+    lines fall out."""
     field = QPlainTextEdit()
     field.setObjectName(name)
     field.setAccessibleName(accessible)
@@ -268,7 +270,7 @@ def log_field(name: str, accessible: str) -> QPlainTextEdit:
 
 
 def append(field: QPlainTextEdit, lines: Sequence[LogLine]) -> None:
-    """At the end; scrolls along only if the end is in sight."""
+    """Add lines at the end of the field, and scroll along if the end was in sight."""
     bar = field.verticalScrollBar()
     at_end = bar.value() >= bar.maximum() - 4
     cursor = QTextCursor(field.document())
@@ -294,7 +296,8 @@ def _letters(severity: str) -> QTextCharFormat:
 
 
 def export_text(parent: QWidget, text: str, name: str, failed: Callable[[str], object]) -> None:
-    """Ask where, and write."""
+    """Ask the person for a file and write the text into it; ``failed`` is called with a sentence if
+    that cannot be done."""
     proposed = str(Path.home() / name)
     chosen, _ = QFileDialog.getSaveFileName(parent, tr("Export the log"), proposed)
     if chosen and not is_gone(parent):

@@ -23,7 +23,8 @@ _ICONS = {
 
 
 def fill(menu: QMenu, entries: tuple[Entry, ...], act: Callable[[Entry], object]) -> None:
-    """Make the menu say this; texts alone are changed in place, so an open menu stays open."""
+    """Make the menu show these entries; texts alone are changed in place, so an open menu stays
+    open."""
     shape = tuple((entry.act, entry.length_s, len(entry.parts)) for entry in entries)
     if menu.property("shape") == repr(shape):
         _retell(menu, entries)
@@ -35,7 +36,7 @@ def fill(menu: QMenu, entries: tuple[Entry, ...], act: Callable[[Entry], object]
 
 
 def context_menu(parent: QWidget, name: str) -> QMenu:
-    """For one time; nothing is left of it when it is shut."""
+    """Return an empty menu for one time; nothing is left of it when it is shut."""
     menu = QMenu(parent)
     menu.setObjectName(name)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -43,7 +44,7 @@ def context_menu(parent: QWidget, name: str) -> QMenu:
 
 
 def add_copy(menu: QMenu, text: str) -> None:
-    """By what commands and logs call it."""
+    """Add an entry that copies an id, by which commands and logs call the thing."""
     copy = menu.addAction(icon("copy"), tr("Copy id"))
     copy.setObjectName("copy")
     copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(text))

@@ -43,7 +43,7 @@ class Outputs(QWidget):
         self.setObjectName("outputs")
 
     def tell(self, task: TaskView | None) -> None:
-        """Made anew only when they are others."""
+        """Show the results of this task, a row for each; hide where there is none."""
         outputs = task.outputs if task is not None else ()
         self.setVisible(bool(outputs))
         if outputs == self._shown:
@@ -83,7 +83,8 @@ class Outputs(QWidget):
         return holder
 
     def open_first(self, task: TaskView) -> None:
-        """Open the first result that is more than a name."""
+        """Fetch and open the first result that is more than a name; does nothing if there is
+        none."""
         for each in task.outputs:
             if not each.external:
                 self._open(each)
@@ -114,7 +115,8 @@ class Outputs(QWidget):
 
 
 async def fetched(client: Client, dataset: Dataset, folder: Path) -> Path:
-    """Bring a dataset into a folder; where it is there. Raises ``ClientError`` or ``OSError``."""
+    """Write a dataset into a folder and return the path of the file or folder there. Raises
+    ``ClientError`` or ``OSError``."""
     reply = await client.call(DATASET_FILES, DatasetFiles(dataset.dataset, limit=FILES_MAX))
     name = _plain_name(reply.name) or short_dataset(dataset.dataset)
     top = folder / name

@@ -42,7 +42,7 @@ def button(
     primary: bool = False,
     flat: bool = False,
 ) -> QPushButton:
-    """A push button with a verb on it."""
+    """Return a push button that calls ``act``; ``name`` is for tests, ``text`` for people."""
     made = QPushButton(text)
     made.setObjectName(name)
     made.setAccessibleName(text)
@@ -58,7 +58,8 @@ def button(
 
 
 def tool(text: str, name: str, act: Callable[[], object], icon_name: str) -> QToolButton:
-    """A button that is an icon; what it does is its tool tip and its name."""
+    """Return a button that is an icon and calls ``act``; ``text`` is its tool tip and what screen
+    readers say."""
     made = QToolButton()
     made.setObjectName(name)
     made.setAccessibleName(text)
@@ -70,7 +71,7 @@ def tool(text: str, name: str, act: Callable[[], object], icon_name: str) -> QTo
 
 
 def title(text: str) -> QLabel:
-    """The name of a place."""
+    """Return a label for the name of a place."""
     made = QLabel(text)
     made.setFont(title_font())
     made.setTextFormat(Qt.TextFormat.PlainText)
@@ -78,7 +79,7 @@ def title(text: str) -> QLabel:
 
 
 def strong(text: str = "") -> QLabel:
-    """A heading within a place."""
+    """Return a label for a heading within a place."""
     made = QLabel(text)
     made.setFont(strong_font())
     made.setTextFormat(Qt.TextFormat.PlainText)
@@ -86,7 +87,7 @@ def strong(text: str = "") -> QLabel:
 
 
 def quiet(text: str = "", *, small: bool = False, wrap: bool = False) -> QLabel:
-    """What is beside the point, but readable."""
+    """Return a label for what is beside the point, in paler letters."""
     made = QLabel(text)
     made.setProperty("quiet", True)
     made.setTextFormat(Qt.TextFormat.PlainText)
@@ -97,7 +98,7 @@ def quiet(text: str = "", *, small: bool = False, wrap: bool = False) -> QLabel:
 
 
 def label(text: str = "", *, wrap: bool = True) -> QLabel:
-    """Plain text that can be selected and copied."""
+    """Return a label with plain text that can be selected and copied."""
     made = QLabel(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setWordWrap(wrap)
@@ -106,21 +107,21 @@ def label(text: str = "", *, wrap: bool = True) -> QLabel:
 
 
 def line() -> QFrame:
-    """A thin line across."""
+    """Return a thin line across."""
     made = QFrame()
     made.setProperty("line", True)
     return made
 
 
 def spring() -> QWidget:
-    """Pushes what follows to the end."""
+    """Return a widget that is empty and pushes what follows to the end."""
     made = QWidget()
     made.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     return made
 
 
 def filter_field(name: str, act: Callable[[str], object]) -> QLineEdit:
-    """Ctrl+F leads here; Esc empties it."""
+    """Return a field for typed words that calls ``act`` with them at each change."""
     field = QLineEdit()
     field.setObjectName(name)
     field.setPlaceholderText(tr("Filter …"))
@@ -134,7 +135,7 @@ def filter_field(name: str, act: Callable[[str], object]) -> QLineEdit:
 
 
 def tab_widget(name: str, text: str) -> QTabWidget:
-    """Tabs that a screen reader can name."""
+    """Return tabs without pages yet, that a screen reader can name."""
     made = QTabWidget()
     made.setObjectName(name)
     made.setDocumentMode(True)
@@ -144,7 +145,7 @@ def tab_widget(name: str, text: str) -> QTabWidget:
 
 
 def number_field(name: str, least: int, most: int) -> QSpinBox:
-    """A number between these."""
+    """Return a field for a number between these."""
     made = QSpinBox()
     made.setObjectName(name)
     made.setRange(least, most)
@@ -158,7 +159,7 @@ def pad(field: QAbstractSpinBox) -> None:
 
 
 def clear(lay: QLayout) -> None:
-    """Take out what is in it, and out of sight, before it is made anew."""
+    """Take all widgets out of the layout, out of sight at once, and delete them."""
     while (item := lay.takeAt(0)) is not None:
         if (widget := item.widget()) is not None:
             widget.setParent(None)
@@ -174,7 +175,8 @@ def has_keyboard(widget: QWidget) -> bool:
 def action(
     owner: QWidget, text: str, key: str, act: Callable[[], object], name: str = ""
 ) -> QAction:
-    """A shortcut that works while its owner is shown, wherever in the window the keyboard is."""
+    """Add a shortcut to its owner and return it; it works while the owner is shown, wherever in the
+    window the keyboard is."""
     made = QAction(text, owner)
     made.setObjectName(name)
     made.setShortcut(QKeySequence(key))
@@ -185,7 +187,7 @@ def action(
 
 
 def row(*parts: QWidget, spacing: int = GRID) -> QHBoxLayout:
-    """Side by side."""
+    """Return a layout with the parts side by side."""
     lay = QHBoxLayout()
     lay.setContentsMargins(0, 0, 0, 0)
     lay.setSpacing(spacing)
@@ -195,7 +197,7 @@ def row(*parts: QWidget, spacing: int = GRID) -> QHBoxLayout:
 
 
 def form_row(form: QFormLayout, text: str, control: QWidget) -> None:
-    """A line of a form, its label level with its control."""
+    """Add a line to a form, its label level with its control."""
     said = QLabel(text)
     said.setBuddy(control)
     said.setMinimumHeight(control.sizeHint().height())
@@ -204,7 +206,7 @@ def form_row(form: QFormLayout, text: str, control: QWidget) -> None:
 
 
 def column(*parts: QWidget, spacing: int = GRID, margin: int = 0) -> QVBoxLayout:
-    """One below the other."""
+    """Return a layout with the parts one below the other."""
     lay = QVBoxLayout()
     lay.setContentsMargins(margin, margin, margin, margin)
     lay.setSpacing(spacing)

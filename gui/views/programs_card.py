@@ -20,7 +20,7 @@ ROWS_SHOWN_MAX = 8
 
 
 def here_words(view: ProgramView) -> str:
-    """What this computer does with a program."""
+    """Return what this computer does with a program, in a few words."""
     if view.here is None:
         return tr("not here")
     return {
@@ -69,7 +69,7 @@ class ProgramsCard(QFrame):
         self.tell(None)
 
     def tell(self, reply: ProgramsReply | None) -> None:
-        """What there is now."""
+        """Show these programs, those that wait for a word first; None: nothing is known of any."""
         programs = reply.programs if reply is not None else ()
         self.rows.show(programs)
         self.table.setVisible(bool(programs))

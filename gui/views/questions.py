@@ -11,7 +11,8 @@ from gui.words import tr, tr_n
 
 
 def ask_to_leave(parent: QWidget, leave: Callable[[], object]) -> QMessageBox:
-    """Leave the flock?"""
+    """Ask whether to leave the flock; ``leave`` is called on a yes. Returns at once, with the open
+    box."""
     box = _box(parent, "leaveBox", tr("Leave the flock?"))
     box.setInformativeText(
         tr("This computer forgets its key and works alone. To come back it has to be invited.")
@@ -30,7 +31,8 @@ def ask_to_quit(
     quit_now: Callable[[], object],
     after: Callable[[], object],
 ) -> QMessageBox:
-    """Quit; what becomes of what runs here?"""
+    """Ask what becomes of what runs here: ``quit_now`` or ``after`` is called by the answer, or
+    neither. Returns at once, with the open box."""
     box = _box(parent, "quitBox", tr("Quit Wingbeat?"))
     if not hosted:
         box.setInformativeText(

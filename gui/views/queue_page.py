@@ -121,7 +121,8 @@ class QueuePage(QWidget):
             self.menu_at(event.globalPos())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """The menu of the chosen row; what needs its workflow's place leads there first."""
+        """Open the menu of the chosen task at this place, and return it; None if none is chosen.
+        What needs the workflow's page leads there first."""
         each: QueueRow | None = self.table.current()
         if each is None:
             return None

@@ -31,7 +31,8 @@ class Scrolled(QScrollArea):
 
 
 def keep_on_screen(window: QWidget, least: tuple[int, int]) -> None:
-    """Not larger than its screen, and not smaller than this unless the screen is."""
+    """Make the window no larger than its screen, and let it get no smaller than this, unless the
+    screen is."""
     room = window.screen().availableSize() - FRAME_SIZE_MAX
     window.setMinimumSize(QSize(*least).boundedTo(room))
     window.resize(window.size().boundedTo(room))

@@ -100,7 +100,7 @@ class Rows(QAbstractTableModel):
         return len(self._all) - len(self._rows)
 
     def tick(self) -> None:
-        """Time has passed: texts may read differently."""
+        """Have all texts shown anew, for time has passed."""
         if self._rows:
             last = self.index(len(self._rows) - 1, len(self.columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last, [Qt.ItemDataRole.DisplayRole])
@@ -116,7 +116,8 @@ class Rows(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, tip and alignment; the delegate asks the columns themselves."""
+        """Return a cell's text, tip or alignment for Qt, None for other roles; what is painted asks
+        the columns themselves."""
         row, column = self._rows[index.row()], self.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row, time.time())
@@ -134,7 +135,7 @@ class Rows(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        """Titles."""
+        """Return a column's title, or its alignment, for Qt; None for all else."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -149,7 +150,7 @@ class Rows(QAbstractTableModel):
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """-1: in the order in which the rows are given."""
+        """Sort by this column from now on; -1: as the rows are given."""
         self._sorted_by = column if 0 <= column < len(self.columns) else None
         self._descending = order == Qt.SortOrder.DescendingOrder
         self._arrange()

@@ -11,7 +11,7 @@ from gui.words import tr
 
 
 def shortcuts() -> tuple[tuple[str, str], ...]:
-    """Keys and what they do."""
+    """Return the keys with what they do."""
     return (
         ("Ctrl+1", tr("Workflows")),
         ("Ctrl+2", tr("Queue")),

@@ -40,7 +40,7 @@ class Place(Enum):
 
 
 def place_words(place: Place) -> str:
-    """The name of a place."""
+    """Return the name of a place."""
     return {
         Place.WORKFLOWS: tr("Workflows"),
         Place.QUEUE: tr("Queue"),
@@ -66,7 +66,8 @@ class PlaceButton(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def tell(self, count: str, marked: bool, meaning: str) -> None:
-        """The count; ``marked``: it asks for the person."""
+        """Show this count, and tell screen readers what it means; ``marked``: it asks for the
+        person."""
         told = count, marked, meaning
         if told == self._told:
             return
@@ -79,7 +80,7 @@ class PlaceButton(QAbstractButton):
         return QSize(WIDTH - 2 * GRID, PLACE_HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Drawn by hand, because no style has such a button."""
+        """Paint icon, name and count, because no style has such a button."""
         colours = look().colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -124,7 +125,7 @@ class PlaceButton(QAbstractButton):
         painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, count)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Up and down walk through the places."""
+        """Go to the next place by up and down, round the end."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
         group = self.group()
         if step is None or group is None:
@@ -199,7 +200,8 @@ class SideBar(QFrame):
         self.buttons[place].setChecked(True)
 
     def tell(self, sentence: str, entries: tuple[Entry, ...]) -> None:
-        """What this computer does, and how it can be paused or resumed."""
+        """Show what this computer does, and the menu that pauses it or the button that resumes
+        it."""
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
             self.sentence.setAccessibleName(sentence)

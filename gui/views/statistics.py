@@ -68,7 +68,8 @@ class Statistics(QWidget):
         self._desk.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
 
     def tell(self, reply: StatisticsReply) -> None:
-        """The latest week first."""
+        """Show the numbers of the latest week and all weeks as bars; nothing changes if there is
+        none."""
         self.note.hide()
         if not reply.weeks:
             return
@@ -107,7 +108,7 @@ class WeekBars(QWidget):
         self.setAccessibleName(heading)
 
     def tell(self, bars: list[tuple[str, float]]) -> None:
-        """These bars from now on."""
+        """Show these bars from now on: the name of each week with its number, the latest last."""
         self._bars = bars
         self.setAccessibleDescription(
             "; ".join(f"{name}: {self._said(value)}" for name, value in bars)
@@ -115,7 +116,7 @@ class WeekBars(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Plain bars on a line."""
+        """Paint the bars on a line, with names below and numbers above."""
         if not self._bars:
             return
         colours = look().colours

@@ -144,7 +144,7 @@ class SubmitSheet(QDialog):
         lay.addLayout(bottom)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter submits, but not where another button has the keyboard: that one is meant."""
+        """Submit by Enter, but press the button that has the keyboard if it is another one."""
         focused = self.focusWidget()
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and focused in (
             self.edit,
@@ -155,7 +155,7 @@ class SubmitSheet(QDialog):
         super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Whoever comes back from the editor sees what is still to be mended."""
+        """Check files again that were opened in an editor, when the person comes back."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             for each in self._files:

@@ -87,7 +87,8 @@ class Table(QTableView):
         QSettings().setValue(f"columns/{self.objectName()}", self._widths)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Few columns that can be read rather than all of them."""
+        """Fit the columns into the new width; spare ones are hidden rather than all made too
+        narrow."""
         super().resizeEvent(event)
         self._fitting = True
         self._fit(self.viewport().width())
@@ -130,7 +131,7 @@ class Table(QTableView):
         return [self.rows.row(place) for place in places]
 
     def choose(self, key: str) -> bool:
-        """Select a row by its key; whether it is there."""
+        """Select the row with this key and scroll to it; return whether it is there."""
         place = self.rows.place_of(key)
         if place < 0:
             return False
@@ -139,8 +140,8 @@ class Table(QTableView):
         return True
 
     def choose_place(self, place: int) -> None:
-        """This row and no other, whatever key is held: ``selectRow`` adds to what is chosen while
-        somebody holds Ctrl, and most shortcuts are made with it."""
+        """Select this row and no other, whatever key is held: ``selectRow`` adds to what is chosen
+        while somebody holds Ctrl, and most shortcuts are made with it."""
         index, flag = self.rows.index(place, 0), QItemSelectionModel.SelectionFlag
         model = self.selectionModel()
         model.setCurrentIndex(index, flag.ClearAndSelect | flag.Rows)

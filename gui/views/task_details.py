@@ -118,7 +118,8 @@ class TaskDetails(QScrollArea):
         self.setWidget(inner)
 
     def tell(self, workflow: WorkflowView | None, tasks: Sequence[TaskView]) -> None:
-        """What is chosen now."""
+        """Show one task, several, or the workflow itself if there are none; without a workflow,
+        nothing."""
         self._workflow, self._tasks = workflow, list(tasks)
         self._inner.setVisible(workflow is not None)
         if workflow is None:
@@ -286,7 +287,8 @@ class TaskDetails(QScrollArea):
         return tuple(found)
 
     def try_again(self) -> None:
-        """From what is chosen on; of the whole workflow where nothing is."""
+        """Retry from the chosen tasks on, or the whole workflow if none is chosen; does nothing if
+        none of the chosen can be retried."""
         if self._workflow is None:
             return
         if not self._tasks:
@@ -319,7 +321,8 @@ class TaskDetails(QScrollArea):
             self.mark_done(gate)
 
     def mark_done(self, task: TaskView) -> None:
-        """At once, or after asking for the files that the step is to give."""
+        """Mark a step done, at once or after asking for the files that it is to give; if it fails,
+        say why."""
         if task.attach:
             self.attach(task)
         else:
@@ -339,7 +342,8 @@ class TaskDetails(QScrollArea):
             self._desk.failed.emit(sentence)
 
     def attach(self, task: TaskView, refusal: str = "") -> GateDialog:
-        """Ask for the files that the step is to give."""
+        """Open the dialog that asks for the files of a step, and return it; ``refusal`` is what it
+        says first."""
         dialog = GateDialog(self._desk, task, self.window(), refusal)
         dialog.open()
         return dialog

@@ -35,7 +35,7 @@ class TaskActs:
 def task_menu(
     parent: QWidget, desk: ViewContext, task: TaskView, acts: TaskActs, place: QPoint
 ) -> QMenu:
-    """Open at this place."""
+    """Open the menu of a task at this place, and return it; what cannot be done now is disabled."""
     menu = context_menu(parent, "taskMenu")
     ended = task.state in ENDED
     for name, text, icon_name, able, act in (
@@ -63,7 +63,8 @@ def task_menu(
 
 
 def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
-    """Of the workflow; a task has none of its own."""
+    """Add a menu that calls ``act`` with the priority chosen; it is the workflow's, for a task has
+    none of its own."""
     inner = menu.addMenu(icon("priority"), tr("Priority"))
     inner.setObjectName("priority")
     for text, value in (

@@ -52,7 +52,8 @@ class TimelineView(QAbstractScrollArea):
         look().changed.connect(self.viewport().update)
 
     def show_timeline(self, timeline: Timeline) -> None:
-        """These bars from now on."""
+        """Show these bars from now on; a workflow keeps its colour as long as one of those shown
+        stays."""
         self.timeline = timeline
         top = AXIS_HEIGHT
         self._tops = {}
@@ -72,7 +73,7 @@ class TimelineView(QAbstractScrollArea):
         self._scroll_ranges()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """With Ctrl it zooms in time, without it scrolls."""
+        """Zoom in time with Ctrl, scroll without it."""
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             super().wheelEvent(event)
             return
@@ -82,7 +83,7 @@ class TimelineView(QAbstractScrollArea):
         self.viewport().update()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Hovering tells the story."""
+        """Show the story of the bar under the mouse as a tool tip."""
         if isinstance(event, QHelpEvent):
             bar = self.bar_at(QPointF(event.pos()))
             if bar is None:
@@ -98,7 +99,7 @@ class TimelineView(QAbstractScrollArea):
         return next(found, None)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Axis, names, bars; only what is in sight."""
+        """Paint axis, names, and the bars that are in sight."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colours = look().colours
@@ -225,7 +226,7 @@ class TimelineView(QAbstractScrollArea):
 
 
 async def runs_of(client: Client, workflows: list[str]) -> tuple[TaskRuns, ...]:
-    """The runs of all these."""
+    """Return the runs of all these workflows, read from the agent. Raises ``ClientError``."""
     found: list[TaskRuns] = []
     for each in workflows:
         found += (await client.call(RUNS, Runs(each, limit=TASKS_MAX))).tasks
@@ -251,7 +252,7 @@ class WorkflowTimeline(QWidget):
         self._timer.setInterval(READ_PAUSE_MS)
 
     def choose(self, workflow: str) -> None:
-        """Of this workflow from now on."""
+        """Show this workflow from now on, or all of them if it is empty, and read its runs."""
         if workflow != self._workflow:
             self._workflow, self._tasks = workflow, ()
             self._timer.stop()
@@ -259,7 +260,7 @@ class WorkflowTimeline(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Read again, if somebody looks and it was not read just now."""
+        """Read the runs again, if somebody looks and they were not read just now."""
         if self.isVisible() and not self._asking and not self._timer.isActive():
             self._asking = True
             self._timer.start()

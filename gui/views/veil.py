@@ -24,7 +24,7 @@ class Veil(QWidget):
         self.hide()
 
     def begin(self, paths: list[str]) -> None:
-        """Over the whole window."""
+        """Cover the whole window, and say which files will be submitted."""
         window = self.parentWidget()
         assert window is not None
         name = Path(paths[0]).name
@@ -39,7 +39,7 @@ class Veil(QWidget):
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Dim, with one sentence."""
+        """Dim the window below, with one sentence on it."""
         colours = look().colours
         painter = QPainter(self)
         shade = QColor(colours.surface)
@@ -54,7 +54,8 @@ class Veil(QWidget):
 
 
 def paths_in(data: QMimeData) -> list[str]:
-    """Files that were dropped or copied, or a path as text."""
+    """Return the files that were dropped or copied, or the one whose path the text is; empty where
+    there is none."""
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     if paths or not data.hasText():
         return paths

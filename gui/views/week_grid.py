@@ -15,7 +15,7 @@ DAY_WIDTH, AXIS_HEIGHT = 6 * GRID, 20
 
 
 def day_words(day: int) -> str:
-    """The day's short name."""
+    """Return the day's short name; 0 is Monday."""
     return (
         tr("Mon"), tr("Tue"), tr("Wed"), tr("Thu"), tr("Fri"), tr("Sat"), tr("Sun"),
     )[day]  # fmt: skip
@@ -40,7 +40,7 @@ class WeekGrid(QWidget):
         self._tell_name()
 
     def tell(self, cells: Cells) -> None:
-        """These hours, unless the person is painting."""
+        """Show these hours, unless the person is painting."""
         if self._first is None and cells != self.cells:
             self.cells = cells
             self._tell_name()
@@ -51,7 +51,7 @@ class WeekGrid(QWidget):
         return QSize(DAY_WIDTH + HOURS_OF_DAY * 26, AXIS_HEIGHT + len(DAYS) * CELL_HEIGHT + 2)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a block."""
+        """Begin a block at this cell: it paints where the cell is off, and wipes where it is on."""
         cell = self._cell(event.position())
         if cell is not None and self.isEnabled():
             self._first, self._before, self._at = cell, self.cells, cell
@@ -59,20 +59,20 @@ class WeekGrid(QWidget):
             self._paint_to(cell)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The block grows."""
+        """Let the block reach to this cell."""
         cell = self._cell(event.position())
         if cell is not None and self._first is not None:
             self._paint_to(cell)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """It is done."""
+        """End the block, and emit ``changed``."""
         if self._first is not None:
             self._first = None
             self._tell_name()
             self.changed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk, space paints."""
+        """Walk by arrows; paint or wipe the cell by space, which emits ``changed``."""
         day, hour = self._at
         match event.key():
             case Qt.Key.Key_Left:
@@ -98,7 +98,7 @@ class WeekGrid(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Cells, their days, and every third hour."""
+        """Paint the cells, their days, every third hour, and where the keyboard is."""
         colours = look().colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -154,7 +154,7 @@ class Window(QWidget):
     # -- places ------------------------------------------------------------------------------
 
     def go(self, place: Place) -> None:
-        """Show a place; it is made when first shown."""
+        """Show a place; its page is made when first shown."""
         if place not in self.places:
             self.places[place] = made = self._make(place)
             self.stack.addWidget(made)
@@ -172,7 +172,7 @@ class Window(QWidget):
 
     @property
     def workflows(self) -> WorkflowsPage:
-        """Made with the window."""
+        """The page of workflows, which is made with the window."""
         page = self.places[Place.WORKFLOWS]
         assert isinstance(page, WorkflowsPage)
         return page
@@ -202,7 +202,8 @@ class Window(QWidget):
                 return LogPage(self._desk)
 
     def show_there(self, place: Place, key: str) -> None:
-        """A place, and something in it: a workflow, or a workflow and a task of it."""
+        """Show a place, and choose there what the key names: a workflow, or a workflow and a task
+        of it in the next line."""
         self.go(place)
         if place is Place.WORKFLOWS and key:
             workflow, _, task = key.partition("\n")
@@ -211,7 +212,8 @@ class Window(QWidget):
     # -- what is shown -----------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """The side bar, and what is wrong with all of it; places listen themselves."""
+        """Show what the model says in the side bar, and the trouble with the agent; the pages
+        listen themselves."""
         screen, now_s = self._desk.screen, time.time()
         self.trouble.tell(agent_trouble(screen.absence))
         running, active = screen.totals.running, screen.totals.active
@@ -274,7 +276,8 @@ class Window(QWidget):
     # -- submitting --------------------------------------------------------------------------
 
     def submit(self, paths: list[str] | None) -> SubmitSheet | None:
-        """Ask for a file if none is given; open the sheet."""
+        """Open the sheet that submits these files, and return it; None asks the person for files.
+        Returns None if none are chosen or found, and says why in the latter case."""
         if paths is None:
             patterns = " ".join(WORKFLOW_SUFFIXES)
             paths, _ = QFileDialog.getOpenFileNames(
@@ -313,7 +316,7 @@ class Window(QWidget):
             self.submit(paths)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files are welcome anywhere."""
+        """Accept files anywhere, and say what dropping them will do."""
         if paths_in(event.mimeData()):
             event.acceptProposedAction()
             self._veil.begin(paths_in(event.mimeData()))
@@ -323,7 +326,7 @@ class Window(QWidget):
         self._veil.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """The sheet opens when the file manager has its mouse back."""
+        """Submit the files; the sheet opens when the file manager has its mouse back."""
         self._veil.hide()
         paths = paths_in(event.mimeData())
         if paths:
@@ -333,13 +336,13 @@ class Window(QWidget):
     # -- dialogs -----------------------------------------------------------------------------
 
     def open_settings(self) -> None:
-        """Settings, on their own sheet."""
+        """Open the settings on a sheet of their own."""
         from gui.views.settings_dialog import SettingsDialog
 
         SettingsDialog(self._desk, self._login, self).show()
 
     def open_shortcuts(self) -> None:
-        """The last page of the settings."""
+        """Open the settings at their last page, the shortcuts."""
         from gui.views.settings_dialog import SettingsDialog
 
         dialog = SettingsDialog(self._desk, self._login, self)
@@ -347,7 +350,7 @@ class Window(QWidget):
         dialog.show()
 
     def open_log(self, task: TaskView) -> LogWindow:
-        """The output of a task, in a window of its own."""
+        """Open the output of a task in a window of its own, and return that."""
         made = LogWindow(self._desk, task)
         self._logs.append(made)
         made.destroyed.connect(lambda: self._forget(made))
@@ -381,7 +384,7 @@ class Window(QWidget):
     # -- coming and going --------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks: the agent is asked more often."""
+        """Have the agent asked more often, for somebody looks, and give the page the keyboard."""
         super().showEvent(event)
         focus = QApplication.focusWidget()
         if focus is None or self.side.isAncestorOf(focus):
@@ -396,13 +399,14 @@ class Window(QWidget):
         self._look(False)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Minimised is not looking."""
+        """Have the agent asked less often while the window is minimised."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
             self._look(not self.isMinimized() and self.isVisible())
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """The program goes on."""
+        """Remember how the window stood, do at once what the undo bar holds back, and emit
+        ``closed``; the program goes on."""
         self._keep()
         if self.places:
             self.workflows.undo.now()
@@ -410,7 +414,7 @@ class Window(QWidget):
         self.closed.emit()
 
     def to_front(self) -> None:
-        """Wherever it is now."""
+        """Show the window and bring it to front, also when it is minimised."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()

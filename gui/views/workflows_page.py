@@ -154,7 +154,7 @@ class WorkflowsPage(QWidget):
         lay.addWidget(self.split, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Wide windows have more room beside than below."""
+        """Put the details beside the list in a wide window, below it else."""
         super().resizeEvent(event)
         wide = event.size().width() >= WIDE_PX
         wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
@@ -172,7 +172,8 @@ class WorkflowsPage(QWidget):
     # -- what is shown -----------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """One bundle."""
+        """Show what the model says of workflows and of the chosen one, as far as these changes
+        touch them; choose the first if none is."""
         screen = self._desk.screen
         self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
         if changes.workflows or changes.everything:
@@ -204,13 +205,14 @@ class WorkflowsPage(QWidget):
             self.table.setFocus()
 
     def tick(self) -> None:
-        """Time alone has passed."""
+        """Show texts and details anew, for time has passed."""
         self.rows.tick()
         self.task_rows.tick()
         self._tell_detail()
 
     def choose(self, workflow: str, task: str = "") -> None:
-        """Show a workflow, and a task of it."""
+        """Choose a workflow, and a task of it if one is named; a filter that hides it is
+        emptied."""
         self._chosen = workflow
         self._desk.attend(workflow)
         if not self.table.choose(workflow) and self.filter.text():
@@ -275,14 +277,15 @@ class WorkflowsPage(QWidget):
     # -- acts --------------------------------------------------------------------------------
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What one can do with the chosen workflows, or with the task below."""
+        """Open the menu of the chosen workflows, or of the task, by where the mouse is."""
         if self.table.rect().contains(self.table.mapFrom(self, event.pos())):
             self.menu_at(event.globalPos())
         elif self.tabs.rect().contains(self.tabs.mapFrom(self, event.pos())):
             self.task_menu_at(event.globalPos())
 
     def task_menu_at(self, place: QPoint) -> QMenu | None:
-        """The menu of the chosen task."""
+        """Open the menu of the chosen task at this place, and return it; None unless exactly one is
+        chosen."""
         own = self._desk.screen.tasks.get(self._chosen, {})
         if len(self._tasks_chosen) != 1 or self._tasks_chosen[0] not in own:
             return None
@@ -297,7 +300,8 @@ class WorkflowsPage(QWidget):
         return task_menu(self, self._desk, own[self._tasks_chosen[0]], acts, place)
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """For tests too: the menu of the chosen workflows."""
+        """Open the menu of the chosen workflows at this place, and return it; None if none is
+        chosen."""
         chosen: list[WorkflowView] = self.table.selected()
         if not chosen:
             return None
@@ -315,7 +319,7 @@ class WorkflowsPage(QWidget):
         return menu
 
     def cancel_chosen(self) -> None:
-        """Del: the tasks chosen below if the keyboard is there, else the workflows above."""
+        """Cancel the tasks chosen below if the keyboard is there, else the workflows above."""
         focus = QApplication.focusWidget()
         below = focus is not None and self.below.isAncestorOf(focus)
         if below and self._tasks_chosen:
@@ -329,7 +333,8 @@ class WorkflowsPage(QWidget):
             self._begin_cancel([(each.workflow, ()) for each in chosen], chosen[0].name)
 
     def cancel(self, workflow: str, tasks: tuple[str, ...]) -> None:
-        """Cancel tasks in ten seconds, unless the person thinks better of it."""
+        """Cancel these tasks (empty: the whole workflow) in ten seconds, unless the person takes it
+        back; does nothing if all of them have ended."""
         view = self._desk.screen.workflows.get(workflow)
         own = self._desk.screen.tasks.get(workflow, {})
         still = tuple(each for each in tasks if each in own and own[each].state not in ENDED)
@@ -366,7 +371,7 @@ class WorkflowsPage(QWidget):
             self._desk.cancel(workflow, tasks)
 
     def retry_chosen(self) -> None:
-        """F5: what failed or was cancelled, of the task chosen below if the keyboard is there."""
+        """Retry the tasks chosen below if the keyboard is there, else the workflows above."""
         focus = QApplication.focusWidget()
         below = focus is not None and self.below.isAncestorOf(focus)
         if below and self._tasks_chosen:
