@@ -31,7 +31,8 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str, default_port: int = DEFAULT_PORT) -> Address:
-    """The address in the text; raises ``AddressError``."""
+    """Return the address that the text names, on ``default_port`` where it names none; raise
+    ``AddressError`` for text that is no address."""
     text = text.strip()
     if not text:
         raise AddressError("An address is empty; write host, host:port or [IPv6]:port.")
@@ -41,7 +42,7 @@ def parse_address(text: str, default_port: int = DEFAULT_PORT) -> Address:
 
 
 def is_numeric(host: str) -> bool:
-    """Whether no name has to be looked up."""
+    """Tell whether the host is a numeric IP address, so that no name has to be looked up."""
     try:
         ipaddress.ip_address(host)
     except ValueError:

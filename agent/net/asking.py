@@ -89,7 +89,8 @@ class Request:
         await self._ask(WithdrawRequest(self._number))
 
     async def collect(self, clock: Clock = time.time) -> Membership:
-        """Joins, after it was let in; raises ``MembershipError`` when that does not work."""
+        """Fetch the certificate of a request that was let in and return the membership made of it;
+        raise ``MembershipError`` when that does not work."""
         refuse_second_flock(self._folder, self.door.flock.flock_id, clock())
         answer = await self._certificate()
         if not isinstance(answer, Welcome):
@@ -119,7 +120,9 @@ async def begin_request(
     clock: Clock = time.time,
     guard: FileGuard | None = None,
 ) -> Request:
-    """Asks the keeper behind a door; people there see the request when this returns."""
+    """Ask the keeper behind a door to let this machine in; its people see the request when this
+    returns. Raise ``MembershipError`` when this machine has a flock already, its clock is wrong or
+    the keeper declines."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, door.flock.flock_id, clock())
     if fault := clock_fault(clock() - door.time_s):
@@ -154,7 +157,8 @@ async def _exchanged(
 
 
 async def find_door(addresses: Iterable[Address], flock_id: str = "") -> Door:
-    """The first of these addresses where a keeper answers, of this flock if one is given."""
+    """Return the door of the first of these addresses where a keeper answers, of this flock if one
+    is given; raise ``NotThereError`` with what was found at each when there is none."""
     wanted, reports = list(dict.fromkeys(addresses)), list[str]()
     end_s = time.monotonic() + FINDING_S_MAX
     for start in range(0, len(wanted), PROBES_AT_ONCE):

@@ -74,7 +74,8 @@ class Flock:
 
     @classmethod
     def read(cls, der: bytes) -> Flock:
-        """The flock of an authority's certificate."""
+        """Return the flock whose authority has this certificate; raise ``MembershipError`` when it
+        is no authority's."""
         certificate = certificates.read_certificate(der)
         key = certificates.authority_key_of(certificate)
         name = certificates.authority_name(certificate)
@@ -86,7 +87,8 @@ class Flock:
         return self.certificate.public_bytes(serialization.Encoding.DER)
 
     def issued(self, der: bytes) -> bool:
-        """Whether a certificate is one of this authority's for a node."""
+        """Tell whether this authority issued the certificate, and to a node rather than to an
+        authority."""
         certificate = certificates.read_certificate(der)
         try:
             certificate.verify_directly_issued_by(self.certificate)
@@ -95,7 +97,7 @@ class Flock:
         return not certificates.may_sign_others(certificate)
 
     def stated(self, statement: Statement) -> bool:
-        """Whether a statement is one of this authority's."""
+        """Tell whether this authority's key has signed the statement."""
         try:
             self.key.verify(statement.signature, _signed_part(statement), SIGNATURE)
         except InvalidSignature:
@@ -112,7 +114,8 @@ class Authority:
 
     @classmethod
     def create(cls, flock_name: str, now_s: float) -> Authority:
-        """The authority of a new flock."""
+        """Make a new flock's authority, with a new key; raise ``MembershipError`` for a name that
+        is empty, too long or not printable."""
         name = flock_name.strip()
         if not name or name != certificates.clean_name(name):
             most = certificates.NAME_BYTES_MAX
@@ -126,7 +129,8 @@ class Authority:
 
     @classmethod
     def read(cls, flock: Flock, key_file: bytes) -> Authority:
-        """The authority of a known flock from its key."""
+        """Return the authority of a known flock from the content of its key file; raise
+        ``MembershipError`` when that is no key or another flock's."""
         key = certificates.read_private(key_file)
         if certificates.flock_id_of(key.public_key()) != flock.flock_id:
             raise MembershipError(f"holds the key of another flock than {flock.name}")
@@ -144,8 +148,8 @@ class Authority:
         life_s: float = NODE_LIFE_S,
         signer: Signer | None = None,
     ) -> Member:
-        """A certificate for an applicant, ending no later than the authority's own, in the name
-        of the keeper that signs."""
+        """Issue a certificate to an applicant and return the member that it makes. It ends no later
+        than the authority's own and carries the voucher of ``signer``, the keeper that signs."""
         left_s = self.flock.certificate.not_valid_after_utc.timestamp() - now_s
         voucher = None if signer is None else vouch(signer, applicant.node_id)
         der = certificates.node_certificate(
@@ -161,7 +165,8 @@ class Authority:
         signer: Signer | None = None,
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ()),
     ) -> Statement:
-        """A signed statement about a node, in the name of the keeper that signs."""
+        """Sign and return a statement of this kind about a node, also with the key of ``signer``,
+        the keeper that makes it, if one is given."""
         unsigned = Statement(kind, node_id, int(now_s), b"")
         signature = self.key.sign(_signed_part(unsigned), SIGNATURE)
         if signer is None:

@@ -23,7 +23,8 @@ SHARING_S_MAX = 4.0
 async def share_book(
     membership: Membership, addresses_of: AddressesOf, among: Collection[str] | None = None
 ) -> list[str]:
-    """Joins the books of the other keepers, or only of some; those that answered in time."""
+    """Exchange invitations with all other keepers, or with ``among`` only; return the ids of those
+    that answered in time. Do nothing on a node that is no keeper."""
     if not membership.keeper:
         return []
     keepers = [

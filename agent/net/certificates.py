@@ -117,7 +117,8 @@ def private_bytes(key: PrivateKey) -> bytes:
 
 
 def read_private(data: bytes) -> PrivateKey:
-    """The key in a file or an answer; raises ``MembershipError`` when it is none of ours."""
+    """Return the private key in a PEM file or an answer; raise ``MembershipError`` when it is
+    unreadable or of another kind than ours."""
     try:
         key = serialization.load_pem_private_key(data, password=None)
     except UNREADABLE as error:
@@ -135,7 +136,8 @@ def to_pem(certificate: bytes) -> bytes:
 
 
 def from_pem(data: bytes) -> bytes:
-    """The one certificate of a file, as DER."""
+    """Return the certificate in a PEM file as DER; raise ``MembershipError`` when none can be
+    read."""
     try:
         found = x509.load_pem_x509_certificate(data)
     except UNREADABLE as error:
@@ -144,7 +146,8 @@ def from_pem(data: bytes) -> bytes:
 
 
 def read_certificate(der: bytes) -> x509.Certificate:
-    """A certificate from whatever was sent."""
+    """Parse a certificate that anybody may have sent; raise ``MembershipError`` when it is too long
+    or unreadable."""
     if len(der) > CERTIFICATE_BYTES_MAX:
         raise MembershipError(f"a certificate of {len(der)} bytes; at most {CERTIFICATE_BYTES_MAX}")
     try:
@@ -154,7 +157,8 @@ def read_certificate(der: bytes) -> x509.Certificate:
 
 
 def key_hash_of(der: bytes) -> bytes:
-    """The hash of a certificate's key; of strangers, before anything of it is verified, too."""
+    """Return the hash of the key in a certificate, which is not verified here and may be a
+    stranger's; raise ``MembershipError`` when it cannot be read."""
     certificate = read_certificate(der)
     try:
         return key_hash(_checked(certificate.public_key()))
@@ -163,7 +167,8 @@ def key_hash_of(der: bytes) -> bytes:
 
 
 def member_of(der: bytes) -> Member:
-    """The node that a certificate names. Whether the flock accepts it is the roster's to say."""
+    """Return the node that a certificate names, without asking whether the flock accepts it
+    (``Roster.accepts``); raise ``MembershipError`` when it cannot be read."""
     certificate = read_certificate(der)
     try:
         return Member(
@@ -178,7 +183,8 @@ def member_of(der: bytes) -> Member:
 
 
 def may_sign_others(certificate: x509.Certificate) -> bool:
-    """Whether it is an authority's certificate, which no node may come with."""
+    """Tell whether it is an authority's certificate, which no node may come with; True also when
+    the certificate does not say."""
     try:
         return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except UNREADABLE:
@@ -186,7 +192,8 @@ def may_sign_others(certificate: x509.Certificate) -> bool:
 
 
 def authority_key_of(certificate: x509.Certificate) -> PublicKey:
-    """The key of an authority's certificate; raises ``MembershipError`` when it is none."""
+    """Return the key of an authority's certificate; raise ``MembershipError`` when it is not signed
+    by itself or no authority's."""
     try:
         key = _checked(certificate.public_key())
         certificate.verify_directly_issued_by(certificate)
@@ -199,7 +206,8 @@ def authority_key_of(certificate: x509.Certificate) -> PublicKey:
 
 
 def authority_name(certificate: x509.Certificate) -> str:
-    """The flock's name."""
+    """Return the flock's name from its authority's certificate; raise ``MembershipError`` when it
+    has none."""
     try:
         return _common_name(certificate.subject)
     except UNREADABLE as error:
@@ -213,7 +221,8 @@ def request_certificate(key: PrivateKey, host_name: str) -> bytes:
 
 
 def read_request(der: bytes) -> Applicant:
-    """The applicant, once its signature shows that it holds the key."""
+    """Return the applicant of a certificate request; raise ``MembershipError`` when it is too long,
+    unreadable or not signed with the applicant's own key."""
     if len(der) > CERTIFICATE_BYTES_MAX:
         raise MembershipError(f"a request of {len(der)} bytes; at most {CERTIFICATE_BYTES_MAX}")
     try:
@@ -227,7 +236,7 @@ def read_request(der: bytes) -> Applicant:
 
 
 def authority_certificate(key: PrivateKey, flock_name: str, now_s: float) -> x509.Certificate:
-    """The certificate that a flock is."""
+    """Make the certificate of a new flock's authority, signed with its own key."""
     public = key.public_key()
     name = _name(flock_name)
     builder = _dated(name, name, public, now_s, AUTHORITY_LIFE_S)
@@ -244,7 +253,8 @@ def node_certificate(
     life_s: float,
     voucher: x509.UnrecognizedExtension | None = None,
 ) -> bytes:
-    """A certificate for both ends of a connection, and for nothing else."""
+    """Return, as DER, a node's certificate signed by the authority, for both ends of a connection
+    and nothing else."""
     name = _name(applicant.host_name)
     builder = _dated(name, authority.subject, applicant.public_key, now_s, life_s)
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())

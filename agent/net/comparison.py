@@ -34,10 +34,8 @@ def commitment_of(nonce: bytes) -> bytes:
 def code_of(
     flock_id: str, keeper: bytes, request: bytes, user: str, nonces: tuple[bytes, bytes]
 ) -> str:
-    """The code of a request, for the keeper of this key hash: "418 230".
-
-    ``nonces``: the asking side's, then the keeper's.
-    """
+    """Return the code that two people compare for a request to a keeper with this key hash, such as
+    "418 230". ``nonces``: the asking side's, then the keeper's."""
     seen = msgspec.msgpack.encode((flock_id, keeper, request, user, nonces))
     number = int.from_bytes(hashlib.sha256(_COMPARED_AS + seen).digest()[:16], "big")
     digits = f"{number % 10**CODE_DIGITS:0{CODE_DIGITS}d}"

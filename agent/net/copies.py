@@ -48,7 +48,8 @@ class Copies:
         self._copied: dict[NodeId, Copied] = {}
 
     def linked(self, peer: NodeId, instance: str) -> bool:
-        """Whether this instance had already been replaced by another one."""
+        """Note that this instance of the peer is linked now; tell whether another one had replaced
+        it before, which only happens when two machines share an identity."""
         had = self._instances.pop(peer, [])
         back = instance in had[:-1]
         if instance in had:
@@ -59,7 +60,7 @@ class Copies:
         return back
 
     def note(self, node: NodeId, *hosts: str) -> None:
-        """It is at work in these places."""
+        """Record that the node's identity is at work on these hosts; log it the first time."""
         if not self.known(node):
             places = " and ".join(hosts)
             log.warning("two machines have the identity of %s: %s", self._name_of(node), places)

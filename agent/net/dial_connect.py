@@ -27,10 +27,8 @@ _Candidate = tuple[Address, int, Any]
 
 
 async def connect(addresses: Sequence[Address]) -> tuple[socket.socket, Address]:
-    """A connected socket, and which address it goes to.
-
-    If there is none, raises of all failures the ``OSError`` that says most of who is there.
-    """
+    """Connect to the first of these addresses that answers; return the socket and its address. If
+    none does, raise of all failures the ``OSError`` that says most of who is there."""
     failures: list[OSError] = []
     try:
         async with asyncio.timeout(CONNECT_S):
@@ -109,10 +107,9 @@ async def _looked_up(addresses: Sequence[Address]) -> list[_Candidate]:
 
 
 def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
-    """One socket for each host, all on one port; 0 takes any that is free on all of them.
-
-    A family that this machine does not have is left out; a port that is taken is an error.
-    """
+    """Return one listening socket for each host, all on one port; 0 takes any that is free on all
+    of them. A family that this machine lacks is left out; raise ``OSError`` for a port that is
+    taken or not allowed."""
     tries = 1 if port else ANY_PORT_TRIES
     while True:
         tries -= 1

@@ -65,7 +65,8 @@ class Dialler:
     # -- what is known ---------------------------------------------------------------------
 
     def found(self, peer: NodeId | None, addresses: Sequence[Address]) -> None:
-        """These addresses lead to a peer, or each to whoever is there."""
+        """Learn that these addresses lead to the peer, or with None each to whoever is there, and
+        call them. This node's own are ignored."""
         if peer == self._me or self._stopped:
             return
         if peer is not None:
@@ -94,7 +95,8 @@ class Dialler:
             self._renew(target)
 
     def unlinked(self, peer: NodeId, lived_s: float, *, lasting: bool = False) -> None:
-        """The link with a peer is gone, for a reason that lasts or not."""
+        """Note that the link with a peer is gone, so that it is called again: later and later after
+        links that lived briefly, and still later where the reason is ``lasting``."""
         for target in self._targets.values():
             if target.peer == peer:
                 target.lasting = lasting
@@ -102,7 +104,7 @@ class Dialler:
                 target.news.set()
 
     async def stop(self) -> None:
-        """Call nobody any more."""
+        """Cancel all calls, wait until they have ended, and call nobody any more."""
         self._stopped = True
         tasks = [target.task for target in self._targets.values() if target.task is not None]
         self._targets.clear()

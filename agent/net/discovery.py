@@ -81,7 +81,8 @@ class Discovery:
     # -- for the composition root ----------------------------------------------------------
 
     async def start(self, port: int) -> None:
-        """Tell of the node, which listens on this port. Never fails: see ``trouble``."""
+        """Begin to tell the network of this node, which listens on this port, and to look for
+        others. Never fails: see ``trouble``."""
         self._port = port
         if self._typed:
             self._callbacks.found(None, self._typed)
@@ -89,7 +90,7 @@ class Discovery:
         self._watching = asyncio.create_task(self._keep_watch())
 
     async def stop(self) -> None:
-        """Say goodbye to the network."""
+        """Stop looking for others and take this node's announcement back."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
@@ -97,7 +98,8 @@ class Discovery:
         await self._end()
 
     async def withdraw(self) -> None:
-        """Tell the network of this node no more, as it was sent away; go on listening."""
+        """Take this node's announcement back for good, because it was sent away; go on listening
+        for others."""
         self._announced = False
         if self._zeroconf is not None:
             with contextlib.suppress(OSError, RuntimeError, ZeroconfError):
@@ -249,7 +251,7 @@ class Discovery:
 
 
 def explained_trouble(error: Exception) -> str:
-    """Why multicast cannot be used, and what to do."""
+    """Return a sentence that says why multicast cannot be used and what a person can do."""
     match error:
         case OSError(errno=errno.EADDRINUSE):
             why = "another program keeps UDP port 5353 to itself"

@@ -31,7 +31,8 @@ class Change(Enum):
 
 
 def own_addresses() -> tuple[str, ...]:
-    """The addresses others may reach this machine by, of both families, without scopes."""
+    """Return the addresses of this machine by which others may reach it, of both families, sorted,
+    without loopback and scopes."""
     found = []
     for adapter in ifaddr.get_adapters():
         for place in adapter.ips:
@@ -42,9 +43,8 @@ def own_addresses() -> tuple[str, ...]:
 
 
 def has_way(host: str) -> bool:
-    """Whether the address says by itself where it is: a link-local one without its interface,
-    as one hears of it by another interface, cannot be dialled at all.
-    """
+    """Tell whether the address can be dialled as it stands: a link-local IPv6 one cannot without
+    its interface, as others tell it."""
     address = ipaddress.ip_address(host)
     return not (address.version == 6 and address.is_link_local and address.scope_id is None)
 
@@ -65,7 +65,8 @@ class NetworkWatch:
         self._times = [clock() for clock in clocks]
 
     def look(self) -> Change:
-        """What has changed since the last look, which was ``POLL_S`` ago."""
+        """Tell what changed since the last look, ``POLL_S`` ago: the machine slept, its addresses
+        changed, or nothing; remember the present state for the next."""
         times = [clock() for clock in self._clocks]
         slept = any(
             now - before > POLL_S + JUMP_S for now, before in zip(times, self._times, strict=True)

@@ -32,7 +32,8 @@ class NoNews:
 
 
 def native_news() -> AddressNews:
-    """What this system tells."""
+    """Return the source of news about changed addresses on this system; one that never has any
+    where none is known."""
     if sys.platform == "linux":
         from agent.net.discovery_news_linux import NetlinkNews
 

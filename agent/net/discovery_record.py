@@ -37,7 +37,7 @@ class Sighting:
 def own_record(
     node: NodeId, flock: str, version: int, port: int, hosts: Sequence[str]
 ) -> AsyncServiceInfo:
-    """What this node tells."""
+    """Return the multicast record that announces this node at these hosts."""
     name = _NOT_IN_NAMES.sub("-", node)[:NAME_LENGTH_MAX]
     told: dict[str | bytes, str | bytes | None] = {
         "flock": flock,
@@ -56,7 +56,8 @@ def own_record(
 
 
 def read_record(record: AsyncServiceInfo) -> Sighting | None:
-    """What another node tells; None when it makes no sense."""
+    """Return the node, flock, version and addresses that another node's record announces; None when
+    they make no sense."""
     told = record.properties
     node, flock = _text(told, b"node"), _text(told, b"flock")
     port, version = _number(told, b"port"), _number(told, b"version")

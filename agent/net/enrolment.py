@@ -91,7 +91,8 @@ class EnrolmentServer:
         self._open = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answers one question and closes the connection, whatever happens on it."""
+        """Answer one question and close the connection, whatever happens on it. Raises nothing: a
+        stranger's fault only costs it the connection."""
         self._open += 1
         try:
             async with asyncio.timeout(EXCHANGE_S_MAX):

@@ -238,7 +238,8 @@ def decode_answer(data: bytes) -> Answer:
 
 
 async def receive(reader: asyncio.StreamReader, bytes_max: int) -> bytes:
-    """The one message that the other end sends; raises ``MembershipError`` when it is too long."""
+    """Return the one message that the other end sends; raise ``MembershipError`` when it is longer
+    than ``bytes_max``, ``EOFError`` when it ends early."""
     length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
     if length > bytes_max:
         raise MembershipError("it sent more than it may")
@@ -252,7 +253,8 @@ async def send(writer: asyncio.StreamWriter, message: bytes) -> None:
 
 
 async def close(writer: asyncio.StreamWriter) -> None:
-    """Closes a connection and waits for it, within limits, whatever the other end does."""
+    """Close a connection and wait until it is closed, within a limit, whatever the other end
+    does."""
     writer.close()
     with contextlib.suppress(OSError, EOFError):
         async with asyncio.timeout(CLOSE_S_MAX):

@@ -41,7 +41,8 @@ class JoinRequestServer:
         self._membership, self._requests, self._may_ask = membership, requests, may_ask
 
     async def answer(self, question: Requesting, host: str) -> Answer:
-        """Of a stranger; raises ``MembershipError`` with why not."""
+        """Answer a stranger's question about being let in; raise ``MembershipError`` with the
+        reason when it is refused."""
         requests = self._requests
         match question:
             case AskToJoin() if not self._may_ask:
@@ -91,13 +92,15 @@ class JoinRequestServer:
 def requests_of(
     membership: Membership, changed: Callable[[JoinRequest], None] = lambda _: None
 ) -> JoinRequests:
-    """No requests yet, for this keeper."""
+    """Return a keeper's list of join requests, still empty; ``changed`` is called with each that
+    changes."""
     own = keeper_key_of(membership.member.certificate)
     return JoinRequests(membership.flock.flock_id, own, changed, clock=membership.clock)
 
 
 def checked_applicant(membership: Membership, request: bytes, time_s: int) -> Applicant:
-    """Who wants a certificate; raises ``MembershipError`` when it can have none."""
+    """Return who asks for a certificate; raise ``MembershipError`` when its clock is wrong, the
+    request invalid or its key was sent away before."""
     if fault := clock_fault(time_s - membership.clock()):
         raise fault
     applicant = read_request(request)
@@ -106,7 +109,8 @@ def checked_applicant(membership: Membership, request: bytes, time_s: int) -> Ap
 
 
 def check_departure(membership: Membership, applicant: Applicant) -> None:
-    """A key that was sent away is out for ever."""
+    """Raise ``MembershipError`` when the applicant's key left the flock or was expelled: it is out
+    for ever."""
     if membership.roster.departure(applicant.node_id) is not None:
         raise MembershipError(
             "this machine belonged to the flock under this key and does not any more: "
@@ -115,7 +119,8 @@ def check_departure(membership: Membership, applicant: Applicant) -> None:
 
 
 def clock_fault(ahead_s: float) -> MembershipError | None:
-    """Why a machine whose clock is ahead by this much cannot join; None where it can."""
+    """Return the error for a machine whose clock is ahead by this much and so cannot join; None
+    where the difference is small."""
     if abs(ahead_s) <= CLOCK_DIFFERENCE_S_MAX:
         return None
     direction = "ahead of" if ahead_s > 0 else "behind"

@@ -38,7 +38,8 @@ class NotThereError(MembershipError):
 async def exchange(
     address: Address, context: ssl.SSLContext, question: Question, check: Check
 ) -> Answer:
-    """One question and its answer; raises ``NotThereError`` for whatever goes wrong on the way."""
+    """Ask one question at an address and return the answer; ``check`` judges the other end first.
+    Raise ``NotThereError`` for whatever goes wrong on the way."""
     try:
         async with (
             asyncio.timeout(EXCHANGE_S_MAX),
@@ -52,7 +53,8 @@ async def exchange(
 
 
 def certificate_of(tls: TlsObject | None) -> bytes:
-    """What the other end shows; raises ``NotThereError`` when that is nothing."""
+    """Return the certificate that the other end shows, as DER; raise ``NotThereError`` when it
+    shows none."""
     shown = tls.getpeercert(binary_form=True) if tls else None
     if shown is None:
         raise NotThereError("it shows no certificate")
@@ -60,7 +62,8 @@ def certificate_of(tls: TlsObject | None) -> bytes:
 
 
 def same_as(certificate: bytes) -> Check:
-    """Nothing is told to anybody but the keeper that has proven to be one."""
+    """Return a check that lets only a connection to the owner of this certificate pass; it raises
+    ``NotThereError`` for any other."""
 
     def check(tls: TlsObject | None) -> None:
         if certificate_of(tls) != certificate:

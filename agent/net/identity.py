@@ -63,7 +63,8 @@ def paths_in(folder: PrivateFolder) -> IdentityPaths:
 
 
 def load_identity(folder: PrivateFolder) -> Identity | None:
-    """Who this node is; None before it belongs to a flock."""
+    """Return who this node is; None before it belongs to a flock. Raise ``MembershipError`` when
+    files are missing, damaged or do not belong together."""
     member = read_named(folder, CERTIFICATE_FILE, _member_in)
     if member is None:
         return None
@@ -85,7 +86,8 @@ def load_authority(folder: PrivateFolder, flock: Flock) -> Authority | None:
 
 
 def own_key(folder: PrivateFolder) -> PrivateKey:
-    """This node's key, made now if there is none yet, in a prepared folder."""
+    """Return this node's private key, made and saved now if there is none yet; the folder has to be
+    prepared."""
     key = read_named(folder, KEY_FILE, certificates.read_private)
     if key is None:
         key = certificates.new_key()
@@ -115,7 +117,8 @@ def remove_identity(folder: PrivateFolder) -> None:
 
 
 def read_named(folder: PrivateFolder, name: str, parse: Callable[[bytes], _Read]) -> _Read | None:
-    """A file through its parser, whose complaint is completed with where and what to do."""
+    """Read a file of the folder and return what ``parse`` makes of it, None without the file; raise
+    ``MembershipError`` that names file and cure when the content is wrong."""
     data = folder.read(name)
     if data is None:
         return None

@@ -90,10 +90,8 @@ class Invitation(Struct, frozen=True):
 
 
 def usable_addresses(hosts: Iterable[str], port: int) -> tuple[Address, ...]:
-    """The addresses that fit an invitation, in the order given; raises when there is none.
-
-    Link-local IPv6 addresses mean something else on each machine and are left out.
-    """
+    """Return the addresses that fit an invitation, in the order given, without link-local IPv6
+    ones, which mean something else on each machine; raise ``MembershipError`` when none is left."""
     chosen: list[Address] = []
     room = _BYTES_MAX - _FIXED - CHECKSUM_BYTES
     for host in dict.fromkeys(hosts):

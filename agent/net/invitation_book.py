@@ -81,7 +81,7 @@ class InvitationBook:
         self._entries: Sequence[Entry] = read_named(folder, BOOK_FILE, _parse) or ()
 
     def outstanding(self, now_s: float) -> list[Entry]:
-        """The invitations that still let somebody in."""
+        """Return the invitations that still let somebody in: not expired, used up or withdrawn."""
         return [
             entry
             for entry in self._entries
@@ -89,7 +89,9 @@ class InvitationBook:
         ]
 
     def add(self, uses: int, valid_for_s: float, now_s: float) -> tuple[bytes, int]:
-        """A new secret and when it expires; on the disk as a hash before this returns."""
+        """Make an invitation; return its secret and when it expires, in seconds. Its hash is on
+        disk before this returns; raise ``MembershipError`` for limits that are out of range or too
+        many open ones."""
         if not 1 <= uses <= USES_MAX:
             raise MembershipError(f"an invitation has 1 to {USES_MAX} uses, not {uses}")
         if not 0 < valid_for_s <= VALID_S_MAX:
@@ -127,7 +129,7 @@ class InvitationBook:
         return tuple(self._entries)
 
     def join(self, told: Iterable[Entry], now_s: float) -> bool:
-        """Takes in what another keeper knows; whether there was news."""
+        """Take in entries that another keeper knows and save them; tell whether there was news."""
         known = {entry.secret_hash: entry for entry in self._entries}
         for entry in told:
             mine = known.get(entry.secret_hash)
@@ -141,21 +143,25 @@ class InvitationBook:
         return True
 
     def is_one_too_many(self, secret: bytes, node_id: str) -> bool:
-        """More uses are burnt than there are, and this one is of those that all keepers drop."""
+        """Tell whether this node's use of the invitation does not count: the invitation is unknown
+        or withdrawn, or more uses are burnt than it has and this is one of those that all keepers
+        drop."""
         entry = self.find(secret)
         if entry is None or entry.withdrawn:
             return True
         return node_id not in sorted(entry.used_by)[: entry.uses]
 
     def proof(self, tag: bytes, challenge: bytes, certificate: bytes) -> bytes:
-        """Shows that this keeper knows an invitation of this tag; nothing when it does not."""
+        """Return the proof that this keeper knows an invitation of this tag; empty when it does not
+        or has withdrawn it."""
         for entry in self._entries:
             if hmac.compare_digest(tag_of(entry.secret_hash), tag) and not entry.withdrawn:
                 return proof_of(entry.secret_hash, challenge, certificate)
         return b""
 
     def redeem(self, secret: bytes, node_id: str, now_s: float) -> str | None:
-        """Burns a use for this node; a sentence when there is none to burn."""
+        """Burn a use of the invitation for this node, on disk; return None when done (or done
+        before), else a sentence that says why not."""
         entry = self.find(secret)
         if entry is None or entry.withdrawn:
             return "this keeper does not know the invitation, or withdrew it: ask for a new one"
@@ -170,7 +176,7 @@ class InvitationBook:
         return None
 
     def find(self, secret: bytes) -> Entry | None:
-        """The entry of a secret, in a time that tells nothing about the others."""
+        """Return the entry of a secret, or None, in a time that tells nothing about the others."""
         hashed = secret_hash(self._flock_id, secret)
         found = None
         for entry in self._entries:
@@ -237,7 +243,7 @@ class GuessLimit:
         return len(self._recent(host, now_s)) >= GUESSES_MAX
 
     def wrong(self, host: str, now_s: float) -> None:
-        """Counts a wrong secret."""
+        """Remember a wrong secret from this host, which counts towards its limit of guesses."""
         recent = self._recent(host, now_s)
         self._wrong[origin_of(host)] = [*recent, now_s][-GUESSES_MAX:]
         self._wrong.move_to_end(origin_of(host))
@@ -250,7 +256,8 @@ class GuessLimit:
 
 
 def origin_of(host: str) -> str:
-    """Whose address it is, as far as one machine has many."""
+    """Return who counts as one guesser: an IPv4 address itself, of IPv6 its network of 64 bits,
+    because one machine has many; text that is no address as it is."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

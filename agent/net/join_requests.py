@@ -106,7 +106,8 @@ class JoinRequests:
         return [each for each in self._requests.values() if each.state in OPEN]
 
     def decide(self, request: str, code: str, *, admit: bool) -> JoinRequest:
-        """Let it in or not; raises ``MembershipError`` when that is not asked any more."""
+        """Admit or refuse a waiting request and return it as decided; raise ``MembershipError``
+        when it is over, is joining already or shows another code than the one given."""
         for each in self.open():
             if each.request != request:
                 continue
@@ -122,7 +123,8 @@ class JoinRequests:
     # -- what the asking machine does ------------------------------------------------------
 
     def begin(self, sent: bytes, applicant: Applicant, user: str, host: str) -> tuple[bytes, bytes]:
-        """A new request: its number, and what binds this side to its part of the code."""
+        """Begin a request; return its number and this side's commitment to its nonce. An earlier
+        one of the same machine ends; raise ``MembershipError`` when there are too many."""
         origin = origin_of(host)
         self._end_earlier(applicant.node_id, origin)
         self._check_room(origin)
@@ -135,7 +137,8 @@ class JoinRequests:
         return number, commitment_of(nonce)
 
     def show(self, number: bytes, nonce: bytes) -> bytes:
-        """It shows its part of the code: people are told, and then it gets this side's."""
+        """Compute the code from the nonce that the asking side shows, so that people see the
+        request, and return this side's nonce; raise ``MembershipError`` for an unknown number."""
         bound, request = self._bound.pop(number, None), self._requests.get(number)
         if bound is None or request is None:
             raise MembershipError("this keeper does not know the request: ask again")
@@ -151,8 +154,9 @@ class JoinRequests:
 
     @contextmanager
     def collected(self, number: bytes) -> Iterator[JoinRequest]:
-        """It comes for its certificate; raises ``MembershipError`` unless it was let in. It has
-        joined when this ends well; if it does not hear that, it may come again."""
+        """Yield a request that was let in while its certificate is made; it counts as joined when
+        the block ends well, and may be collected again. Raise ``MembershipError`` unless it was let
+        in."""
         request = self._let_in(number)
         self._coming.add(number)
         try:

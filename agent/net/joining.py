@@ -76,7 +76,8 @@ async def join_flock(
     clock: Clock = time.time,
     guard: FileGuard | None = None,
 ) -> Membership:
-    """Joins; raises ``MembershipError`` with one sentence when that does not work."""
+    """Join the flock that invites and return the membership; raise ``MembershipError`` with one
+    sentence when that does not work."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, invitation.flock_id, clock())
     await asyncio.to_thread(folder.prepare)
@@ -107,7 +108,8 @@ async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
 async def renew(
     membership: Membership, addresses_of: AddressesOf, host_name: str | None = None
 ) -> None:
-    """Has this node's certificate renewed, under another host name if one is given."""
+    """Renew this node's certificate, here on a keeper, else through one, under another host name if
+    given; raise ``MembershipError`` when no keeper could do it."""
     if membership.keeper:
         await membership.renew_own(host_name)
     else:
@@ -116,7 +118,8 @@ async def renew(
 
 
 async def expel(membership: Membership, node_id: str, addresses_of: AddressesOf) -> str | None:
-    """Expels a member, here or through any keeper; a warning when it was a keeper."""
+    """Expel a member, here or through any keeper; return a warning when it was a keeper, else None.
+    Raise ``MembershipError`` when no keeper could do it."""
     warning = membership.expulsion_warning(node_id)
     if membership.keeper:
         await membership.expel(node_id)
@@ -128,10 +131,9 @@ async def expel(membership: Membership, node_id: str, addresses_of: AddressesOf)
 async def leave(
     membership: Membership, addresses_of: AddressesOf, *, even_as_last_keeper: bool = False
 ) -> str | None:
-    """Leaves the flock for good; a sentence when no keeper could be told.
-
-    The last keeper takes the authority with it, so it has to say that it means it.
-    """
+    """Leave the flock for good and forget its keys; return None, or a sentence when no keeper could
+    be told. Raise ``MembershipError`` for the last keeper, whose leaving ends the flock, unless
+    ``even_as_last_keeper``."""
     if membership.last_keeper and not even_as_last_keeper:
         raise MembershipError(
             "this machine is the flock's only keeper, nobody could join or stay when it leaves: "
@@ -249,7 +251,8 @@ async def _ask_keepers(found: _Found, question: Join) -> Welcome:
 def settle(
     folder: PrivateFolder, key: PrivateKey, flock: Flock, answer: Welcome, clock: Clock
 ) -> Membership:
-    """Checks what was issued and writes it down, the certificate last; a member from then on."""
+    """Check the certificate that a keeper issued, save flock and roster and, last, the certificate,
+    and return the membership; raise ``MembershipError`` when it is for another machine."""
     member = certificates.member_of(answer.certificate)
     own_id = certificates.node_id_of(key.public_key())
     if member.node_id != own_id or not flock.issued(answer.certificate):
@@ -266,7 +269,8 @@ def settle(
 
 
 async def fetch_authority(membership: Membership, addresses: Sequence[Address]) -> None:
-    """Takes the authority's key at once if this node was appointed; later will do as well."""
+    """Fetch the authority's key from these addresses if this node was appointed keeper; a failure
+    is ignored, since it is tried again later."""
     if membership.appointed:
         try:
             await _ask_any(membership, lambda _: addresses, TakeAuthority())
@@ -297,7 +301,8 @@ async def _ask_any(membership: Membership, addresses_of: AddressesOf, question: 
 
 
 async def ask_keeper(membership: Membership, address: Address, question: Question) -> Answer:
-    """One question to whoever answers there, if that is a keeper."""
+    """Ask one question at an address and return the answer; raise ``MembershipError`` when whoever
+    answers is no keeper, ``NotThereError`` when nobody does."""
 
     def is_keeper(tls: TlsObject | None) -> None:
         peer = peer_of(tls, membership.roster)

@@ -107,7 +107,8 @@ class Lane:
         self.frames: deque[bytes] = deque()
 
     def put(self, data: bytes) -> bool:
-        """Queue it; false when the lane is full. An empty lane takes a frame of any size."""
+        """Queue a frame; return False when the lane is full. An empty lane takes a frame of any
+        size."""
         if self.frames and self.bytes + len(data) > self.limit:
             return False
         self.frames.append(data)
@@ -194,7 +195,8 @@ class Link:
     # -- out -------------------------------------------------------------------------------
 
     def send(self, data: bytes, *, bulky: bool = False) -> bool:
-        """Queue one frame until ``flush``; false when it was dropped."""
+        """Queue one frame until ``flush``; return False when its lane is full and it was
+        dropped."""
         lane = self._bulky if bulky or len(data) >= SMALL_FRAME_BYTES else self._prompt
         if lane.put(data):
             self.traffic.messages_out += 1
@@ -203,7 +205,8 @@ class Link:
         return False
 
     def flush(self) -> None:
-        """Send what waits, as far as the pipe takes it."""
+        """Send the queued frames, small ones first, as far as the connection takes them now; add a
+        ping when one is due."""
         now_s = self._loop.time()
         if now_s - self._pinged_s >= PING_EVERY_S:
             self._put_ping(now_s)
@@ -226,7 +229,8 @@ class Link:
         return self._prompt.bytes + self._bulky.bytes + started
 
     def close(self, cause: Cause, reason: str) -> None:
-        """Send what the pipe takes, say why, and end."""
+        """Send what the connection takes now, tell the other side why, and end the link; the rest
+        is dropped."""
         if self.ended:
             return
         self._prompt.frames.append(refused_frame(cause, reason))
@@ -289,7 +293,8 @@ class Link:
         self.drain(len(data))
 
     def drain(self, arrived_bytes: int) -> None:
-        """Hand on all whole frames that have arrived."""
+        """Hand all whole frames that have arrived to the owner; end the link with a peer that sends
+        nonsense, and count what came against its allowance."""
         self.traffic.bytes_in += arrived_bytes
         frames = 0
         try:
@@ -315,7 +320,8 @@ class Link:
         self.flush()
 
     def lost(self, error: Exception | None) -> None:
-        """The connection has ended."""
+        """Note that the connection has ended and tell the owner why; do nothing on a link that was
+        closed here."""
         if self.ended:
             return
         self.ended = True

@@ -54,7 +54,8 @@ class Transfers:
         self._serving = 0
 
     def decide(self, greeting: Greeting) -> None:
-        """A peer wants to open a transfer."""
+        """Accept a peer's connection for a transfer and serve it in a thread; refuse it when too
+        many are open."""
         busy = len(self._pipes.get(greeting.peer, ())) >= BULK_PER_PEER_MAX
         if busy or self._serving >= BULK_SERVED_MAX:
             greeting.refuse(Cause.BUSY, "Too many transfers with this peer at once.")
@@ -64,7 +65,8 @@ class Transfers:
         self._begin(self._serve_in_thread(greeting), greeting.name)
 
     def other(self, greeting: Greeting, serve: StreamAcceptor) -> None:
-        """Somebody, not verified yet, has come for another protocol."""
+        """Serve a connection for another protocol, whose caller is not verified yet; refuse it when
+        there are too many, in all or from its host."""
         hosts = list(self._connections.get("", {}).values())
         from_there = hosts.count(greeting.address.host)
         if len(hosts) >= OTHERS_MAX or from_there >= OTHERS_PER_HOST_MAX:
@@ -75,7 +77,8 @@ class Transfers:
         self._begin(_until_served(serve(*opened), opened[1]), str(greeting.address))
 
     async def opened(self, greeting: Greeting) -> Pipe:
-        """The pipe of a connection that was agreed on. Raises ``OSError``."""
+        """Return the pipe of a transfer connection that both sides agreed on; raise ``OSError``
+        when the connection has ended."""
         loop, known = asyncio.get_running_loop(), self._pipes.setdefault(greeting.peer, {})
 
         def ended() -> None:
@@ -94,14 +97,14 @@ class Transfers:
         return pipe
 
     def cut(self, peer: NodeId) -> None:
-        """End all transfers with a peer at once."""
+        """Abort all transfers with a peer at once."""
         for pipe in list(self._pipes.get(peer, ())):
             pipe.abort()
         for connection in list(self._connections.get(peer, ())):
             connection.abort()
 
     async def stop(self) -> None:
-        """End all of them."""
+        """Abort all transfers with everybody and wait until their tasks and threads have ended."""
         for task in self._tasks:
             task.cancel()
         for peer in [*self._connections, *self._pipes]:

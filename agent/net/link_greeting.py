@@ -131,7 +131,8 @@ class Greeting:
         self.connection.write(frame(Kind.WELCOME))
 
     def refuse(self, cause: Cause, text: str, told: str | None = None) -> None:
-        """End it; ``told`` is what the other side hears, where it should hear something else."""
+        """End the greeting with this cause; ``told`` is what the other side hears where it should
+        hear something else than ``text``. Do nothing once it is over."""
         if self.over:
             return
         if self._understood:
@@ -146,6 +147,8 @@ class Greeting:
     # -- what the connection tells ---------------------------------------------------------
 
     def connected(self, transport: asyncio.Transport) -> bool:
+        """Note where the connection comes from; return False, which ends it, when too many
+        connections are greeting."""
         peer_name = transport.get_extra_info("peername")
         if not self.dialled and peer_name:
             self.address = Address(*peer_name[:2])
@@ -156,6 +159,8 @@ class Greeting:
         return False
 
     def secured(self) -> None:
+        """Judge protocol and certificate of the other side after the TLS handshake: go on with this
+        side's opening, hand the connection to another protocol, or refuse it."""
         tls = self.connection.tls
         spoken = tls.selected_alpn_protocol()
         if not self.dialled and self._owner.came_for(self, spoken or ""):
@@ -177,6 +182,8 @@ class Greeting:
             self.connection.write(opening_frame(self._owner.own_opening()))
 
     def received(self, data: memoryview) -> None:
+        """Hear the words of the other side in what arrived; refuse it when it sends what no agent
+        sends."""
         self.reader.add(data)
         try:
             while not self.over and (found := self.reader.next()) is not None:
@@ -246,7 +253,8 @@ class Greeting:
 
 
 def keep_alive(connected: socket.socket | None) -> None:
-    """Let the system find out when the other machine is gone; no bytes of ours are needed."""
+    """Have the system find out when the other machine is gone, and send small packets at once; do
+    nothing without a socket."""
     if connected is None:
         return
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

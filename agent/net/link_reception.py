@@ -86,7 +86,8 @@ class Reception:
     async def listen(
         self, hosts: Sequence[str], port: int, had: Sequence[socket.socket] = ()
     ) -> None:
-        """On sockets that are had already, or new ones; raises ``OSError`` with a sentence."""
+        """Listen on the sockets in ``had``, or on new ones for these hosts and port; raise
+        ``OSError`` with a sentence when that is impossible."""
         loop = asyncio.get_running_loop()
         sockets = had or listening_sockets(hosts, port)
         self.port = sockets[0].getsockname()[1]
@@ -96,7 +97,8 @@ class Reception:
     async def dial(
         self, addresses: Sequence[Address], expected: NodeId | None, *, bulk: bool = False
     ) -> tuple[Greeting, LinkRefusal | None]:
-        """One attempt, and how it ended; raises ``OSError`` when nobody answers."""
+        """Dial the first of these addresses that answers and greet it; return the greeting and
+        None, or why it was refused. Raise ``OSError`` when nobody answers."""
         opened, address = await connect(addresses)
         greeting = Greeting(self, address, expected, bulk=bulk)
         context = self.contexts.bulk if bulk else self.contexts.link
@@ -111,11 +113,9 @@ class Reception:
             raise
 
     async def close(self) -> None:
-        """Nobody comes in any more, and nobody waits.
-
-        A connection that the loop has accepted already must be taken on before its server is
-        closed, or the server finds itself closed under it and leaves the socket open.
-        """
+        """Stop listening and refuse every connection that is still greeting. A connection that the
+        loop has accepted already must be taken on before its server is closed, or the server finds
+        itself closed under it and leaves the socket open."""
         self._stopping = True
         loop = asyncio.get_running_loop()
         for opened in [each for server in self._servers for each in server.sockets]:
@@ -139,7 +139,8 @@ class Reception:
         return Opening(self._instance, self.port, PROTOCOL_VERSION)
 
     def admit(self, greeting: Greeting) -> bool:
-        """Strangers take up so much room and no more."""
+        """Take on a stranger's connection; return False when there are too many greeting, in all or
+        from its host, or this node is stopping."""
         host = greeting.address.host
         strangers = [other for other in self._greetings if not other.dialled]
         from_there = sum(1 for other in strangers if other.address.host == host)
@@ -151,7 +152,8 @@ class Reception:
         return True
 
     def came_for(self, greeting: Greeting, protocol: str) -> bool:
-        """Other protocols are served elsewhere."""
+        """Hand the connection to whoever serves this other protocol; return False when nobody does,
+        so that it is for a link."""
         serve = self._others.get(protocol)
         if serve is None:
             return False

@@ -95,7 +95,8 @@ _TOLD_BY_TLS = {
 
 
 def explained(error: Exception | None) -> tuple[Cause, str]:
-    """What an error of TLS or of a socket means."""
+    """Return the cause and a sentence for an error of TLS or of a socket; None stands for a
+    connection that was closed without one."""
     match error:
         case ssl.SSLCertVerificationError():
             return _certificate(error)
@@ -137,7 +138,8 @@ class Refusals:
         self._by_key: dict[str, LinkRefusal] = {}
 
     def note(self, refusal: LinkRefusal) -> None:
-        """Keep it, in the place of an earlier one; what is not the same again goes to the log."""
+        """Keep the refusal in place of the peer's earlier one; log it when it says something
+        else."""
         key = refusal.peer or refusal.address
         before = self._by_key.pop(key, None)
         self._by_key[key] = refusal

@@ -22,7 +22,8 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 def streams(connection: TlsConnection, arrived: bytes, ended: Callable[[], None]) -> Streams:
-    """Reader and writer of a connection; ``arrived`` is what came behind the greeting."""
+    """Return reader and writer of a connection; ``arrived`` is what came behind the greeting,
+    ``ended`` is called when the connection is over."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=STREAM_BYTES_MAX, loop=loop)
     protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
@@ -74,7 +75,8 @@ class _StreamTransport(asyncio.Transport):
         self._protocol = protocol
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """``ssl_object`` and ``sslcontext`` from TLS, everything else from the socket."""
+        """Return ``ssl_object`` and ``sslcontext`` from TLS, everything else from the socket, and
+        ``default`` once it is gone."""
         if name == "ssl_object":
             return self._connection.tls
         if name == "sslcontext":

@@ -115,7 +115,8 @@ class TlsConnection(asyncio.BufferedProtocol):
     # -- what the application does ---------------------------------------------------------
 
     def write(self, data: bytes | memoryview) -> None:
-        """Encrypt and send. What the pipe does not take is kept by the transport."""
+        """Encrypt and send; the transport keeps what the socket does not take yet. Do nothing once
+        the connection is closing."""
         if self._closing or self._raw is None:
             return
         try:
@@ -128,7 +129,8 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._raw.write(self._outgoing.read())
 
     def close(self, limit_s: float = CLOSING_S) -> None:
-        """Say the closing word, let the other side read it within the limit, and end."""
+        """End the connection in good order: send TLS's closing word and leave the other side
+        ``limit_s`` to read it. Do nothing when it is closing already."""
         if self._closing or self._raw is None:
             return
         self._closing = self.closed_here = True
@@ -141,17 +143,16 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._end_within(limit_s)
 
     def abort(self) -> None:
-        """End at once; what is not sent yet is not sent any more."""
+        """End the connection at once; what is not sent yet is lost."""
         self.closed_here = self.closed_here or not self._closing
         self._closing = True
         if self._raw is not None:
             self._raw.abort()
 
     def leave_loop(self) -> tuple[socket.socket, ssl.MemoryBIO, ssl.MemoryBIO]:
-        """Socket and TLS go to somebody who blocks; here the connection is over, untold.
-
-        Raises ``OSError`` when it has ended, or not everything that was written has left.
-        """
+        """Take socket and TLS buffers off the loop, for a thread that blocks; here the connection
+        is over and nobody is told. Raise ``OSError`` when it has ended, or not everything that was
+        written has left."""
         if self._closing or self._raw is None or self._raw.get_write_buffer_size():
             raise ConnectionResetError("the connection has ended before the transfer began")
         connected: socket.socket = self._raw.get_extra_info("socket").dup()
@@ -182,6 +183,8 @@ class TlsConnection(asyncio.BufferedProtocol):
     # -- what the transport tells ----------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin the TLS handshake on a new connection; abort it when the application does not want
+        it."""
         assert isinstance(transport, asyncio.Transport)
         self._raw = transport
         self._shared.connections[self] = None
@@ -195,6 +198,8 @@ class TlsConnection(asyncio.BufferedProtocol):
         return self._shared.arrival
 
     def buffer_updated(self, nbytes: int) -> None:
+        """Take in what has arrived: go on with the handshake, then decrypt and hand it to the
+        application."""
         if self._closing:
             return
         self._arrived.write(self._shared.arrival_view[:nbytes])
@@ -202,6 +207,8 @@ class TlsConnection(asyncio.BufferedProtocol):
             self._decrypt()
 
     def eof_received(self) -> bool:
+        """Note that the other side has closed its end, unexpectedly unless this side was closing,
+        and end the connection soon; returns False, so the transport closes."""
         if not self._closing:
             self.error = self.error or ConnectionResetError("the other side cut the connection")
             self._closing = True
@@ -215,6 +222,8 @@ class TlsConnection(asyncio.BufferedProtocol):
         self.application.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Forget a connection that has ended, and tell the application with the first error, if
+        any."""
         self._closing = True
         if self._closing_timer is not None:
             self._closing_timer.cancel()

@@ -114,7 +114,8 @@ class Links:
         await self._reception.listen(self._hosts, self._port, had)
 
     async def stop(self) -> None:
-        """Send what the pipes take, end everything, listen no more. Nothing is reported."""
+        """Close all links with what is still to be sent, cut transfers and stop listening. The node
+        is not told that links have ended."""
         self._stopping = True
         await self._reception.close()
         await self.dialler.stop()
@@ -134,7 +135,8 @@ class Links:
         return self._reception.port
 
     def send(self, peers: Sequence[NodeId], message: Message) -> None:
-        """Send one message to each of these peers that is linked."""
+        """Send one message to each of these peers that is linked. Where it is dropped, being too
+        long or the lane full, the node is told so for that peer."""
         links = [self._links[peer] for peer in peers if peer in self._links]
         if not links:
             return
@@ -152,7 +154,8 @@ class Links:
         self._plan_turn()
 
     def gossip(self, peer: NodeId, body: bytes) -> bool:
-        """Send the roster's bytes; false when the peer is not linked or they were dropped."""
+        """Send the roster's bytes to a peer; return False when it is not linked or they were
+        dropped."""
         link = self._links.get(peer)
         if link is None or len(body) > GOSSIP_BYTES_MAX:
             return False
@@ -179,7 +182,8 @@ class Links:
         self._transfers.cut(peer)
 
     async def open_bulk(self, peer: NodeId) -> Pipe:
-        """The pipe of a bulk transfer with a peer, for a thread; raises ``OSError``."""
+        """Open a connection for bulk data to a peer and return it as a pipe for a thread; raise
+        ``OSError`` when it cannot be reached or refuses."""
         addresses = self.dialler.addresses_of(peer)
         link = self._links.get(peer)
         if link is not None and link.opening.port:
@@ -195,7 +199,7 @@ class Links:
         return tuple(self._links)
 
     def report(self) -> tuple[LinkReport, ...]:
-        """What is known of each link."""
+        """Return address, age, round trip, queue and traffic of each link as it is now."""
         now_s = self._loop.time()
         return tuple(
             LinkReport(
@@ -305,7 +309,8 @@ class Links:
         self._callbacks.gossip(link.peer, body)
 
     def link_answered(self, link: Link) -> None:
-        """The old link lives, so whoever knocked meanwhile is one too many."""
+        """Refuse the second connection of a peer whose old link has just proved alive: as a
+        duplicate, or as a copy when another instance of the node is behind it."""
         rival = self._rivals.pop(link.peer, None)
         if rival is None or rival.opening is None:
             return
@@ -315,6 +320,8 @@ class Links:
         self._refuse_copy(rival, link)
 
     def link_misbehaved(self, link: Link, reason: str) -> None:
+        """End the link with a peer that broke the protocol, and refuse it another for
+        ``OUT_OF_FAVOUR_S``."""
         self._unfavoured[link.peer] = self._loop.time() + OUT_OF_FAVOUR_S
         self._refusals.note(
             LinkRefusal(link.peer, str(link.address), Cause.MISBEHAVED, reason, time.time())
@@ -323,6 +330,8 @@ class Links:
         link.close(Cause.MISBEHAVED, reason)
 
     def link_lost(self, link: Link, *, reset: bool, reason: str) -> None:
+        """Forget a link that has ended, note why, tell the node, and take the peer's second
+        connection in its place if one waits."""
         if self._links.get(link.peer) is not link:
             return
         log.info("the link with %s (%s) is gone: %s", link.name, link.address, reason)
@@ -339,7 +348,8 @@ class Links:
     # -- what becomes of greetings ---------------------------------------------------------
 
     def decide(self, greeting: Greeting) -> None:
-        """This side says what becomes of the connection."""
+        """Decide what becomes of a connection that a peer dialled: a transfer, the link, a rival of
+        the link that there is, or nothing while the peer is out of favour."""
         if greeting.bulk:
             self._transfers.decide(greeting)
         elif self._unfavoured.get(greeting.peer, 0.0) > self._loop.time():
@@ -350,7 +360,8 @@ class Links:
             self._welcome(greeting)
 
     def welcomed(self, greeting: Greeting) -> None:
-        """The other side has decided: this is the link, or the bulk connection."""
+        """Take on a connection that the other side has welcomed, as the link or for bulk data;
+        refuse it when it leads to a copy of the peer."""
         old = self._links.get(greeting.peer)
         if greeting.bulk:
             greeting.succeed()

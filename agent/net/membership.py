@@ -70,7 +70,8 @@ class Membership:
     def open(
         cls, path: Path, clock: Clock = time.time, guard: FileGuard | None = None
     ) -> Membership | None:
-        """The membership in a folder; None when this node belongs to no flock."""
+        """Return the membership saved in a folder; None when this node belongs to no flock. Raise
+        ``MembershipError`` for damaged files."""
         folder = PrivateFolder(path, guard)
         own = identity.load_identity(folder)
         if own is None:
@@ -105,7 +106,8 @@ class Membership:
         return self.node_id in self.roster.keepers()
 
     def authority(self, what: str) -> Authority:
-        """The authority; raises a sentence for a person who wants ``what`` on another node."""
+        """Return the authority that a keeper holds; on another node raise ``MembershipError`` that
+        names the keepers which can do ``what``."""
         if self._authority is None:
             known = [self.roster.member(node_id) for node_id in self.roster.keepers()]
             names = ", ".join(member.host_name for member in known if member) or "no machine known"
@@ -113,7 +115,7 @@ class Membership:
         return self._authority
 
     def book(self) -> InvitationBook:
-        """The invitations of this keeper."""
+        """Return the invitations of this keeper; raise ``MembershipError`` on any other node."""
         if self._book is None:
             self.authority("invite")
             raise MembershipError("this machine keeps no invitations: start Wingbeat again")
@@ -126,7 +128,8 @@ class Membership:
         uses: int = 1,
         valid_for_s: float = VALID_S_DEFAULT,
     ) -> Invitation:
-        """A new invitation to any keeper, under the addresses by which others reach them."""
+        """Make and save a new invitation to any keeper, under the addresses by which others reach
+        them; raise ``MembershipError`` on a node that is no keeper or for limits out of range."""
         book, addresses = self.book(), usable_addresses(hosts, port)
         async with self._disk:
             secret, expires_s = await asyncio.to_thread(book.add, uses, valid_for_s, self.clock())
@@ -150,9 +153,10 @@ class Membership:
         return self._book.proof(tag, challenge, self.member.certificate)
 
     async def end_known_invitations(self) -> None:
-        """What an expelled keeper knew of invitations must let nobody in. When that is news, all
-        end, whenever they say that they were made: it may have told of some of its own, with any
-        time, also to those who did not know yet that it is expelled."""
+        """End the invitations that an expelled keeper knew. When its expulsion is news, all end,
+        whenever they say that they were made: it may have told of some of its own, with any time,
+        also to those who did not know yet that it is expelled. Raise ``NotKeptError`` when the disk
+        refuses."""
         book, expelled = self._book, self._keepers_expelled()
         news = expelled.keys() - self._expelled_keepers
         self._expelled_keepers |= news
@@ -191,7 +195,8 @@ class Membership:
         await self.adopt_certificate(await self.admit(applicant, left_s))
 
     async def admit(self, applicant: Applicant, life_s_min: float = 0.0) -> Member:
-        """Issues a certificate to a newcomer or a member, and makes it known."""
+        """Issue a certificate to a newcomer or a member, save and return it; fill up the keepers if
+        one is missing. Raise ``MembershipError`` on a node that is no keeper."""
         authority = self.authority("admit")
         if self.roster.known(applicant.node_id) is None:
             await self._save_roster()  # whom this disk cannot keep is told so, and known to nobody
@@ -203,7 +208,8 @@ class Membership:
         return member
 
     async def expel(self, node_id: str) -> None:
-        """Expels a member, for ever; see ``expulsion_warning``."""
+        """Expel a member for ever and end what invitations it knew as a keeper; raise
+        ``MembershipError`` on a node that is no keeper or for whom cannot be expelled."""
         authority = self.authority("expel")
         self._check_departure(node_id, "expel")
         self.roster.expel(authority, node_id, self._signer)
@@ -212,7 +218,8 @@ class Membership:
         await self.end_known_invitations()
 
     def expulsion_warning(self, node_id: str) -> str | None:
-        """What a person has to know who expels a keeper."""
+        """Return what a person has to know who expels this keeper; None when the node is no
+        keeper."""
         if node_id not in self.roster.keepers():
             return None
         let_in = self.roster.standing.let_in_by(node_id)
@@ -231,7 +238,8 @@ class Membership:
         return peer.reason if isinstance(peer, Refusal) else (peer.node_id, peer.host_name)
 
     async def record_departure(self, node_id: str) -> None:
-        """States that a member has left, at its own wish."""
+        """State, as a keeper, that a member has left at its own wish; raise ``MembershipError`` on
+        a node that is no keeper or when the member cannot go."""
         authority = self.authority("leave for others")
         self._check_departure(node_id, "let go")
         self.roster.depart(authority, LEFT, node_id, self._signer)
@@ -239,7 +247,8 @@ class Membership:
         await self._save_roster()
 
     async def appoint(self, node_id: str) -> None:
-        """Lets a member hold the authority's key; it fetches it when it next keeps up."""
+        """Appoint a member keeper; it fetches the authority's key when it next keeps up. Raise
+        ``MembershipError`` on a node that is no keeper or for whom is no member."""
         authority = self.authority("appoint keepers")
         if self.roster.member(node_id) is None:
             raise MembershipError(f"{node_id} is not a member: choose one of the members")
@@ -247,10 +256,9 @@ class Membership:
         await self._save_roster()
 
     async def merge_roster(self, data: bytes) -> bool:
-        """Takes in a peer's roster; whether there was news. Raises what ``Roster.merge`` raises.
-
-        News counts from then on also when ``NotKeptError`` says that this disk does not take it.
-        """
+        """Take in a peer's roster and save it; tell whether there was news. Raises what
+        ``Roster.merge`` raises. News counts from then on also when ``NotKeptError`` says that this
+        disk does not take it."""
         news = self.roster.merge(data)
         if news:
             self._roster_kept = False
@@ -258,7 +266,8 @@ class Membership:
         return news
 
     async def keep_roster(self) -> None:
-        """Tries again what the disk did not take of what others told."""
+        """Save the roster once more if the disk did not take what others told; raise
+        ``NotKeptError`` when it still does not."""
         if self._roster_kept:
             return
         self._roster_kept = True
@@ -270,7 +279,8 @@ class Membership:
             raise
 
     async def adopt_certificate(self, member: Member) -> None:
-        """Takes a renewed certificate of this node into use."""
+        """Save a renewed certificate of this node and use it from now on; raise ``MembershipError``
+        when it is not this node's."""
         if member.node_id != self.node_id or not self.flock.issued(member.certificate):
             raise MembershipError("the renewed certificate is not for this machine")
         self.roster.learn(member.certificate)
@@ -281,7 +291,8 @@ class Membership:
         await self._save_roster()
 
     async def adopt_authority(self, key_file: bytes) -> None:
-        """Becomes a keeper with the key that another one handed on."""
+        """Become a keeper with the authority's key that another one handed on, and save it; raise
+        ``MembershipError`` when it is another flock's."""
         authority = Authority.read(self.flock, key_file)
         async with self._disk:
             await asyncio.to_thread(identity.save_authority, self.folder, authority)
@@ -290,7 +301,8 @@ class Membership:
         self.tls.refresh(keeper=True)
 
     async def appoint_missing(self) -> bool:
-        """Fills the keepers up to three with those who belong longest."""
+        """Appoint those who belong longest until there are three keepers; tell whether anybody was
+        appointed."""
         appointed = self._appoint_missing()
         if appointed:
             await self._save_roster()
@@ -349,7 +361,9 @@ def create_flock(
     clock: Clock = time.time,
     guard: FileGuard | None = None,
 ) -> Membership:
-    """Makes a flock with this node as its first member and keeper."""
+    """Make a flock with this node as its first member and keeper, save it and return the
+    membership; raise ``MembershipError`` when this machine has a flock already or the name is
+    impossible."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, "", clock())
     authority = Authority.create(flock_name, clock())
@@ -371,9 +385,8 @@ def create_flock(
 
 
 def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> None:
-    """A node belongs to one flock at most. It may join its own again once its certificate ended,
-    under the name that it had.
-    """
+    """Raise ``MembershipError`` when this machine belongs to a flock already; it may join its own
+    again once its certificate has ended."""
     own = identity.load_identity(folder)
     if own is None:
         return

@@ -43,7 +43,8 @@ class PrivateFolder:
         self._guard = guard or native_guard()
 
     def prepare(self) -> None:
-        """Makes the folder, protects it, and clears away what an interrupted write left."""
+        """Make the folder, protect it, and clear away what an interrupted write left; raise
+        ``MembershipError`` when that fails."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._guard.protect(self.path)
@@ -53,7 +54,8 @@ class PrivateFolder:
             raise self._unusable("make", self.path, error) from error
 
     def read(self, name: str) -> bytes | None:
-        """The whole file, or None where there is none."""
+        """Return the whole file, None where there is none; raise ``MembershipError`` when others
+        can read it, it is too large, or cannot be read."""
         path = self.path / name
         try:
             if not path.exists():
@@ -70,7 +72,8 @@ class PrivateFolder:
         return data
 
     def write(self, name: str, data: bytes) -> None:
-        """Replaces the file; once this returns it outlives a power cut."""
+        """Replace the file, whole and durable on return; raise ``NotKeptError`` when the disk
+        refuses and leave the old one."""
         path = self.path / name
         fresh = self.path / f"{name}.{secrets.token_hex(4)}{_UNFINISHED}"
         try:
@@ -82,7 +85,7 @@ class PrivateFolder:
             raise NotKeptError(str(self._unusable("write", path, error))) from error
 
     def remove(self, name: str) -> None:
-        """Removes the file if it is there."""
+        """Remove the file if it is there; raise ``MembershipError`` when it cannot be removed."""
         path = self.path / name
         try:
             path.unlink(missing_ok=True)
@@ -97,7 +100,7 @@ class PrivateFolder:
 
 
 def native_guard() -> FileGuard:
-    """The guard for the system that this runs on."""
+    """Return the guard of private files for the system that this runs on."""
     if sys.platform == "win32":
         from agent.net.private_windows import WindowsGuard
 

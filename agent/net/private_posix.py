@@ -22,7 +22,8 @@ class PosixGuard:
         folder.chmod(0o700)
 
     def exposure(self, path: Path) -> str:
-        """Group, others and a foreign owner count; the superuser reads everything anyway."""
+        """Return who else may read the file, as the end of a sentence with the cure; empty when
+        only its owner can. The superuser does not count."""
         status = path.stat()
         if sys.platform != "win32" and status.st_uid != os.geteuid():
             return "belongs to another account: run Wingbeat as that account, or move the file away"
@@ -34,7 +35,7 @@ class PosixGuard:
         return ""
 
     def replace(self, source: Path, target: Path) -> None:
-        """A rename; it is durable once the folder that holds both names is."""
+        """Rename ``source`` to ``target``, durable on return; raise ``OSError`` when that fails."""
         source.replace(target)
         descriptor = os.open(target.parent, os.O_RDONLY)
         try:

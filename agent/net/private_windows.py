@@ -32,7 +32,8 @@ Run = Callable[[Sequence[str]], bytes]
 
 
 def run_quietly(command: Sequence[str]) -> bytes:
-    """What a command of the system writes; raises ``OSError`` when it fails."""
+    """Run a command of the system without a window and return what it writes; raise ``OSError``
+    when it fails or takes too long."""
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW
@@ -62,7 +63,8 @@ class WindowsGuard:
         self._programs = Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32"
 
     def protect(self, folder: Path) -> None:
-        """Resets the list first: a grant that is replaced leaves those to other accounts."""
+        """Let only this account and the system into the folder. The list is reset first: a grant
+        that is replaced leaves those to other accounts."""
         own = self._own_identifier()
         icacls = str(self._programs / "icacls.exe")
         grants = [f"*{identifier}:(OI)(CI)F" for identifier in (own, SYSTEM)]
@@ -75,7 +77,8 @@ class WindowsGuard:
         return ""
 
     def replace(self, source: Path, target: Path) -> None:
-        """Tries again while a scanner holds the target open. The volume's journal keeps names."""
+        """Rename ``source`` to ``target``, again and again for a while if a scanner holds the
+        target open; then raise ``PermissionError``. The volume's journal keeps names."""
         for remaining in reversed(range(REPLACE_TRIES_MAX)):
             try:
                 source.replace(target)

@@ -26,7 +26,8 @@ class Refusal(Struct, frozen=True):
 
 
 def moment(time_s: float) -> str:
-    """A time as people read it. Times that no calendar holds are given as they are."""
+    """Return a time as people read it, in UTC; one that no calendar holds as its number of
+    seconds."""
     try:
         return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (OverflowError, OSError, ValueError):
@@ -34,7 +35,8 @@ def moment(time_s: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration in its largest fitting unit."""
+    """Return a duration in the largest unit of which it has two, such as "3 hours", without its
+    sign."""
     for unit, length_s in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if round(abs(seconds) / length_s) >= 2:
             return f"{round(abs(seconds) / length_s)} {unit}"

@@ -122,7 +122,8 @@ class Roster:
         return [departure for node_id in ids if (departure := self.departure(node_id))]
 
     def departure(self, node_id: str) -> Departure | None:
-        """When and how a node stopped to belong; being expelled outweighs having left."""
+        """Return when and how a node ceased to belong, None if it did not; being expelled outweighs
+        having left."""
         statement = self.standing.departure(node_id)
         if statement is None:
             return None
@@ -176,7 +177,8 @@ class Roster:
     def depart(
         self, authority: Authority, kind: str, node_id: str, signer: Signer | None
     ) -> Statement:
-        """States that a node belongs no more; of a keeper also what is to stay of its words."""
+        """State that a node no longer belongs and return the statement; of a keeper it also lists
+        which of its words stay valid."""
         standing = self.standing
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ())
         if signer is not None and standing.was_keeper(node_id):
@@ -207,7 +209,8 @@ class Roster:
         return content
 
     def to_bytes(self) -> bytes:
-        """The roster for another node or the disk; equal rosters give equal bytes."""
+        """Return the roster as bytes for another node or the disk; equal rosters give equal
+        bytes."""
         if self._bytes is None:
             members = tuple(self._members[key].certificate for key in sorted(self._members))
             statements = tuple(self._statements[key] for key in sorted(self._statements))
@@ -230,7 +233,8 @@ class Roster:
 
     @classmethod
     def load(cls, folder: PrivateFolder, flock: Flock, clock: Clock = time.time) -> Roster:
-        """The roster on the disk, every signature checked; an empty one where there is none."""
+        """Return the roster on the disk, every signature checked; an empty one where there is none.
+        Raise ``MembershipError`` when it is damaged."""
 
         def parse(data: bytes) -> Roster:
             roster = cls(flock, clock)

@@ -43,7 +43,7 @@ class Standing:
         return self.was_keeper(node_id) and self.departure(node_id) is None
 
     def was_keeper(self, node_id: str) -> bool:
-        """Its word counts, or did once."""
+        """Tell whether the node is a keeper now or was one once."""
         if self.founder and node_id == self.founder:
             return True
         appointed = self.said.get((KEEPER, node_id))
@@ -58,7 +58,8 @@ class Standing:
         return self.departure(member.node_id) is None and self.let_in(member)
 
     def let_in(self, member: Member) -> bool:
-        """A keeper whose word counts has let it in."""
+        """Tell whether a keeper whose word counts has let the member in; True for all while the
+        founder is unknown."""
         if not self.founder:
             return True
         voucher = voucher_of(member.certificate)
@@ -72,7 +73,7 @@ class Standing:
         return gone is None or member.node_id in gone.kept
 
     def let_in_by(self, keeper: str) -> list[str]:
-        """The members that a keeper let in."""
+        """Return the ids of the members that a keeper let in and that still belong, sorted."""
         found = []
         for node_id, member in self.members.items():
             voucher = voucher_of(member.certificate)
@@ -81,7 +82,7 @@ class Standing:
         return sorted(found)
 
     def said_by(self, keeper: str) -> list[bytes]:
-        """What a keeper has stated, by the statements' ids."""
+        """Return the ids of the statements of a keeper that count, sorted."""
         return sorted(
             statement_id(each)
             for each in self.said.values()

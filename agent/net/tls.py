@@ -77,7 +77,8 @@ class TlsContexts:
 
 
 def server_context(flock: Flock, paths: IdentityPaths, *, keeper: bool) -> ssl.SSLContext:
-    """For whoever dials this node."""
+    """Return the TLS context for connections that others dial; ``keeper`` also offers to talk about
+    joining."""
     context = _bare(ssl.PROTOCOL_TLS_SERVER)
     context.options |= ssl.OP_NO_TICKET
     context.num_tickets = 0
@@ -88,7 +89,8 @@ def server_context(flock: Flock, paths: IdentityPaths, *, keeper: bool) -> ssl.S
 
 
 def client_context(flock: Flock, paths: IdentityPaths | None, protocol: str) -> ssl.SSLContext:
-    """For dialling members; without paths as one who has no certificate yet."""
+    """Return the TLS context for dialling members by this protocol; without ``paths``, as one who
+    has no certificate yet."""
     context = _bare(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_REQUIRED
@@ -100,7 +102,8 @@ def client_context(flock: Flock, paths: IdentityPaths | None, protocol: str) -> 
 
 
 def unverified_context() -> ssl.SSLContext:
-    """For asking a stranger for its authority's certificate, which proves itself by its hash."""
+    """Return the TLS context for asking a stranger for its authority's certificate, which proves
+    itself by its hash; nothing is verified."""
     context = _bare(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -109,7 +112,7 @@ def unverified_context() -> ssl.SSLContext:
 
 
 def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | Refusal:
-    """Who has dialled and what for, or why it is sent away."""
+    """Return who has dialled and for which protocol, or why it is sent away."""
     if tls is None:
         return Refusal("it does not speak TLS")
     protocol = tls.selected_alpn_protocol()
@@ -128,7 +131,8 @@ def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | Refusal:
 
 
 def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
-    """The member at the other end, from either end of the connection, or why it is none."""
+    """Return the member at the other end, whichever end dialled, or why it is not accepted as
+    one."""
     certificate = tls.getpeercert(binary_form=True) if tls is not None else None
     if tls is None or certificate is None:
         return Refusal("it shows no certificate: it has to join the flock first")
@@ -139,7 +143,7 @@ def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
 
 
 def explain(error: BaseException) -> str:
-    """What a failed connection means, as the end of a sentence."""
+    """Return what a failed connection means, as the end of a sentence."""
     match error:
         case ssl.SSLCertVerificationError(verify_code=code):
             return _CODES.get(code, f"its certificate is not valid ({error.verify_message})")

@@ -64,7 +64,8 @@ class Asker:
         self._buffer = memoryview(bytearray(PIECE_BYTES))
 
     def fetch(self, work: Work, shelf: ChunkStore, dataset: DatasetId) -> None:
-        """Whatever is still missing, until nothing is; raises ``OSError``."""
+        """Fetch from this holder what is still missing of the dataset, until nothing is; raise
+        ``OSError`` when the holder or this disk fails."""
         told = self._ask(AskDataset(dataset))
         if not isinstance(told, Described):
             raise RemoteProtocolError(f"{type(told).__name__} instead of a description")
@@ -171,7 +172,8 @@ class Download:
         self._said: list[str] = []
 
     async def run(self, holders: Sequence[NodeId]) -> None:
-        """Until it is here; raises ``OSError`` with a sentence when nobody can give it."""
+        """Fetch the dataset from these holders, several at once, until it is here; raise
+        ``OSError`` with a sentence when nobody can give it or this disk fails."""
         loop = asyncio.get_running_loop()
         hashing = loop.run_in_executor(self._threads, self._work.hash_all)
         waiting = deque(dict.fromkeys(holders))

@@ -71,6 +71,8 @@ class SocketPipe:
             self._socket.sendall(self._outgoing.read())
 
     def receive_into(self, view: memoryview) -> int:
+        """Read bytes into the view and return how many; block until some come, and return 0 at the
+        end of the transfer."""
         if self._arrived:
             size = min(len(view), len(self._arrived))
             view[:size] = self._arrived[:size]
@@ -90,6 +92,7 @@ class SocketPipe:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
+        """End the transfer in good order and close the socket; failures on the way are ignored."""
         if not self._over.is_set():
             with suppress(OSError):  # it wants to read their word as well, which nobody needs
                 self._tls.unwrap()
@@ -126,6 +129,8 @@ class LoopPipe:
             left = left[PLAIN_BYTES:]
 
     def receive_into(self, view: memoryview) -> int:
+        """Read bytes into the view and return how many, 0 at the end of the transfer; raise
+        ``ConnectionResetError`` when it was cut."""
         data = self._ask(self._reader.read(len(view)))
         if not data and self._cut:
             raise ConnectionResetError("the transfer was cut")
@@ -160,7 +165,8 @@ class LoopPipe:
 
 
 def receive_exactly(pipe: Pipe, view: memoryview) -> None:
-    """Fill all of it; raises ``ConnectionError`` when less comes."""
+    """Fill the whole view from the pipe; raise ``ConnectionResetError`` when the transfer ends
+    before."""
     while view:
         size = pipe.receive_into(view)
         if not size:

@@ -50,7 +50,8 @@ TakeOffer = Callable[[Pipe, tuple[DatasetId, ...]], Taken]
 
 
 def serve(pipe: Pipe, source: Source, take: TakeOffer) -> None:
-    """Until the other side ends the transfer; raises ``OSError`` when it breaks."""
+    """Answer what the other side asks and ``take`` what it offers, until it ends the transfer;
+    raise ``OSError`` when that breaks."""
     buffer = memoryview(bytearray(READ_BYTES))
     while (word := hear(pipe)) is not None:
         if isinstance(word, Offer):
@@ -60,7 +61,8 @@ def serve(pipe: Pipe, source: Source, take: TakeOffer) -> None:
 
 
 def offer(pipe: Pipe, source: Source, datasets: tuple[DatasetId, ...]) -> Taken:
-    """Have the other side keep these, too. Raises ``OSError``."""
+    """Offer these datasets to the other side, serve what it asks of them, and return its word on
+    which it took; raise ``OSError`` when the transfer breaks or ends before."""
     buffer = memoryview(bytearray(READ_BYTES))
     say(pipe, Offer(datasets))
     while (word := hear(pipe)) is not None:

@@ -110,8 +110,8 @@ def say(pipe: Pipe, word: Word) -> None:
 
 
 def hear(pipe: Pipe) -> Word | None:
-    """The next word; ``None`` at the end of the transfer. Raises ``OSError``, and
-    ``RemoteProtocolError`` for what no agent says."""
+    """Return the next word of the other side, None at the end of the transfer; raise ``OSError``
+    when it breaks, ``RemoteProtocolError`` for what no agent says."""
     head = memoryview(bytearray(_LENGTH.size))
     begun = pipe.receive_into(head)
     if not begun:

@@ -127,7 +127,8 @@ class Work:
     # -- the plan --------------------------------------------------------------------------
 
     def plan(self, size_bytes: int, name: str, manifest: bytes) -> None:
-        """The first holder's description counts. Raises ``OSError`` when there is no room."""
+        """Plan what is missing by the first holder's description; later ones are ignored. Raise
+        ``OSError`` when there is no room, ``NotKeepable`` for a description that is wrong."""
         with self._changed:
             if self._planned:
                 return
@@ -171,14 +172,15 @@ class Work:
     # -- for those who fetch ---------------------------------------------------------------
 
     def take(self, *, wait: bool) -> Batch | None:
-        """Something to fetch; ``None`` when there is nothing now or, after waiting, any more."""
+        """Take something to fetch off the list; None when nothing is waiting, or after ``wait``
+        only when the work is over."""
         with self._changed:
             while not self._waiting and wait and not self.over:
                 self._changed.wait()
             return self._waiting.popleft() if self._waiting and not self.over else None
 
     def back(self, batches: Iterable[Batch]) -> None:
-        """These were not fetched after all; of small files those that came are not asked again."""
+        """Put back batches that were not fetched; of small files, those that came are left out."""
         with self._changed:
             for batch in reversed(list(batches)):
                 if isinstance(batch, Small):
@@ -193,21 +195,21 @@ class Work:
             self._waiting.appendleft(Small(left))
 
     def small_done(self, digest: str) -> None:
-        """A small file is on the disk."""
+        """Note that a small file is on the disk; the dataset is complete with the last one."""
         with self._changed:
             self._unfinished.discard(digest)
             self.progress += 1
         self._adopt_if_complete()
 
     def piece_done(self, piece: Piece) -> None:
-        """A piece of a large file is on the disk."""
+        """Note that a piece of a large file is on the disk, and wake who waits for it."""
         with self._changed:
             piece.large.done.add(piece.number)
             self.progress += 1
             self._changed.notify_all()
 
     def doubt_settled(self, large: Large, right: set[int]) -> None:
-        """These pieces are right; the others are fetched, again or for the first time."""
+        """Count these pieces of a large file as right and plan to fetch all others."""
         with self._changed:
             large.done, large.doubted = set(right), False
             missing = [n for n in range(large.place.pieces) if n not in right]
@@ -219,7 +221,8 @@ class Work:
 
     @contextmanager
     def on_this_disk(self) -> Iterator[None]:
-        """What goes wrong in here is no holder's fault, and no other holder helps."""
+        """Run the block; an ``OSError`` in it fails the whole work, because this disk is at fault
+        and no other holder helps."""
         try:
             yield
         except OSError as error:
@@ -227,7 +230,7 @@ class Work:
             raise
 
     def fail(self, error: Exception) -> None:
-        """It cannot be had, and nobody need go on."""
+        """End the work with this error, unless it is over, and wake all threads that wait."""
         with self._changed:
             if not self.over:
                 self.error = error
@@ -241,7 +244,8 @@ class Work:
     # -- behind those who fetch ------------------------------------------------------------
 
     def hash_all(self) -> None:
-        """Follow the large files, one after the other, until the work is over. For a thread."""
+        """Hash the large files as they arrive, one after the other, until the work is over; runs in
+        a thread of its own. What goes wrong fails the work."""
         try:
             with self._changed:
                 while not self._planned and not self.over:

@@ -57,7 +57,7 @@ def vouch(signer: Signer, node_id: str) -> x509.UnrecognizedExtension:
 
 @lru_cache(REMEMBERED_MAX)
 def voucher_of(certificate: bytes) -> Voucher | None:
-    """What a certificate says of who let its node in; None when it says nothing readable."""
+    """Return what a certificate says of who let its node in; None when it says nothing readable."""
     try:
         read = certificates.read_certificate(certificate)
         extension = read.extensions.get_extension_for_oid(VOUCHER).value
@@ -75,7 +75,8 @@ def is_vouched(voucher: Voucher, node_id: str, keeper_certificate: bytes) -> boo
 
 
 def signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
-    """Whether the key of a certificate has signed this."""
+    """Tell whether the key of the certificate has signed the content; raise ``MembershipError``
+    when the certificate cannot be read."""
     key = certificates.read_certificate(certificate).public_key()
     if not isinstance(key, certificates.PublicKey):
         return False

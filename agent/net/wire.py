@@ -110,7 +110,7 @@ def refused_frame(cause: str, text: str) -> bytes:
 
 
 def read_opening(body: bytes) -> Opening:
-    """The first word of the other side."""
+    """Decode the first word of the other side; raise ``RemoteProtocolError`` when it is none."""
     try:
         return _opening.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -118,7 +118,8 @@ def read_opening(body: bytes) -> Opening:
 
 
 def read_refused(body: bytes) -> RefusedWord:
-    """The refusal of the other side; what it says goes to the log, so only what can be shown."""
+    """Decode the other side's refusal, its text made printable for the log; raise
+    ``RemoteProtocolError`` when it is none."""
     try:
         word = _refused.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -143,7 +144,9 @@ class FrameReader:
         self._buffer += data
 
     def next(self) -> tuple[int, bytes] | None:
-        """The kind and the body of the next whole frame."""
+        """Return kind and body of the next whole frame, None while there is none; raise
+        ``RemoteProtocolError`` for a frame that is too long or of a kind that is not allowed
+        yet."""
         buffer, start = self._buffer, self._start
         if not buffer:
             return None
@@ -212,7 +215,8 @@ class Allowance:
         self._at_s = now_s
 
     def take(self, amount: float, now_s: float) -> float:
-        """Take this much; how many seconds the debt needs to be paid, 0 when there is none."""
+        """Use up this much of the allowance; return how many seconds it takes until the debt is
+        paid, 0 without a debt."""
         left = min(self._burst, self._left + (now_s - self._at_s) * self._per_s) - amount
         self._left = left
         self._at_s = now_s

@@ -39,7 +39,8 @@ FORGET = "DELETE FROM record WHERE kind = ? AND id = ?"
 
 
 def open_to_write(database: Path) -> sqlite3.Connection:
-    """A connection for changes; the file is made when it is missing. Used by one thread."""
+    """Open the database for changes by one thread at a time; the file is made when it is missing.
+    Raise ``sqlite3.Error`` or ``OSError`` when that fails."""
     make_private_file(database)
     connection = sqlite3.connect(
         database, timeout=LOCKED_WAIT_S, isolation_level=None, check_same_thread=False
@@ -57,7 +58,8 @@ def open_to_write(database: Path) -> sqlite3.Connection:
 
 
 def open_to_read(database: Path) -> sqlite3.Connection:
-    """A connection that leaves database and log exactly as they are. Texts come as bytes."""
+    """Open the database so that it and its log stay exactly as they are. Texts come as bytes. Raise
+    ``sqlite3.Error`` when that fails."""
     connection = sqlite3.connect(
         f"{database.resolve().as_uri()}?mode=ro",
         uri=True,
@@ -75,7 +77,8 @@ def open_to_read(database: Path) -> sqlite3.Connection:
 
 
 def commit(connection: sqlite3.Connection, put: Iterable[Row], forget: Iterable[Key]) -> None:
-    """Change rows; on return it is on disk, all of it, or else an error and nothing of it."""
+    """Put and forget these rows in one transaction, on disk on return; raise ``sqlite3.Error`` when
+    nothing of it was done."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.executemany(PUT, put)

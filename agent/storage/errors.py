@@ -63,7 +63,8 @@ class JournalInUse(JournalError):
 
 @contextmanager
 def in_words(folder: Path) -> Iterator[None]:
-    """Turn what SQLite and the operating system say into one of the errors above."""
+    """Run the block; raise what SQLite and the operating system complain of in it as a
+    ``JournalRefused`` that says so in a sentence."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -71,7 +72,8 @@ def in_words(folder: Path) -> Iterator[None]:
 
 
 def refusal(folder: Path, error: sqlite3.Error | OSError) -> JournalRefused:
-    """The error that tells what happened to the journal in this folder."""
+    """Return the kind of ``JournalRefused`` that tells what this error means for the journal in the
+    folder: full, locked, damaged, or unreadable."""
     code = primary_code(error)
     free_bytes = _free_bytes(folder)
     if (

@@ -42,7 +42,8 @@ def latest() -> int:
 
 
 def bring_up_to_date(connection: sqlite3.Connection, wanted: int | None = None) -> None:
-    """Take the steps that the database has not taken yet, all or none."""
+    """Bring the database to the format ``wanted``, the latest by default: all missing steps or
+    none. Raise what a step raises."""
     wanted = latest() if wanted is None else wanted
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -58,7 +59,8 @@ def bring_up_to_date(connection: sqlite3.Connection, wanted: int | None = None) 
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """The version of a database; 0 when it is empty."""
+    """Return the format's version of a database, 0 when it is empty; raise
+    ``FormatUnreadableError`` when it is damaged."""
     if is_empty(connection):
         return 0
     rows = connection.execute("SELECT version, checksum FROM format").fetchall()

@@ -116,7 +116,8 @@ class History:
 
     @classmethod
     def open(cls, path: Path) -> History:
-        """Open it or begin it anew; raises ``OSError`` or ``sqlite3.Error`` if neither can be."""
+        """Open the history, or set a damaged one aside and begin anew; raise ``OSError`` or
+        ``sqlite3.Error`` when neither can be."""
         try:
             return cls(_opened(path))
         except UNREADABLE as error:
@@ -142,7 +143,8 @@ class History:
             connection.execute(_TRIM, (tasks_max,))
 
     def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
-        """A page, the latest first, and how many there are in all."""
+        """Return a page of the tasks that are wanted, the latest first, and how many there are in
+        all."""
         asked = {each.name: getattr(wanted, each.name) for each in fields(Wanted)}
         with self._lock:
             found = self._connection.execute(
@@ -156,7 +158,8 @@ class History:
         return [TaskRow(*row) for row in found], int(total)
 
     def spans_of(self, tasks: Iterable[str]) -> dict[str, str]:
-        """What was kept of the phases of these tasks, in their last generations."""
+        """Return the recorded phases of these tasks, of the last generation of each; tasks without
+        a record are left out."""
         found: dict[str, str] = {}
         with self._lock:
             for task in tasks:
@@ -169,7 +172,8 @@ class History:
         return found
 
     def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
-        """Of what ended from one moment on, until before another."""
+        """Return the sums over tasks that ended from one moment until before another: done, done by
+        this node, failed, moved, waiting times, and computing time given."""
         span = (begin_ms, end_ms)
         with self._lock:
             ask = self._connection.execute

@@ -35,7 +35,8 @@ class IdentityCopy:
         self._next_place = (_place_of(path, self._covers) + 1) % PLACES
 
     def cover(self, identity: Identity) -> None:
-        """Have the copy name this incarnation and a stamp not below this one."""
+        """Write the copy ahead unless it already names this incarnation and a stamp not below this
+        one; raise ``OSError`` when the disk refuses."""
         covers = self._covers
         if (
             covers is not None
@@ -66,11 +67,10 @@ def read_copy(path: Path) -> Identity | None:
 
 
 def remembered(row: Identity | None, copy: Identity | None, *, damaged: bool) -> Identity | None:
-    """The identity to start with.
-
-    The copy's clock is ahead of the clock that was used, so the copy counts only when the row may
-    be an old one: it is missing, the journal was damaged, or it is of an earlier incarnation.
-    """
+    """Return the identity to start with, from the journal's row and the copy; None when there is
+    neither. The copy's clock is ahead of the clock that was used, so the copy counts only when the
+    row may be an old one: it is missing, the journal was damaged, or it is of an earlier
+    incarnation."""
     if row is None or copy is None:
         return row or copy
     if not damaged and copy.incarnation <= row.incarnation:

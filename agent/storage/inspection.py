@@ -45,7 +45,8 @@ class Damage:
 
 
 def find_damage(database: Path) -> Damage | None:
-    """What is wrong with it, or None. Raises when it is of a later version."""
+    """Return what is wrong with a journal's database, None when it is sound; raise
+    ``JournalTooNew`` when it is of a later version, ``sqlite3.Error`` when it cannot be read."""
     version = latest()
     try:
         with closing(open_to_read(database)) as connection:

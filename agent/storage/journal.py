@@ -47,11 +47,9 @@ class Journal:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open the journal in this folder; an empty one is made when there is none.
-
-        Raises ``JournalInUse``, ``JournalTooNew``, or ``JournalRefused`` when the disk does not
-        let it open.
-        """
+        """Open the journal in this folder, made empty when there is none and mended when it is
+        damaged. Raise ``JournalInUse``, ``JournalTooNew``, or ``JournalRefused`` when the disk does
+        not let it open."""
         with in_words(folder), ExitStack() as undone:
             make_private_folder(folder)
             places = Places(folder)
@@ -67,7 +65,8 @@ class Journal:
             return cls(places, lock, Writer(store, folder), told)
 
     def read(self) -> Remembered:
-        """All that is on disk, and what a person should know about it."""
+        """Return all records on disk, and sentences on what a person should know about them; raise
+        ``JournalRefused`` when they cannot be read."""
         stored = Stored()
         with (
             in_words(self._places.folder),
@@ -91,11 +90,8 @@ class Journal:
         )
 
     def submit(self, persists: Sequence[Persist]) -> Future[None]:
-        """Have these written, in order; done when they are on disk. Never waits, never raises.
-
-        The future ends with ``JournalRefused`` when the disk did not take them: then nothing of
-        them is on disk.
-        """
+        """Have these records written, in order, and return a future that is done when they are on
+        disk. It ends with ``JournalRefused`` when nothing of them is. Never waits, never raises."""
         return self._writer.submit(persists)
 
     def write(self, persists: Sequence[Persist]) -> None:

@@ -9,7 +9,8 @@ assert sys.platform != "win32"
 
 
 def take(descriptor: int) -> bool:
-    """Whether the lock is ours now; closing the file gives it back."""
+    """Take the lock of an open file; return False when somebody else holds it. Closing the file
+    gives it back."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

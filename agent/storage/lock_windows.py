@@ -15,7 +15,8 @@ LOCKED_BYTE = 2**30
 
 
 def take(descriptor: int) -> bool:
-    """Whether the lock is ours now; closing the file gives it back."""
+    """Take the lock of an open file; return False when somebody else holds it. Closing the file
+    gives it back."""
     os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
     try:
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)

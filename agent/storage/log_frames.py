@@ -42,7 +42,8 @@ class Frame:
 
 
 def counted_frames(shared_index: Path) -> int:
-    """How many frames of the log SQLite plays; its index says so while a connection is open."""
+    """Return how many frames of the log SQLite plays, as its index says while a connection is open;
+    0 when it does not."""
     with shared_index.open("rb") as file:
         file.seek(COUNTED_FRAMES_OFFSET)
         word = file.read(4)
@@ -50,7 +51,8 @@ def counted_frames(shared_index: Path) -> int:
 
 
 def passed_over(log: Path, counted: int) -> bool:
-    """Whether a transaction that was flushed lies behind the frames that SQLite counts."""
+    """Tell whether a transaction that was flushed lies behind the frames that SQLite counts, so
+    that it would be lost."""
     try:
         file = log.open("rb")
     except FileNotFoundError:
@@ -69,11 +71,10 @@ def passed_over(log: Path, counted: int) -> bool:
 
 
 def latest_pages(log: Path) -> dict[int, int]:
-    """Where in the log the latest image of each page begins, played over damaged frames.
-
-    A damaged frame still counts: most of its rows are good, and their checksums tell which. Only
-    the last transaction is left out when it has one, because it may never have been finished.
-    """
+    """Return where in the log the latest image of each page begins, by page, played over damaged
+    frames. A damaged frame still counts: most of its rows are good, and their checksums tell which.
+    Only the last transaction is left out when it has one, because it may never have been
+    finished."""
     try:
         file = log.open("rb")
     except FileNotFoundError:

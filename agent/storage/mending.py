@@ -22,7 +22,8 @@ ASIDE_NAMES = "journal.damaged-*.db"
 
 
 def mend(places: Places, damage: Damage, now: datetime | None = None) -> str:
-    """Put a new journal in the place of a damaged one; returns what to tell, in one sentence."""
+    """Put a new journal, made of all readable records, in the place of a damaged one, which is set
+    aside; return what to tell, in one sentence."""
     _remove(places.mended)
     saved = _build(places, damage.version)
     aside = _set_aside(places, now or datetime.now(UTC))
@@ -36,7 +37,8 @@ def mend(places: Places, damage: Damage, now: datetime | None = None) -> str:
 
 
 def finish(places: Places) -> str | None:
-    """Complete what an earlier start began; returns what to tell when there was something."""
+    """Complete the mending that an earlier start began; return a sentence when the new journal was
+    put in place, else None."""
     if not places.mended.exists():
         return None
     if places.database.exists():

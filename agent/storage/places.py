@@ -51,7 +51,8 @@ def make_private_file(path: Path) -> None:
 
 
 def keep_names(folder: Path) -> None:
-    """Have the names in the folder survive a loss of power. Windows does so by itself."""
+    """Make names in the folder survive a loss of power; Windows does so by itself. Raise
+    ``OSError`` when the disk refuses."""
     if sys.platform != "win32":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

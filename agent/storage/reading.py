@@ -40,7 +40,8 @@ class Stored:
         self.strange = 0
 
     def read(self, connection: sqlite3.Connection) -> None:
-        """Take all rows in."""
+        """Read all rows of the database into this object; rows that are no known record are only
+        counted."""
         take: dict[bytes, tuple[msgspec.msgpack.Decoder[Any], list[Any]]] = {
             IDENTITY.encode(): (msgspec.msgpack.Decoder(Identity), self.identities),
             WORKFLOW.encode(): (msgspec.msgpack.Decoder(Workflow), self.workflows),

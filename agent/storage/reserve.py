@@ -29,9 +29,8 @@ class Reserve:
         self._path = path
 
     def take(self, margin_bytes: int = 0) -> None:
-        """Have it on disk, whole, and find as much room besides; raises ``OSError``, and takes
-        nothing, when there is none.
-        """
+        """Have the reserve on disk, whole, and check for ``margin_bytes`` of room besides; raise
+        ``OSError``, and keep nothing, when there is too little."""
         try:
             make_private_file(self._path)
             if margin_bytes or self._path.stat().st_size != RESERVE_BYTES:
@@ -48,7 +47,8 @@ class Reserve:
             os.fsync(file.fileno())
 
     def release(self) -> bool:
-        """Give it up; whether there was one."""
+        """Delete the reserve to free its room; return False when there was none or it cannot be
+        deleted."""
         try:
             self._path.unlink()
         except OSError:

@@ -34,7 +34,8 @@ def checksum(kind: bytes, name: bytes, content: bytes) -> int:
 
 
 def last_words(persists: Iterable[Persist]) -> dict[Key, Record | None]:
-    """What is to be on disk after all of these, each id once; None: forgotten."""
+    """Return what is to be on disk after all of these, each key once; None for what is
+    forgotten."""
     words: dict[Key, Record | None] = {}
     for persist in persists:
         words[IDENTITY, ""] = persist.identity

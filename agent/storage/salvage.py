@@ -39,7 +39,8 @@ class Pages:
         self.count = max(file.seek(0, 2) // PAGE_BYTES, max(in_log, default=0))
 
     def read(self, number: int) -> bytes:
-        """A page, counted from 1; nothing when the disk cannot read it."""
+        """Return a page, counted from 1, from the log where it has a later image; empty when the
+        disk cannot read it."""
         place = self._in_log.get(number)
         try:
             if place is not None and self._log is not None:
@@ -52,7 +53,8 @@ class Pages:
 
 
 def salvage(database: Path) -> Iterator[Row]:
-    """All rows that can still be read, each verified."""
+    """Yield all rows of a damaged database that can still be read, each verified by its
+    checksum."""
     log_path = write_ahead_log(database)
     in_log = latest_pages(log_path)
     with database.open("rb") as file:

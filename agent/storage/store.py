@@ -36,7 +36,8 @@ class Store:
         self._log_bytes = 0
 
     def commit(self, persists: Sequence[Persist]) -> None:
-        """Put these on disk in one transaction, or raise ``JournalRefused`` and change nothing."""
+        """Put these on disk in one transaction; raise ``JournalRefused`` and change nothing when
+        the disk refuses. On a full disk the reserve is given up."""
         if not persists:
             return
         words = last_words(persists)
@@ -57,7 +58,8 @@ class Store:
         self._log_pages += pages + PAGES_PER_ROW * len(forget) + 1
 
     def tidy(self) -> None:
-        """Fold the log into the database when it is long. A full disk puts that off."""
+        """Fold the log into the database when it is long; when that fails, the next call tries
+        again once it has grown."""
         if self._connection is None or not self._log_is_long():
             return
         self._log_pages = 0
@@ -76,7 +78,8 @@ class Store:
         return grown or self._log_pages >= LOG_PAGES_MAX
 
     def is_usable(self) -> bool:
-        """Whether the disk has room, by taking it: for the reserve, and for a transaction."""
+        """Tell whether the disk takes records, by taking the room for the reserve and trying a
+        write."""
         try:
             with in_words(self._folder):
                 self._reserve.take(MARGIN_BYTES)
@@ -87,7 +90,7 @@ class Store:
         return True
 
     def close(self) -> None:
-        """Fold the log and let go of the files."""
+        """Fold the log into the database and close all files; a log that cannot be folded stays."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 fold_log(self._connection, wholly=True)

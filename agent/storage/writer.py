@@ -46,7 +46,9 @@ class Writer:
         self._thread.start()
 
     def submit(self, persists: Sequence[Persist]) -> Future[None]:
-        """Queue them. Never blocks; a queue that is too long refuses."""
+        """Queue records for the writing thread and return a future that is done when they are on
+        disk. Never blocks; when the queue is too long or closed the future ends with the
+        refusal."""
         submission = Submission(persists)
         # From now on nobody can cancel it: it may be on disk already.
         submission.done.set_running_or_notify_cancel()
@@ -61,7 +63,8 @@ class Writer:
         return submission.done
 
     def probe(self) -> Future[bool]:
-        """Ask whether the disk takes records again."""
+        """Ask the writing thread whether the disk takes records again; the future's result is False
+        when the writer is closing."""
         answer: Future[bool] = Future()
         answer.set_running_or_notify_cancel()
         with self._changed:
@@ -74,7 +77,7 @@ class Writer:
         return answer
 
     def close(self) -> None:
-        """Write what waits, then end the thread."""
+        """Write what waits, then end the thread and wait for its end."""
         with self._changed:
             self._closing = True
             self._changed.notify()

@@ -94,7 +94,8 @@ class Sharing:
         return self.backend.find(dataset) is not None
 
     def give(self, dataset: DatasetId) -> None:
-        """What is here is in the back end, too, on return. Raises ``OSError``."""
+        """Copy the dataset to the back end unless it is there already; raise ``OSError`` when that
+        fails or it is not here."""
         if self.has(dataset):
             return
         size_bytes, name, manifest = self._store.described(dataset)
@@ -103,7 +104,8 @@ class Sharing:
         self.backend.put(Stored(dataset, size_bytes, name, manifest))
 
     def bring(self, dataset: DatasetId) -> bool:
-        """What is in the back end is here, too; false when it is not there. Raises ``OSError``."""
+        """Fetch the dataset from the back end into the store; return False when it is not there.
+        Raise ``OSError`` when that fails."""
         stored = self.backend.find(dataset)
         if stored is None:
             return False

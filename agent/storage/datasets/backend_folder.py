@@ -53,6 +53,8 @@ class FolderBackend:
         return None if content is None else self._decoded(content, Stored)
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
+        """Write a content under its digest from the pieces that ``read`` returns until one is
+        empty; do nothing when it is there already. Raise ``BackendError`` when that fails."""
         place = self._object(digest)
         with self._in_words():
             if self._files.exists(place) and self._files.size(place) == size_bytes:
@@ -60,6 +62,8 @@ class FolderBackend:
             self._write(place, iter(read, b""))
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
+        """Hand a content to ``write`` piece by piece; raise ``BackendError`` when it cannot be
+        read."""
         with self._in_words():
             file: Any
             with self._files.open(self._object(digest), "rb") as file:
@@ -72,6 +76,8 @@ class FolderBackend:
             self._write(place, iter([msgspec.msgpack.encode(stored)]))
 
     def commit(self, outcome: Outcome) -> Outcome:
+        """Record the outcome of a task's generation unless there is one already; return the one
+        that was first and counts. Raise ``BackendError`` when that fails."""
         key = f"{hashlib.sha256(outcome.task.encode()).hexdigest()}-{outcome.generation}"
         place, content = self._place("outcomes", key), msgspec.msgpack.encode(outcome)
         with self._in_words():
@@ -87,6 +93,8 @@ class FolderBackend:
         return first
 
     def made(self, dataset: DatasetId) -> list[Outcome]:
+        """Return the outcomes that made this dataset, the latest first; raise ``BackendError`` when
+        they cannot be read."""
         folder = self._place("made", hashlib.sha256(dataset.encode()).hexdigest())
         with self._in_words():
             self._files.invalidate_cache()

@@ -65,6 +65,8 @@ class PostgresqlBackend:
                 self._connection = None
 
     def find(self, dataset: DatasetId) -> Stored | None:
+        """Return the description of a dataset in the database, None when it is not there; raise
+        ``BackendError`` when the server cannot be asked."""
         with self._asking() as database:
             found = database.execute(
                 "SELECT dataset, size_bytes, name, manifest FROM wingbeat_dataset"
@@ -77,6 +79,8 @@ class PostgresqlBackend:
         return Stored(name, size_bytes, called, bytes(manifest))
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
+        """Write a content in the pieces that ``read`` returns until one is empty; do nothing when
+        it is there already. Raise ``BackendError`` when that fails."""
         with self._asking() as database:
             known = database.execute(
                 "SELECT COALESCE(SUM(length(data)), 0), COUNT(*) FROM wingbeat_content"
@@ -96,6 +100,8 @@ class PostgresqlBackend:
                     break
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
+        """Hand a content to ``write`` piece by piece, nothing when it is not there; raise
+        ``BackendError`` when the server cannot be asked."""
         with self._asking() as database:
             number = 0
             while True:
@@ -109,6 +115,8 @@ class PostgresqlBackend:
                 number += 1
 
     def put(self, stored: Stored) -> None:
+        """Record the description of a dataset; one that is there stays. Raise ``BackendError`` when
+        that fails."""
         with self._asking() as database:
             database.execute(
                 "INSERT INTO wingbeat_dataset (dataset, size_bytes, name, manifest)"
@@ -117,6 +125,8 @@ class PostgresqlBackend:
             )
 
     def commit(self, outcome: Outcome) -> Outcome:
+        """Record the outcome of a task's generation unless there is one already; return the one
+        that was first and counts. Raise ``BackendError`` when that fails."""
         datasets = [output.dataset for output in outcome.outputs]
         outputs = msgspec.msgpack.encode(outcome.outputs)
         row = (*msgspec.structs.astuple(outcome)[:5], list(outcome.inputs), outputs)
@@ -134,6 +144,8 @@ class PostgresqlBackend:
         return _outcome(found)
 
     def made(self, dataset: DatasetId) -> list[Outcome]:
+        """Return the outcomes that made this dataset, the latest first; raise ``BackendError`` when
+        the server cannot be asked."""
         with self._asking() as database:
             found = database.execute(
                 f"SELECT {_OUTCOME} FROM wingbeat_outcome WHERE datasets @> %s"

@@ -9,7 +9,8 @@ POSTGRESQL = ("postgresql://", "postgres://")
 
 
 def open_backend(url: str) -> Backend | None:
-    """The one that a URL names; ``None`` for the nodes themselves. Raises ``BackendError``."""
+    """Open the back end that a URL names; return None when results stay on the nodes themselves.
+    Raise ``BackendError`` for a URL that cannot be used."""
     if url in ("", EMBEDDED):
         return None
     if url.startswith(POSTGRESQL):

@@ -42,7 +42,8 @@ class Gathered:
 
 
 def look(path: Path) -> Found:
-    """All files of a folder, or the one; raises ``NotKeepable``."""
+    """List all files of a folder, or the one that the path is; raise ``NotKeepable`` when one
+    cannot be read or kept."""
     try:
         if path.is_dir():
             return _look_into(path)
@@ -54,7 +55,8 @@ def look(path: Path) -> Found:
 
 
 def gather(objects: Objects, found: Found, *, move: bool) -> Gathered:
-    """Write all of it; what is written stays even if a later file is refused."""
+    """Write all files that were found into the object store, moved or copied, and return what
+    became of them; what is written stays even if a later file is refused."""
     gathered = Gathered()
     # What is copied comes first: a link may lead to a file that is moved.
     for name, path, known in sorted(found.files, key=lambda each: _movable(each[1], each[2])):

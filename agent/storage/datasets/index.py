@@ -80,7 +80,8 @@ class Index:
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
-        """All of it or nothing, and nobody else meanwhile."""
+        """Run the block in one transaction, with nobody else in it: committed at its end, undone
+        when it raises."""
         with self._turn:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -98,7 +99,8 @@ class Index:
     # -- objects ---------------------------------------------------------------------------
 
     def compare(self, there: dict[str, tuple[int, int]]) -> None:
-        """The objects that are there are those; a file that is not known has to be looked at."""
+        """Make the index agree with the objects that are on disk: rows of missing ones go, with the
+        datasets they were part of; new ones are added as not yet looked at."""
         known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
         with self.change() as change:
             change.executemany(
@@ -115,7 +117,8 @@ class Index:
             change.execute("DELETE FROM part WHERE dataset NOT IN (SELECT dataset FROM dataset)")
 
     def object(self, digest: str) -> tuple[int, int] | None:
-        """Size and time with which it was found whole."""
+        """Return size and time of an object when it was last found whole; None when it is
+        unknown."""
         with self._turn:
             found: tuple[int, int] | None = self._connection.execute(
                 "SELECT size_bytes, mtime_ns FROM object WHERE digest = ?", (digest,)
@@ -128,7 +131,8 @@ class Index:
             change.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?)", objects)
 
     def forget_object(self, digest: str) -> list[DatasetId]:
-        """It is not here; the datasets that are not whole any more and forgotten with it."""
+        """Forget an object that is gone, and the datasets that are not whole without it; return
+        those."""
         with self.change() as change:
             change.execute("DELETE FROM object WHERE digest = ?", (digest,))
             lost = [
@@ -146,7 +150,8 @@ class Index:
         return int(str(size))
 
     def unused_objects(self) -> list[str]:
-        """Objects of no dataset: parts of a folder that never became whole here."""
+        """Return the digests of objects of no dataset: parts of a folder that never became whole
+        here."""
         return [
             str(digest)
             for (digest,) in self.rows(
@@ -157,7 +162,8 @@ class Index:
     # -- datasets --------------------------------------------------------------------------
 
     def put(self, row: Row, digests: Iterable[str]) -> None:
-        """It is here, made of these objects. A name that is known stays."""
+        """Record a dataset made of these objects, or that a known one is used now. A name that is
+        known stays."""
         with self.change() as change:
             change.execute(
                 "INSERT INTO dataset VALUES (?, ?, ?, ?, ?) ON CONFLICT (dataset) DO UPDATE SET"
@@ -180,14 +186,15 @@ class Index:
         return [_row(each) for each in self.rows("SELECT * FROM dataset ORDER BY added_s DESC")]
 
     def use(self, dataset: DatasetId) -> None:
-        """Somebody wants it now."""
+        """Note that the dataset is used now, which keeps it longer."""
         with self.change() as change:
             change.execute(
                 "UPDATE dataset SET used_s = ? WHERE dataset = ?", (time.time(), dataset)
             )
 
     def forget(self, datasets: list[DatasetId]) -> list[str]:
-        """They are not kept; the objects that nothing is made of any more and are forgotten too."""
+        """Forget datasets and the objects that no other dataset needs; return the digests of these
+        objects, whose files are left to the caller."""
         with self.change() as change:
             digests = [
                 str(digest)

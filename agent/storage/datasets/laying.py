@@ -18,7 +18,8 @@ LINKS = sys.platform != "win32"
 
 
 def lay_file(source: Path, target: Path, *, executable: bool = False, links: bool = LINKS) -> None:
-    """One file, read-only where that does no harm."""
+    """Place one file at the target, read-only: by a second name where the system allows it and it
+    need not be executable, else by copying. Raise ``OSError`` when that fails."""
     if links and not executable:
         try:
             os.link(source, target)

@@ -35,7 +35,7 @@ _PUT = (
 
 
 def note(index: Index, outputs: list[Lineage]) -> None:
-    """The outcome of a task, as it counts now; what counted before is replaced."""
+    """Record which run made these outputs of tasks, in place of what counted before."""
     with index.change() as change:
         change.executemany(
             _PUT,

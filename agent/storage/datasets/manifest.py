@@ -56,7 +56,8 @@ _decoder = msgspec.msgpack.Decoder(Manifest)
 
 
 def encoded(entries: list[Entry], empty: list[str]) -> tuple[Manifest, bytes]:
-    """The manifest of these files and its bytes; raises ``NotKeepable``."""
+    """Return the manifest of these files and empty folders, and its bytes; raise ``NotKeepable``
+    for too many or impossible names."""
     manifest = Manifest(tuple(sorted(entries)), tuple(sorted(empty)))
     if len(entries) > FILES_MAX:
         raise NotKeepable(f"it has more than {FILES_MAX} files: pack them into one.")
@@ -65,7 +66,8 @@ def encoded(entries: list[Entry], empty: list[str]) -> tuple[Manifest, bytes]:
 
 
 def decoded(digest: str, content: bytes) -> Manifest:
-    """The manifest that this dataset's name stands for; raises ``NotKeepable``."""
+    """Decode the manifest of the folder with this digest; raise ``NotKeepable`` when the content is
+    not that or its names are impossible."""
     if hashlib.sha256(content).hexdigest() != digest:
         raise NotKeepable(f"what came is not the list of files of tree:{digest}.")
     try:

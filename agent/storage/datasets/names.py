@@ -21,7 +21,8 @@ _DEVICES = frozenset(
 
 
 def fault_of_name(name: str) -> str:
-    """Why a file of this name could not be made everywhere, as the end of a sentence, or nothing."""
+    """Return why a file of this name could not be made on every system, as the end of a sentence;
+    empty when it could."""
     if name in ("", ".", ".."):
         return "is not the name of a file"
     if len(name.encode("utf-8", "surrogateescape")) > NAME_BYTES_MAX:
@@ -43,7 +44,8 @@ def fault_of_path(path: str) -> str:
 
 
 def fault_of_paths(files: Iterable[str], folders: Iterable[str] = ()) -> str:
-    """Why these cannot lie in one folder everywhere: the first sentence, or nothing."""
+    """Return the first sentence that says why these paths cannot lie in one folder on every system;
+    empty when they can."""
     leaves, empty = frozenset(files), frozenset(folders)
     places = empty | {parent for path in leaves | empty for parent in _parents(path)}
     seen: dict[str, str] = {}

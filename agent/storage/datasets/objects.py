@@ -42,7 +42,7 @@ class Incoming:
         self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=0)
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append, and hash while it is at hand."""
+        """Append data to the file and to its hash; raise ``OSError`` when the disk refuses."""
         self._hash.update(data)
         self.size_bytes += len(data)
         view = memoryview(data)
@@ -75,7 +75,7 @@ class Objects:
         return self._folder / digest[:2] / digest
 
     def listed(self) -> dict[str, tuple[int, int]]:
-        """Size and time of each object that is here."""
+        """Return size and time of each object that is on disk, by digest."""
         found: dict[str, tuple[int, int]] = {}
         for group in self._folder.iterdir():
             with os.scandir(group) as objects:
@@ -99,7 +99,8 @@ class Objects:
         return self._incoming / uuid.uuid4().hex
 
     def take(self, path: Path, digest: str) -> tuple[int, int]:
-        """A flushed file gets the name of its content; its size and time. Durable on return."""
+        """Move a flushed file to the place of its content's digest; return its size and time.
+        Durable on return."""
         path.chmod(FILE_MODE)
         target = self.path(digest)
         if not target.parent.is_dir():
@@ -118,7 +119,7 @@ class Objects:
         remove_file(self.path(digest))
 
     def seen(self, digest: str) -> tuple[int, int] | None:
-        """Size and time of the file now; ``None`` when there is none."""
+        """Return size and time of an object's file now; None when it cannot be found."""
         try:
             known = self.path(digest).stat()
         except OSError:
@@ -126,14 +127,16 @@ class Objects:
         return known.st_size, known.st_mtime_ns
 
     def open(self, digest: str) -> IO[bytes]:
-        """To read it."""
+        """Open an object for reading; raise ``DatasetMissing`` when it is not on this disk."""
         try:
             return self.path(digest).open("rb", buffering=0)
         except FileNotFoundError as error:
             raise DatasetMissing(f"the file sha256:{digest} is not on this disk.") from error
 
     def hashes(self, digest: str, progress: Callable[[], None] = lambda: None) -> bytes:
-        """The hashes of its pieces, after all of it was found whole; else ``DatasetDamaged``."""
+        """Read an object and return the hashes of its pieces, one after the other; raise
+        ``DatasetDamaged`` when its content is not that of the digest, ``DatasetMissing`` without
+        it."""
         with self.open(digest) as file:
             told, pieces = digests(file, progress)
         if told != digest:
@@ -142,7 +145,8 @@ class Objects:
 
 
 def blocks(file: IO[bytes]) -> Iterator[memoryview]:
-    """What a file holds from here on, in pieces that stay valid until the next is asked for."""
+    """Yield what a file holds from here on, in pieces that stay valid until the next is asked
+    for."""
     buffer = bytearray(READ_BYTES)
     view = memoryview(buffer)
     while size := file.readinto(buffer):  # type: ignore[attr-defined]
@@ -150,7 +154,7 @@ def blocks(file: IO[bytes]) -> Iterator[memoryview]:
 
 
 def digests(file: IO[bytes], progress: Callable[[], None] = lambda: None) -> tuple[str, bytes]:
-    """The digest of a file, and those of its pieces one after the other."""
+    """Read a file from here on; return its digest and those of its pieces, one after the other."""
     whole, pieces = hashlib.sha256(), bytearray()
     piece, left = hashlib.sha256(), CHUNK_BYTES
     for block in blocks(file):
@@ -170,7 +174,7 @@ def digests(file: IO[bytes], progress: Callable[[], None] = lambda: None) -> tup
 
 
 def remove_file(path: Path) -> None:
-    """Remove a file that is not to be written; Windows wants to be told twice."""
+    """Remove a read-only file if it is there; Windows needs it to be made writable first."""
     try:
         path.unlink(missing_ok=True)
     except PermissionError:

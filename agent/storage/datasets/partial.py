@@ -42,7 +42,7 @@ class Partial:
         return -(-self.size_bytes // CHUNK_BYTES)
 
     def write(self, offset: int, data: memoryview) -> None:
-        """Put bytes where they belong."""
+        """Write the data at this offset of the file; raise ``OSError`` when the disk refuses."""
         while data:
             written = self._write_some(offset, data)
             offset += written
@@ -53,7 +53,8 @@ class Partial:
         return min(CHUNK_BYTES, self.size_bytes - number * CHUNK_BYTES)
 
     def whole_pieces(self, hashes: bytes) -> set[int]:
-        """Which pieces are what a holder says that they are."""
+        """Return the numbers of the pieces here whose hashes are those that a holder gave; none
+        when it gave another number of hashes."""
         width = hashlib.sha256().digest_size
         told = [hashes[at : at + width] for at in range(0, len(hashes), width)]
         if len(told) != self.pieces:

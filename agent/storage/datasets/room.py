@@ -85,7 +85,7 @@ class Room:
             self._used = max(0, self._used + size_bytes)
 
     def quota(self) -> Quota:
-        """As it is now."""
+        """Return how much the store holds, may hold, and may still take in now."""
         disk_bytes = free_bytes(self._folder)
         with self._turn:
             used = self._used + self._promised
@@ -95,7 +95,8 @@ class Room:
 
     @contextmanager
     def reserved(self, size_bytes: int, what: str) -> Iterator[None]:
-        """Room for this much, while it is being written; raises ``StoreFull``."""
+        """Reserve room for this much while the block writes it; raise ``StoreFull`` when there is
+        too little."""
         self._promise(size_bytes, what)
         try:
             yield
@@ -132,7 +133,7 @@ class Room:
 
 
 def in_words(size_bytes: int) -> str:
-    """For people."""
+    """Return a size as people read it, such as "12 MB"."""
     size = float(size_bytes)
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:

@@ -103,7 +103,8 @@ class DatasetStore:
         return self._room.quota()
 
     def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
-        """The files of a dataset; of a single file the path is empty. Raises ``DatasetError``."""
+        """Return the files of a dataset; of a single file the path is empty. Raise ``DatasetError``
+        when it is not here or damaged."""
         kind, digest = self._required(dataset)
         if kind is Kind.TREE:
             return self.manifest(digest).entries
@@ -114,7 +115,8 @@ class DatasetStore:
     # -- in --------------------------------------------------------------------------------
 
     def keep(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
-        """Take a file or folder in; it is on disk on return. Raises ``DatasetError``."""
+        """Take a file or folder in, copied or moved, and return its dataset, on disk on return.
+        Raise ``DatasetError`` when it cannot be kept or there is no room."""
         found = gathering.look(path)
         name = plain_name(name or path.name)
         with self._room.reserved(found.size_bytes, name or str(path)):
@@ -126,14 +128,16 @@ class DatasetStore:
         return self.put_file(gathered.entries[0].digest, name)
 
     def put_file(self, digest: str, name: str) -> Dataset:
-        """An object that is here is a dataset from now on."""
+        """Make a dataset of one object that is here and return it; raise ``DatasetError`` when the
+        object is missing."""
         size = self._required_object(digest)
         dataset = Dataset(dataset_id(Kind.FILE, digest), size)
         self._put(dataset, name, [digest])
         return dataset
 
     def put_tree(self, manifest: Manifest, content: bytes, name: str) -> Dataset:
-        """All objects of a folder are here: it is a dataset from now on."""
+        """Make a dataset of a folder whose objects are all here and return it; raise
+        ``DatasetError`` when one is missing."""
         for digest in manifest.sizes():
             self._required_object(digest)
         dataset = tree_of(content, manifest)
@@ -146,7 +150,8 @@ class DatasetStore:
         return dataset
 
     def put_object(self, digest: str, content: bytes | memoryview) -> bool:
-        """A small file that came whole; false when it is not what it should be."""
+        """Store a small file that came whole; return False when its content is not that of the
+        digest. Raise ``StoreFull`` without room."""
         if hashlib.sha256(content).hexdigest() != digest:
             return False
         with self._room.reserved(len(content), f"a file of {len(content)} bytes"):
@@ -162,7 +167,8 @@ class DatasetStore:
     def receive_object(
         self, digest: str, size_bytes: int, fill: Callable[[Callable[[bytes], None]], None]
     ) -> None:
-        """A content that ``fill`` writes from its beginning; raises ``DatasetDamaged``."""
+        """Store a content that ``fill`` writes from its beginning; raise ``DatasetDamaged`` when it
+        is not that of the digest, ``StoreFull`` without room."""
         with self._room.reserved(size_bytes, f"a file of {size_bytes} bytes"):
             incoming = self._objects.begin()
             try:
@@ -196,14 +202,15 @@ class DatasetStore:
         self._room.count(self._used_bytes())
 
     def complete(self, digest: str) -> None:
-        """All of it has come, and was found to be what it should be."""
+        """Make an object of a partial file all of whose content has come and was verified."""
         partial = self._partials.pop(digest)
         partial.finish()
         self._note_objects([(digest, *self._objects.take(partial.path, digest))])
         self._room.count(self._used_bytes())
 
     def contents(self, dataset: DatasetId, size_bytes: int, manifest: bytes) -> dict[str, int]:
-        """What a dataset that is about to come is made of. Raises ``NotKeepable``."""
+        """Return the digests and sizes of the contents that a dataset on its way here is made of;
+        raise ``NotKeepable`` for a name or manifest that is wrong."""
         found = parsed(dataset)
         if found is None:
             raise NotKeepable(f"{dataset} is no dataset that nodes keep.")
@@ -211,7 +218,8 @@ class DatasetStore:
         return decoded(digest, manifest).sizes() if kind is Kind.TREE else {digest: size_bytes}
 
     def adopt(self, dataset: DatasetId, manifest: bytes, name: str) -> None:
-        """All that it is made of has come."""
+        """Make a dataset of contents that have all come; raise ``DatasetError`` when one is missing
+        or the manifest is wrong."""
         found = parsed(dataset)
         assert found is not None, "its contents were asked for before"
         kind, digest = found
@@ -223,7 +231,8 @@ class DatasetStore:
     # -- out -------------------------------------------------------------------------------
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
-        """Size, name and, of a folder, the manifest. Raises ``DatasetMissing``."""
+        """Return size, name and, of a folder, the manifest of a dataset; raise ``DatasetMissing``
+        when it is not here."""
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
         assert row is not None
@@ -231,10 +240,9 @@ class DatasetStore:
         return row.size_bytes, row.name, manifest
 
     def lay(self, dataset: DatasetId, into: Path, *, links: bool = LINKS) -> Path:
-        """The dataset as a read-only file or folder in this folder. Raises ``OSError``.
-
-        Without ``links`` its files are copies, for whoever keeps them.
-        """
+        """Place the dataset in this folder as a read-only file or folder and return its path;
+        without ``links`` its files are copies, for whoever keeps them. Raise ``OSError`` when that
+        fails or the dataset is not here."""
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
         name = (row.name if row is not None else "") or digest[:SHORT_NAME_LENGTH]
@@ -255,7 +263,8 @@ class DatasetStore:
         return target
 
     def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
-        """A piece of one of its files."""
+        """Return at most ``limit`` bytes of one of the dataset's files from this offset; raise
+        ``DatasetError`` when there is no such file."""
         for entry in self.files(dataset):
             if entry.path == path:
                 with self.open(entry.digest) as file:
@@ -273,7 +282,8 @@ class DatasetStore:
         return decoded(digest, self.manifest_bytes(digest))
 
     def manifest_bytes(self, digest: str) -> bytes:
-        """The same as it travels; damage is found where it is read."""
+        """Return a folder's manifest as it travels, not verified; raise ``DatasetMissing`` when it
+        is not on this disk."""
         try:
             return (self._trees / digest).read_bytes()
         except FileNotFoundError as error:
@@ -284,7 +294,8 @@ class DatasetStore:
         return self._index.object(digest) is not None
 
     def sound(self, digest: str) -> Path:
-        """Where an object lies that is what it should be; raises ``DatasetError``."""
+        """Return the path of an object, verified if its file has changed since it was last; raise
+        ``DatasetError`` when it is missing or damaged."""
         noted, seen = self._index.object(digest), self._objects.seen(digest)
         if seen is None:
             self._lose(digest, "is gone")
@@ -294,7 +305,8 @@ class DatasetStore:
         return self._objects.path(digest)
 
     def verify(self, digest: str, progress: Callable[[], None] = lambda: None) -> bytes:
-        """Read all of it; the hashes of its pieces. A damaged one is removed: ``DatasetError``."""
+        """Read and verify all of an object; return the hashes of its pieces. Raise ``DatasetError``
+        when it is missing or damaged; a damaged one is removed."""
         try:
             pieces = self._objects.hashes(digest, progress)
         except DatasetDamaged:
@@ -308,7 +320,8 @@ class DatasetStore:
     # -- away ------------------------------------------------------------------------------
 
     def remove(self, datasets: Iterable[DatasetId]) -> None:
-        """Keep these no longer."""
+        """Remove these datasets and the files that no other needs; those that are not here are
+        ignored."""
         rows = [row for each in datasets if (row := self._index.get(each)) is not None]
         if not rows:
             return
@@ -322,7 +335,8 @@ class DatasetStore:
         self.changed((), tuple(row.dataset for row in rows))
 
     def collect(self, unused_kept_s: float = room.UNUSED_KEPT_S) -> list[DatasetId]:
-        """Remove what no workflow refers to and nobody used for so long; what that was."""
+        """Remove datasets that no workflow refers to and nobody used for this long, and what was
+        left half fetched; return the datasets."""
         before_s = time.time() - unused_kept_s
         rows = room.evictable(self._index.all(), self.wanted(), before_s)
         self.remove(row.dataset for row in rows)
