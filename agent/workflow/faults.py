@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from agent.api.phrases import Phrase, Translate, hinted, said, worded
 from agent.api.wording import parameters_fault, published_as
 from agent.api.work import Submit
 
@@ -38,17 +39,21 @@ WHOLE_FILE = Place(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong."""
+    """One thing that is wrong, as a value; ``words`` makes a sentence of it."""
 
     file: str
-    line: int
-    column: int
-    text: str
+    place: Place
+    said: Phrase
+
+    def words(self, translated: Translate = str) -> str:
+        """What is wrong, in the language of a catalogue; without one, in English."""
+        return worded(self.said, translated)
 
     def sentence(self) -> str:
         """As compilers write it, so that editors jump to the place."""
-        where = f":{self.line}:{self.column}" if self.line else ""
-        return f"{self.file}{where}: {self.text}"
+        line, column = self.place
+        where = f":{line}:{column}" if line else ""
+        return f"{self.file}{where}: {self.words()}"
 
 
 @dataclass(slots=True)
@@ -56,36 +61,38 @@ class Faults:
     """The faults of one file, collected while it is read. True as soon as there is one."""
 
     file: str
-    _found: dict[Fault, None] = field(default_factory=dict)
+    _found: dict[str, Fault] = field(default_factory=dict)
     _more: int = 0
 
-    def add(self, place: Place, text: str) -> None:
-        """Something is wrong there."""
-        self.take(Fault(self.file, place.line, place.column, text))
+    def add(self, place: Place, wrong: Phrase, hint: Phrase | None = None) -> None:
+        """Something is wrong there; the hint says what was probably meant."""
+        self.take(Fault(self.file, place, hinted(wrong, hint) if hint else wrong))
 
     def take(self, fault: Fault) -> None:
         """A fault of another file that this one needs."""
-        if fault in self._found:
+        sentence = fault.sentence()
+        if sentence in self._found:
             return
         if len(self._found) < FAULTS_MAX:
-            self._found[fault] = None
+            self._found[sentence] = fault
         else:
             self._more += 1
 
     def listing(self) -> tuple[Fault, ...]:
         """All of them, from the top of the file to its end."""
-        found = sorted(self._found, key=lambda fault: (fault.line, fault.column))
+        found = sorted(self._found.values(), key=lambda fault: fault.place)
         if self._more:
-            found.append(Fault(self.file, 0, 0, f"and {self._more} more faults"))
+            more = said("and {count} more faults", count=self._more)
+            found.append(Fault(self.file, WHOLE_FILE, more))
         return tuple(found)
 
-    def hint(self, word: str, known: Iterable[str]) -> str:
-        """``; did you mean this?`` for the next fault; nothing when it will not be listed."""
-        return "" if len(self._found) >= FAULTS_MAX else meant(word, known)
+    def hint(self, word: str, known: Iterable[str]) -> Phrase | None:
+        """``did you mean this?`` for the next fault; none when it will not be listed."""
+        return None if len(self._found) >= FAULTS_MAX else near(word, known)
 
-    def hint_or_all(self, word: str, known: Iterable[str]) -> str:
+    def hint_or_all(self, word: str, known: Iterable[str]) -> Phrase | None:
         """The same; when nothing is near, all there is, if that is not much."""
-        return "" if len(self._found) >= FAULTS_MAX else meant_or_all(word, known)
+        return None if len(self._found) >= FAULTS_MAX else near_or_all(word, known)
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -99,34 +106,24 @@ class FaultsError(Exception):
         super().__init__("\n".join(fault.sentence() for fault in self.faults))
 
 
-def meant(word: str, known: Iterable[str]) -> str:
-    """``; did you mean this?`` with the nearest names; empty when nothing is near."""
+def near(word: str, known: Iterable[str]) -> Phrase | None:
+    """``did you mean this?`` with the nearest names; None when nothing is near."""
     names = sorted(set(known))
     if len(names) > NEAR_AMONG_MAX:
         names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
-    near = published_as(word, names)[:NEAR_NAMES_MAX] or difflib.get_close_matches(
+    found = published_as(word, names)[:NEAR_NAMES_MAX] or difflib.get_close_matches(
         word[:WORD_CHARACTERS_MAX], names, NEAR_NAMES_MAX
     )
-    return f"; did you mean {either(near)}?" if near else ""
+    return said("did you mean {names}?", names=tuple(found)) if found else None
 
 
-def meant_or_all(word: str, known: Iterable[str]) -> str:
+def near_or_all(word: str, known: Iterable[str]) -> Phrase | None:
     """The same; when nothing is near, all there is, if that is not much."""
     names = list(dict.fromkeys(known))
-    if hint := meant(word, names):
-        return hint
-    return f"; known: {', '.join(names)}" if 0 < len(names) <= LISTED_NAMES_MAX else ""
-
-
-def decapitalized(sentence: str) -> str:
-    """As a part of another sentence."""
-    return sentence[:1].lower() + sentence[1:].removesuffix(".")
-
-
-def either(words: Iterable[str]) -> str:
-    """``a, b or c``"""
-    *first, last = [*words] or [""]
-    return f"{', '.join(first)} or {last}" if first else last
+    hint = near(word, names)
+    if hint is None and 0 < len(names) <= LISTED_NAMES_MAX:
+        return said("known: {names}", names=", ".join(names))
+    return hint
 
 
 def shown(text: str) -> str:
@@ -142,7 +139,8 @@ def accepted(submit: Submit, faults: Faults) -> Submit | None:
     try:
         return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
     except UnicodeError as error:
-        faults.add(WHOLE_FILE, f"cannot be sent as it is: {error}")
+        faults.add(WHOLE_FILE, said("cannot be sent as it is: {why}", why=str(error)))
     except msgspec.MsgspecError as error:
-        faults.add(WHOLE_FILE, parameters_fault("cannot be sent as it is", str(error)))
+        why = parameters_fault("", str(error)).removeprefix(": ")
+        faults.add(WHOLE_FILE, said("cannot be sent as it is: {why}", why=why))
     return None

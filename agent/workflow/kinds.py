@@ -15,10 +15,14 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from agent.workflow.faults import Faults, Place, either, meant, shown
+from agent.api.phrases import Phrase, Value, said
+from agent.workflow.faults import Faults, Place, near, shown
 from agent.workflow.yaml_nodes import Mapping, Node, Scalar, Sequence, kind_of
 
+A_TEXT = said("a text")
 Schema = dict[str, Any]
+What = str | Phrase
+"""What the author of a file calls a thing, or what it is in words."""
 VARIABLE_SCHEMA: Schema = {"type": "string", "pattern": r"\$\{"}
 """Where variables work, any single value may be one."""
 
@@ -48,7 +52,7 @@ class Word(str):
 class Kind(Protocol):
     """What a value may be."""
 
-    def read(self, node: Node, what: str, faults: Faults) -> Any | None:
+    def read(self, node: Node, what: What, faults: Faults) -> Any | None:
         """The value; None after a fault. ``what`` is what the file's author calls it."""
         ...
 
@@ -57,15 +61,34 @@ class Kind(Protocol):
         ...
 
 
-def scalar(node: Node, what: str, wanted: str, faults: Faults) -> Scalar | None:
+def scalar(node: Node, what: What, wanted: Value, faults: Faults) -> Scalar | None:
     """The single value that is wanted here; None, and a fault that was told, where it is none."""
     if isinstance(node, Scalar) and node.void:
         return None
     if isinstance(node, Scalar) and not node.empty:
         return node
-    got = ", and there is nothing" if isinstance(node, Scalar) else f", not {kind_of(node)}"
-    faults.add(node.place, f"{what} must be {wanted}{got}")
+    if isinstance(node, Scalar):
+        nothing = said("{name} must be {wanted}, and there is nothing", name=what, wanted=wanted)
+        faults.add(node.place, nothing)
+    else:
+        must_be(what, wanted, kind_of(node), node.place, faults)
     return None
+
+
+def must_be(
+    what: What, wanted: Value, given: What, place: Place, faults: Faults, hint: Phrase | None = None
+) -> None:
+    """Tell that something else is wanted here."""
+    wrong = said("{owner} must be {wanted}, not {given}", owner=what, wanted=wanted, given=given)
+    faults.add(place, wrong, hint)
+
+
+def too_many(what: What, most: int, count: int, place: Place, faults: Faults) -> None:
+    """Tell that there is more of something than there may be."""
+    wrong = said(
+        "{name} has at most {most} entries, and this has {given}", name=what, most=most, given=count
+    )
+    faults.add(place, wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +97,10 @@ class Text:
 
     characters_max: int
     pattern: str = ""
-    wanted: str = "a text"
+    wanted: Phrase = A_TEXT
     empty: bool = False
 
-    def read(self, node: Node, what: str, faults: Faults) -> Word | None:
+    def read(self, node: Node, what: What, faults: Faults) -> Word | None:
         """The text."""
         if self.empty and isinstance(node, Scalar) and node.text == "" and not node.plain:
             return Word.at(node.place, "")
@@ -85,11 +108,16 @@ class Text:
         if found is None:
             return None
         if len(found.text) > self.characters_max:
-            limit = f"has at most {self.characters_max} characters"
-            faults.add(found.place, f"{what} {limit}, and this has {len(found.text)}")
+            long = said(
+                "{name} has at most {most} characters, and this has {given}",
+                name=what,
+                most=self.characters_max,
+                given=len(found.text),
+            )
+            faults.add(found.place, long)
             return None
         if not found.text or not re.fullmatch(self.pattern or ".+", found.text, re.DOTALL):
-            faults.add(found.place, f"{what} must be {self.wanted}, not {shown(found.text)}")
+            must_be(what, self.wanted, shown(found.text), found.place, faults)
             return None
         return Word.at(found.place, found.text)
 
@@ -110,17 +138,17 @@ class Whole:
     least: int
     most: int
 
-    def read(self, node: Node, what: str, faults: Faults) -> int | None:
+    def read(self, node: Node, what: What, faults: Faults) -> int | None:
         """The number."""
-        wanted = f"a whole number from {self.least} to {self.most}"
+        wanted = said("a whole number from {least} to {most}", least=self.least, most=self.most)
         found = scalar(node, what, wanted, faults)
-        if found is None or ambiguous(found, f"{what}: ", faults):
+        if found is None or ambiguous(found, what, faults):
             return None
         if _WHOLE.fullmatch(found.text) and len(found.text) <= DIGITS_MAX:
             number = int(found.text)
             if self.least <= number <= self.most:
                 return number
-        faults.add(found.place, f"{what} must be {wanted}, not {shown(found.text)}")
+        must_be(what, wanted, shown(found.text), found.place, faults)
         return None
 
     def schema(self, *, variables: bool = False) -> Schema:
@@ -134,14 +162,15 @@ class Whole:
 class Flag:
     """Yes or no."""
 
-    def read(self, node: Node, what: str, faults: Faults) -> bool | None:
+    def read(self, node: Node, what: What, faults: Faults) -> bool | None:
         """Whether it is so."""
-        found = scalar(node, what, "true or false", faults)
+        wanted = said("true or false")
+        found = scalar(node, what, wanted, faults)
         if found is None:
             return None
         flag = _FLAGS.get(found.text.lower())
         if flag is None:
-            faults.add(found.place, f"{what} must be true or false, not {shown(found.text)}")
+            must_be(what, wanted, shown(found.text), found.place, faults)
         return flag
 
     def schema(self, *, variables: bool = False) -> Schema:
@@ -156,16 +185,15 @@ class Choice:
 
     words: tuple[str, ...]
 
-    def read(self, node: Node, what: str, faults: Faults) -> Word | None:
+    def read(self, node: Node, what: What, faults: Faults) -> Word | None:
         """The word."""
-        found = scalar(node, what, either(self.words), faults)
+        found = scalar(node, what, self.words, faults)
         if found is None:
             return None
         if found.text.lower() in self.words:
             return Word.at(found.place, found.text.lower())
-        hint = meant(found.text, self.words) if len(self.words) > 2 else ""
-        said = shown(found.text)
-        faults.add(found.place, f"{what} must be {either(self.words)}, not {said}{hint}")
+        hint = near(found.text, self.words) if len(self.words) > 2 else None
+        must_be(what, self.words, shown(found.text), found.place, faults, hint)
         return None
 
     def schema(self, *, variables: bool = False) -> Schema:
@@ -179,25 +207,25 @@ class Amount:
 
     units: Map[str, float]
     most: float
-    example: str
+    examples: tuple[str, ...]
     bare: bool = True
 
-    def read(self, node: Node, what: str, faults: Faults) -> float | None:
+    def read(self, node: Node, what: What, faults: Faults) -> float | None:
         """How many of the first unit."""
-        wanted = f"a number with a unit, like {self.example}"
+        wanted = said("a number with a unit, like {ways}", ways=self.examples)
         found = scalar(node, what, wanted, faults)
-        if found is None or ambiguous(found, f"{what}: ", faults):
+        if found is None or ambiguous(found, what, faults):
             return None
         amount = self._amount(found.text)
         if amount is None:
             unit = _UNIT.search(found.text)
             word = unit[0].lower() if unit else ""
-            hint = "" if word in self.units else meant(word, self.units)
-            faults.add(found.place, f"{what} must be {wanted}, not {shown(found.text)}{hint}")
+            hint = None if word in self.units else near(word, self.units)
+            must_be(what, wanted, shown(found.text), found.place, faults, hint)
         elif not 0 < amount <= self.most:
             base = "MB" if "mb" in self.units else "s"
-            bound = f"more than 0 and at most {self.most:,.0f} {base}"
-            faults.add(found.place, f"{what} must be {bound}, not {shown(found.text)}")
+            bound = said("more than 0 and at most {most}", most=f"{self.most:,.0f} {base}")
+            must_be(what, bound, shown(found.text), found.place, faults)
         else:
             return amount
         return None
@@ -245,12 +273,12 @@ MEGABYTES: Map[str, float] = {
 
 def duration(days_max: int = 365) -> Amount:
     """A time; a bare number is seconds."""
-    return Amount(SECONDS, days_max * 86_400.0, "90 s, 5 min or 2 h")
+    return Amount(SECONDS, days_max * 86_400.0, ("90 s", "5 min", "2 h"))
 
 
 def memory(most_mb: int = 1_000_000_000) -> Amount:
     """Bytes; a bare number is megabytes."""
-    return Amount(MEGABYTES, float(most_mb), "500 MB or 2 GB")
+    return Amount(MEGABYTES, float(most_mb), ("500 MB", "2 GB"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +290,7 @@ class Several:
     alone: bool = True
     once: bool = False
 
-    def read(self, node: Node, what: str, faults: Faults) -> tuple[Any, ...] | None:
+    def read(self, node: Node, what: What, faults: Faults) -> tuple[Any, ...] | None:
         """What could be read of it."""
         if isinstance(node, Scalar) and node.empty:
             return ()
@@ -271,19 +299,18 @@ class Several:
                 one = self.kind.read(node, what, faults)
                 return () if one is None else (one,)
             words = node.text.split() if isinstance(node, Scalar) else []
-            hint = f"; did you mean [{', '.join(words)}]?" if words else ""
-            faults.add(node.place, f"{what} must be a list, not {kind_of(node)}{hint}")
+            hint = said("did you mean {names}?", names=f"[{', '.join(words)}]") if words else None
+            must_be(what, said("a list"), kind_of(node), node.place, faults, hint)
             return None
         if len(node.items) > self.most:
-            count = len(node.items)
-            faults.add(node.place, f"{what} has at most {self.most} entries, and this has {count}")
+            too_many(what, self.most, len(node.items), node.place, faults)
             return None
         read = [(item.place, self.kind.read(item, what, faults)) for item in node.items]
         found = [(place, value) for place, value in read if value is not None]
         values = [value for _, value in found]
         for number, (place, value) in enumerate(found) if self.once else ():
             if value in values[:number]:
-                faults.add(place, f"{shown(value)} is in {what} twice")
+                faults.add(place, said("{name} is in {list} twice", name=shown(value), list=what))
         return tuple(values)
 
     def schema(self, *, variables: bool = False) -> Schema:
@@ -301,15 +328,15 @@ class Either:
     mapping: Kind | None = None
     sequence: Kind | None = None
 
-    def read(self, node: Node, what: str, faults: Faults) -> Any | None:
+    def read(self, node: Node, what: What, faults: Faults) -> Any | None:
         """By the shape of what is there."""
         shapes = {Scalar: self.single, Mapping: self.mapping, Sequence: self.sequence}
         kind = shapes[type(node)]
         if kind is None:
-            names = ("a single value", "a mapping", "a list")
+            names = (said("a single value"), said("a mapping"), said("a list"))
             kinds = (self.single, self.mapping, self.sequence)
-            wanted = either(name for name, each in zip(names, kinds, strict=True) if each)
-            faults.add(node.place, f"{what} must be {wanted}, not {kind_of(node)}")
+            wanted = tuple(name for name, each in zip(names, kinds, strict=True) if each)
+            must_be(what, wanted, kind_of(node), node.place, faults)
             return None
         return kind.read(node, what, faults)
 
@@ -319,17 +346,21 @@ class Either:
         return {"anyOf": [each.schema(variables=variables) for each in kinds]}
 
 
-def ambiguous(found: Scalar, what: str, faults: Faults) -> bool:
-    """Whether this is a number to one reader of YAML and another number to the next."""
+def ambiguous(found: Scalar, what: What, faults: Faults) -> bool:
+    """Return whether this is a number to one reader of YAML and another number to the next.
+
+    Tells so; ``what`` is empty where the author has no name for it."""
     text = found.text
+    plain = text.replace("_", "")
     if _LEADING_ZERO.fullmatch(text):
-        plain = text.lstrip("+-0") or "0"
-        faults.add(found.place, f"{what}{text} is octal to some readers: write {plain}")
-        return True
-    if "_" in text and _WHOLE.fullmatch(text.replace("_", "")):
-        faults.add(found.place, f"{what}write {text.replace('_', '')} instead of {shown(text)}")
-        return True
-    return False
+        how = text.lstrip("+-0") or "0"
+        wrong = said("{name} is octal to some readers: write {how}", name=text, how=how)
+    elif "_" in text and _WHOLE.fullmatch(plain):
+        wrong = said("write {how} instead of {given}", how=plain, given=shown(text))
+    else:
+        return False
+    faults.add(found.place, said("{owner}: {fault}", owner=what, fault=wrong) if what else wrong)
+    return True
 
 
 def _either_case(word: str) -> str:

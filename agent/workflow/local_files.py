@@ -14,6 +14,7 @@ import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.api.phrases import Phrase, said
 from agent.api.plan import PENDING
 from agent.api.values import Dataset
 from agent.workflow.faults import Faults, Place, shown
@@ -40,7 +41,7 @@ class LocalFiles:
         if word.startswith(_EXTERNAL):
             identifier = str(word).removeprefix(_EXTERNAL).strip()
             if not identifier:
-                self.faults.add(word.place, "the identifier after id: is missing")
+                self.faults.add(word.place, said("the identifier after id: is missing"))
                 return ()
             return (Dataset(identifier, external=True),)
         return tuple(self.dataset(path) for path in self.named(word))
@@ -63,7 +64,10 @@ class LocalFiles:
         if not found:
             self._missing(word, inside)
         if len(found) > FILES_MAX:
-            self.faults.add(word.place, f"{shown(word)} fits more than {FILES_MAX} files")
+            self.faults.add(
+                word.place,
+                said("{name} fits more than {most} files", name=shown(word), most=FILES_MAX),
+            )
         return found[:FILES_MAX]
 
     def one(self, word: Word) -> Path | None:
@@ -104,25 +108,46 @@ class LocalFiles:
         }
         strays = [path for path in found if not lies[path].is_relative_to(home)]
         for path in strays[:STRAYS_TOLD_MAX]:
-            name = shown(self.relative(path))
-            said = f"{name} is a link that leads out of the folder, to {_resolved(path)}"
-            self.faults.add(word.place, f"{said}: name it by itself, or put the file there")
+            stray = said(
+                "{name} is a link that leads out of the folder, to {path}: name it by itself, or put "
+                "the file there",
+                name=shown(self.relative(path)),
+                path=str(_resolved(path)),
+            )
+            self.faults.add(word.place, stray)
         return tuple(path for path in found if lies[path].is_relative_to(home))
 
     def _missing(self, word: Word, inside: bool) -> None:
         path = self.folder / word
         if glob.has_magic(word):
-            self.faults.add(word.place, f"{shown(word)} fits no file in {shown(str(self.folder))}")
-        elif trouble := _trouble(path):
-            self.faults.add(word.place, f"{shown(word)} {trouble}")
+            self.faults.add(
+                word.place,
+                said(
+                    "{name} fits no file in {folder}",
+                    name=shown(word),
+                    folder=shown(str(self.folder)),
+                ),
+            )
+        elif trouble := _trouble(path, shown(word)):
+            self.faults.add(word.place, trouble)
         elif inside and path.is_dir():
-            self.faults.add(word.place, f"there is no file in the folder {shown(word)}")
+            self.faults.add(
+                word.place, said("there is no file in the folder {name}", name=shown(word))
+            )
         elif path.is_symlink():
-            self.faults.add(word.place, f"{shown(word)} is a link to something that is not there")
+            self.faults.add(
+                word.place,
+                said("{name} is a link to something that is not there", name=shown(word)),
+            )
         else:
             hint = self.faults.hint(path.name, _neighbours(path.parent))
-            where = f" in {shown(str(self.folder))}" if not Path(word).is_absolute() else ""
-            self.faults.add(word.place, f"there is no file {shown(word)}{where}{hint}")
+            missing = said("there is no file {name}", name=shown(word))
+            if not Path(word).is_absolute():
+                folder = shown(str(self.folder))
+                missing = said(
+                    "there is no file {name} in {folder}", name=shown(word), folder=folder
+                )
+            self.faults.add(word.place, missing, hint)
 
     def relative(self, path: Path) -> str:
         """How the file's author would call it."""
@@ -141,14 +166,23 @@ class LocalFiles:
                 data = file.read(4 * characters_max + 4)
             text = data.decode("utf-8-sig")
         except OSError as error:
-            self.faults.add(place, f"{shown(word)} cannot be read: {error.strerror}")
+            self.faults.add(
+                place,
+                said("{name} cannot be read: {why}", name=shown(word), why=str(error.strerror)),
+            )
         except UnicodeDecodeError:
-            self.faults.add(place, f"{shown(word)} is no text in UTF-8")
+            self.faults.add(place, said("{name} is no text in UTF-8", name=shown(word)))
         else:
             if len(text) <= characters_max:
                 return text
-            limit = f"at most {characters_max} characters fit"
-            self.faults.add(place, f"{shown(word)} is too long: {limit}")
+            self.faults.add(
+                place,
+                said(
+                    "{name} is too long: at most {most} characters fit",
+                    name=shown(word),
+                    most=characters_max,
+                ),
+            )
         return None
 
 
@@ -173,17 +207,17 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _trouble(path: Path) -> str:
+def _trouble(path: Path, name: str) -> Phrase | None:
     """What the system has against a name, other than that nothing is there."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        return ""
+        return None
     except OSError as error:
-        return f"cannot be looked at: {error.strerror}"
+        return said("{name} cannot be looked at: {why}", name=name, why=str(error.strerror))
     except ValueError:
-        return "is no name that a file can have"
-    return ""
+        return said("{name} is no name that a file can have", name=name)
+    return None
 
 
 def _neighbours(folder: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.api.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError
 from agent.workflow.program_description import PROGRAM_XML, PROGRAM_YAML, ProgramDescription
 
@@ -28,7 +29,8 @@ def description_file(folder: Path) -> Path:
     """The one description of a folder. Raises ``FaultsError``."""
     wanted, older = folder / PROGRAM_YAML, folder / PROGRAM_XML
     if wanted.is_file() and older.is_file():
-        raise _one_fault(older, f"{PROGRAM_YAML} is beside it: remove the one that does not hold")
+        both = said("{name} is beside it: remove the one that does not hold", name=PROGRAM_YAML)
+        raise _one_fault(older, both)
     if older.is_file():
         return older
     if not wanted.is_file():
@@ -36,16 +38,22 @@ def description_file(folder: Path) -> Path:
     return wanted
 
 
-def _why_missing(folder: Path) -> str:
+def _why_missing(folder: Path) -> Phrase:
     if not folder.is_dir():
-        return "there is no such folder"
+        return said("there is no such folder")
     for name in OTHER_NAMES:
         if (folder / name).is_file():
-            return f"is not there, but {name} is: describe the program in {PROGRAM_YAML}"
-    return "is not there: it describes the program (`wingbeat program new` writes one)"
+            return said(
+                "is not there, but {name} is: describe the program in {right}",
+                name=name,
+                right=PROGRAM_YAML,
+            )
+    return said(
+        "is not there: it describes the program (`{how}` writes one)", how="wingbeat program new"
+    )
 
 
-def _one_fault(path: Path, text: str) -> FaultsError:
+def _one_fault(path: Path, wrong: Phrase) -> FaultsError:
     faults = Faults(str(path))
-    faults.add(WHOLE_FILE, text)
+    faults.add(WHOLE_FILE, wrong)
     return FaultsError(faults.listing())

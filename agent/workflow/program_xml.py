@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from agent.workflow.faults import Faults, Place, either, meant, shown
+from agent.api.phrases import said
+from agent.workflow.faults import Faults, Place, near, shown
 from agent.workflow.program_description import (
     DESCRIPTION_BYTES_MAX,
     ProgramDescription,
@@ -58,17 +59,19 @@ def read_program_xml(path: Path, faults: Faults) -> ProgramDescription | None:
     if data is None:
         return None
     if len(data) > DESCRIPTION_BYTES_MAX:
-        faults.add(Place(1, 1), f"is larger than {DESCRIPTION_BYTES_MAX // 1024} kB")
+        limit = DESCRIPTION_BYTES_MAX // 1024
+        faults.add(Place(1, 1), said("is larger than {kB} kB, so it is not read", kB=limit))
         return None
     task = _Reader(faults).read(data)
     if task is None:
         return None
     name = task.child("name")
     if name is None or not name.text:
-        faults.add(task.place, "<name> is missing: the program's name, which its file has too")
+        faults.add(
+            task.place, said("<name> is missing: the program's name, which its file has too")
+        )
         return None
-    reason = wrong_name(name.text)
-    if reason:
+    if reason := wrong_name(name.text):
         faults.add(name.place, reason)
     kind = task.child("type")
     return ProgramDescription(
@@ -100,7 +103,9 @@ class _Reader:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
-            self._faults.add(Place(error.lineno, error.offset + 1), f"this is not XML: {reason}")
+            self._faults.add(
+                Place(error.lineno, error.offset + 1), said("this is not XML: {why}", why=reason)
+            )
             return None
         except _StopError:
             return None
@@ -118,17 +123,19 @@ class _Reader:
             self._ignored += 1
             return
         if parent.child(name) is not None and name != "input":
-            self._faults.add(self._place(), f"<{name}> is given twice")
+            self._faults.add(self._place(), said("<{name}> is given twice", name=name))
         element = _Element(name, self._place())
         parent.children.append(element)
         self._open.append(element)
 
     def _stray(self, name: str, parent: _Element, known: tuple[str, ...]) -> None:
-        inside = f"inside <{parent.name}>" if parent.name else "at the top"
-        hint = meant(name, known)
-        if not hint:
-            hint = f"; {either(f'<{each}>' for each in known)} can stand there" if known else ""
-        self._faults.add(self._place(), f"<{name}> has no place {inside}{hint}")
+        stray = said("<{name}> has no place inside <{other}>", name=name, other=parent.name)
+        if not parent.name:
+            stray = said("<{name}> has no place at the top", name=name)
+        hint = near(name, known)
+        if not hint and known:
+            hint = said("{names} can stand there", names=tuple(f"<{each}>" for each in known))
+        self._faults.add(self._place(), stray, hint)
 
     def _end(self, _name: str) -> None:
         if self._ignored:
@@ -144,10 +151,12 @@ class _Reader:
         if element.name in TEXTS:
             element.text += data
         elif data.strip():
-            self._faults.add(self._place(), f"the text {shown(data)} has no place here")
+            self._faults.add(
+                self._place(), said("the text {given} has no place here", given=shown(data))
+            )
 
     def _doctype(self, *_declared: object) -> None:
-        self._faults.add(self._place(), "a document type has no place here: remove it")
+        self._faults.add(self._place(), said("a document type has no place here: remove it"))
         raise _StopError
 
 
@@ -161,11 +170,13 @@ def _inputs(task: _Element, faults: Faults) -> tuple[ProgramInput, ...]:
     for each in inputs.children if inputs is not None else ():
         producer, nth = each.child("other_task_type"), each.child("other_nth_output")
         if producer is None or nth is None or not producer.text:
-            faults.add(each.place, "an input needs <other_task_type> and <other_nth_output>")
+            faults.add(each.place, said("an input needs <other_task_type> and <other_nth_output>"))
             continue
         if not (nth.text.isascii() and nth.text.isdigit() and 0 < int(nth.text[:9]) <= NTH_MAX):
-            said = f"which output it is has to be a number from 1, not {shown(nth.text)}"
-            faults.add(nth.place, said)
+            wrong = said(
+                "which output it is has to be a number from 1, not {given}", given=shown(nth.text)
+            )
+            faults.add(nth.place, wrong)
             continue
         found.append(ProgramInput(f"{producer.text}/{nth.text}", producer.text, int(nth.text)))
     return tuple(found)

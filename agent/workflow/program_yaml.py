@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from agent.api.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, shown
 from agent.workflow.kinds import Flag, Several, Text, duration, memory
 from agent.workflow.program_description import (
@@ -25,7 +26,7 @@ _PROGRAM_LIMITS = Record(
     "limits", (*LIMITS.fields, Field("log", memory(), "What it may print; a number is MB."))
 )
 PROGRAM_FILE = Record(
-    "a program",
+    said("a program"),
     (
         Field("name", Text(NAME_LENGTH_MAX), "What tasks call it; the folder's name otherwise."),
         Field("version", SHORT, "Which one it is, for people."),
@@ -35,7 +36,7 @@ PROGRAM_FILE = Record(
             "command",
             Several(Text(DOCS_LENGTH_MAX), WORDS_MAX, alone=False),
             "What to execute, like [run.sh, --fast]: a file of the folder, or who interprets one.",
-            required=True,
+            required=said("{owner} needs command: what to execute, like [run.sh, --fast]"),
         ),
         Field(
             "inputs",
@@ -60,13 +61,13 @@ def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
     node = read_yaml_file(path, faults, DESCRIPTION_BYTES_MAX)
     if node is None:
         return None
-    values = PROGRAM_FILE.read(_given(node), "a program", faults)
+    values = PROGRAM_FILE.read(_given(node), PROGRAM_FILE.title, faults)
     if values is None:
         return None
     command = values.get("command")
     if command == ():
-        said = "command is empty: name a file of this folder, like [run.sh]"
-        faults.add(values.place_of("command"), said)
+        empty = said("command is empty: name a file of this folder, like [run.sh]")
+        faults.add(values.place_of("command"), empty)
     return ProgramDescription(
         name=_name(values, path, faults),
         command=tuple(map(str, command or ())),
@@ -94,23 +95,25 @@ def _given(node: Node) -> Node:
     return Mapping(node.place, tuple(Entry(each.key, _given(each.value)) for each in given))
 
 
-def wrong_name(name: str) -> str:
-    """Why a program cannot be called so; empty when it can."""
+def wrong_name(name: str) -> Phrase | None:
+    """Return why a program cannot be called so; None when it can."""
     if not 0 < len(name) <= NAME_LENGTH_MAX:
-        return f"a name has 1 to {NAME_LENGTH_MAX} characters"
+        return said("a name has 1 to {most} characters", most=NAME_LENGTH_MAX)
     if not name.isprintable() or any(letter.isspace() or letter in "@/\\" for letter in name):
-        return f"{shown(name)} cannot be a name: blanks, @, / and \\ have no place in one"
-    return ""
+        return said(
+            "{name} cannot be a name: blanks, @, / and \\ have no place in one", name=shown(name)
+        )
+    return None
 
 
 def _name(values: Values, path: Path, faults: Faults) -> str:
     name = str(values.get("name", "" if "name" in values else path.absolute().parent.name))
-    reason = wrong_name(name) if name else ""
+    reason = wrong_name(name) if name else None
     if reason and "name" in values:
         faults.add(values.place_of("name"), reason)
     elif reason:
-        hint = ": the folder has this name, so give another one as 'name'"
-        faults.add(WHOLE_FILE, f"{reason}{hint}")
+        hint = said("the folder has this name, so give another one as 'name'")
+        faults.add(WHOLE_FILE, reason, hint)
     return name
 
 
@@ -119,8 +122,13 @@ def _outputs(values: Values, faults: Faults) -> tuple[str, ...]:
     for word in values.get("outputs", ()):
         parts = PurePosixPath(word.replace("\\", "/")).parts
         if ".." in parts or not parts or word.startswith("/") or PureWindowsPath(word).drive:
-            said = f"{shown(word)} is not inside the working folder: name a file like points.las"
-            faults.add(word.place, said)
+            faults.add(
+                word.place,
+                said(
+                    "{name} is not inside the working folder: name a file like points.las",
+                    name=shown(word),
+                ),
+            )
     return tuple(map(str, values.get("outputs", ())))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent.api.phrases import said
 from agent.workflow.faults import FaultsError
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
@@ -45,8 +46,7 @@ class ProgramsBeside:
         for word, each in (found or {}).items():
             name = str(word)
             self._places[name] = word
-            reason = wrong_name(name)
-            if reason:
+            if reason := wrong_name(name):
                 self._faults.add(word.place, reason)
             self._read(name, each)
 
@@ -59,7 +59,9 @@ class ProgramsBeside:
         """A program that no task runs would be published for nothing."""
         for name, word in self._places.items():
             if name not in used:
-                self._faults.add(word.place, f"no task runs the program {name}: remove it")
+                self._faults.add(
+                    word.place, said("no task runs the program {name}: remove it", name=name)
+                )
 
     def _read(self, name: str, node: Node) -> None:
         if isinstance(node, Mapping):
@@ -84,8 +86,10 @@ class ProgramsBeside:
             return
         for key in ("outputs", "expected"):
             if key in values:
-                said = f"the folder's own description says the {key}: remove it here"
-                self._faults.add(values.place_of(key), said)
+                twice = said(
+                    "the folder's own description says the {name}: remove it here", name=key
+                )
+                self._faults.add(values.place_of(key), twice)
         self.local[name] = LocalProgram(name, path)
         self.known[name] = KnownProgram.of(described)
 
@@ -93,12 +97,17 @@ class ProgramsBeside:
         outputs = tuple(str(each) for each in values.get("outputs", ()))
         size = path.stat().st_size
         if size > SCRIPT_BYTES_MAX:
-            limit = f"{SCRIPT_BYTES_MAX // 1024 // 1024} MB"
-            self._faults.add(values.place, f"a script has at most {limit}: make it a folder")
+            limit = SCRIPT_BYTES_MAX // 1024 // 1024
+            large = said("a script has at most {most} MB: make it a folder", most=limit)
+            self._faults.add(values.place, large)
             return
         if _has_windows_line_ends(path):
-            said = f"{path.name} has the line ends of Windows, which the shells of other systems"
-            self._faults.add(values.place, f"{said} cannot read: save it with those of Unix")
+            foreign = said(
+                "{name} has the line ends of Windows, which the shells of other systems cannot read: "
+                "save it with those of Unix",
+                name=path.name,
+            )
+            self._faults.add(values.place, foreign)
             return
         expected_s = float(values.get("expected", 0.0))
         text = described_script(name, path, outputs)

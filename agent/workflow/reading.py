@@ -13,9 +13,10 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Faults, FaultsError, Place, accepted, meant, shown
+from agent.workflow.faults import Faults, FaultsError, Place, accepted, near, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, Workflow
@@ -101,8 +102,8 @@ def _read(node: Node | None, path: Path, asked: Asked, faults: Faults) -> Workfl
     if isinstance(node, Mapping):
         workflow = _Reader(node, path, asked, faults).workflow()
     elif node is not None:
-        said = f"a workflow is a mapping with tasks, not {kind_of(node)}"
-        faults.add(node.place, said)
+        other = said("a workflow is a mapping with tasks, not {given}", given=kind_of(node))
+        faults.add(node.place, other)
     if faults or workflow is None:
         raise FaultsError(faults.listing())
     return workflow
@@ -146,9 +147,13 @@ class _Reader:
             name = entry.key.text
             if name not in _LATER:
                 hint = self._faults.hint_or_all(name, _LATER)
-                self._faults.add(entry.key.place, f"a workflow has no {shown(name)}{hint}")
+                self._faults.add(
+                    entry.key.place, said("a workflow has no {name}", name=shown(name)), hint
+                )
             elif is_empty(entry.value):
-                self._faults.add(entry.value.place, f"there is nothing under {name}: remove it")
+                self._faults.add(
+                    entry.value.place, said("there is nothing under {name}: remove it", name=name)
+                )
             else:
                 found[name] = entry.value
         return found
@@ -157,9 +162,9 @@ class _Reader:
         sections = {key: node for key, node in self._sections.items() if key in ("tasks", "gates")}
         defaults = self._sections.get("defaults")
         if not any(name in ("tasks", "gates") for name in (e.key.text for e in self._node.entries)):
-            near = [e.key for e in self._node.entries if meant(e.key.text, ("tasks", "gates"))]
-            if not near:
-                self._faults.add(self._node.place, "a workflow needs tasks: there are none")
+            meant = [e.key for e in self._node.entries if near(e.key.text, ("tasks", "gates"))]
+            if not meant:
+                self._faults.add(self._node.place, said("a workflow needs tasks: there are none"))
         return read_templates(sections, defaults, self._scope, self._files)
 
     def _name(self) -> str:
@@ -202,8 +207,10 @@ class _Reader:
         known = [*self._programs.names, *installed]
         hint = self._faults.hint_or_all(program, known)
         if "/" in program or program.endswith((".sh", ".py")):
-            hint = "; list a script of your own under programs"
-        self._faults.add(program.place, f"no machine has the program {shown(program)}{hint}")
+            hint = said("list a script of your own under programs")
+        self._faults.add(
+            program.place, said("no machine has the program {name}", name=shown(program)), hint
+        )
 
     def _outputs(self, templates: Map[str, Template]) -> dict[str, tuple[str, ...] | None]:
         outputs: dict[str, tuple[str, ...] | None] = {}
@@ -228,12 +235,19 @@ class _Reader:
         for template in templates.values():
             runs = template.names()
             if len(tasks) + len(runs) > TASKS_MAX:
-                said = f"a workflow has at most {TASKS_MAX} tasks: this one makes it more"
-                self._faults.add(template.place, said)
+                self._faults.add(
+                    template.place,
+                    said(
+                        "a workflow has at most {most} tasks: this one makes it more",
+                        most=TASKS_MAX,
+                    ),
+                )
                 break
             for run, name in enumerate(runs):
                 if names.setdefault(name, template.place) is not template.place:
-                    self._faults.add(template.place, f"two tasks are called {shown(name)}")
+                    self._faults.add(
+                        template.place, said("two tasks are called {name}", name=shown(name))
+                    )
                 tasks.append(self._task(template, name, run, links))
                 if self._too_much(tasks[-1], template):
                     return tasks
@@ -243,8 +257,13 @@ class _Reader:
         self._links += len(task.inputs) + len(task.after) + len(task.raw)
         if self._links <= LINKS_MAX:
             return False
-        said = f"all tasks together have more than {LINKS_MAX} inputs: gather them in steps"
-        self._faults.add(template.place, said)
+        self._faults.add(
+            template.place,
+            said(
+                "all tasks together have more than {most} inputs: gather them in steps",
+                most=LINKS_MAX,
+            ),
+        )
         return True
 
     def _task(self, template: Template, name: str, run: int, links: Links) -> Task:
@@ -292,8 +311,8 @@ class _Reader:
         form = values.get("parameters_as")
         if path is not None:
             if node is not None:
-                said = "there are parameters already: remove one of the two"
-                self._faults.add(values.place_of("parameters_file"), said)
+                both = said("there are parameters already: remove one of the two")
+                self._faults.add(values.place_of("parameters_file"), both)
             return self._parameters_file(path)
         if node is None:
             return ""
@@ -301,8 +320,12 @@ class _Reader:
             return str(node)
         text = parameters_text(node, str(form or "json"), self._faults)
         if len(text) > PARAMETERS_CHARACTERS_MAX:
-            said = f"parameters have at most {PARAMETERS_CHARACTERS_MAX} characters as text"
-            self._faults.add(values.place_of("parameters"), f"{said}, and these {len(text)}")
+            long = said(
+                "parameters have at most {most} characters as text, and these {given}",
+                most=PARAMETERS_CHARACTERS_MAX,
+                given=len(text),
+            )
+            self._faults.add(values.place_of("parameters"), long)
         return text
 
     def _parameters_file(self, word: Word) -> str:

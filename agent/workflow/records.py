@@ -11,19 +11,24 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.workflow.faults import Faults, Place, decapitalized, shown
-from agent.workflow.kinds import Kind, Schema, Word
+from agent.api.phrases import Phrase, said
+from agent.workflow.faults import Faults, Place, shown
+from agent.workflow.kinds import Kind, Schema, What, Word, must_be, too_many
 from agent.workflow.yaml_nodes import Mapping, Node, kind_of
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A key and what may stand there. ``says`` is shown by editors."""
+    """A key and what may stand there. ``says`` is shown by editors, ``required`` told without it."""
 
     name: str
     kind: Kind
     says: str
-    required: bool = False
+    required: Phrase | None = None
+
+    def missing(self, owner: What) -> Phrase | None:
+        """Return what is told of a mapping that lacks it; None where it need not be there."""
+        return Phrase(self.required.template, {"owner": owner}) if self.required else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +59,24 @@ class Values:
 class Record:
     """A mapping with these keys; ``title`` is what it is called in sentences."""
 
-    title: str
+    title: What
     fields: tuple[Field, ...]
 
     def field(self, name: str) -> Field | None:
         """The field of that name."""
         return next((each for each in self.fields if each.name == name), None)
 
-    def read(self, node: Node, what: str, faults: Faults) -> Values | None:
+    def read(self, node: Node, what: What, faults: Faults) -> Values | None:
         """What is there; ``what`` is only for a mapping that is none."""
         if not isinstance(node, Mapping):
-            faults.add(node.place, f"{what} must be a mapping, not {kind_of(node)}")
+            must_be(what, said("a mapping"), kind_of(node), node.place, faults)
             return None
         values = Values(node.place)
         for entry in node.entries:
             self.read_entry(values, entry.key.text, entry.key.place, entry.value, faults)
         for each in self.fields:
-            if each.required and each.name not in values:
-                faults.add(node.place, f"{what} needs {each.name}: {decapitalized(each.says)}")
+            if each.name not in values and (missing := each.missing(what)):
+                faults.add(node.place, missing)
         return values
 
     def read_entry(
@@ -81,7 +86,11 @@ class Record:
         found = self.field(name)
         if found is None:
             known = (each.name for each in self.fields)
-            faults.add(place, f"{self.title} has no {shown(name)}{faults.hint_or_all(name, known)}")
+            faults.add(
+                place,
+                said("{owner} has no {name}", owner=self.title, name=shown(name)),
+                faults.hint_or_all(name, known),
+            )
             return
         values.keys[name] = place
         values.nodes[name] = node
@@ -109,25 +118,29 @@ class Named:
 
     name: str
     """A regular expression that every name has to fit, and ``wanted`` the same in words."""
-    wanted: str
+    wanted: Phrase
     kind: Kind
     most: int
     characters_max: int = 64
 
-    def read(self, node: Node, what: str, faults: Faults) -> dict[Word, Any] | None:
+    def read(self, node: Node, what: What, faults: Faults) -> dict[Word, Any] | None:
         """The values by name; the names know where they stand."""
         if not isinstance(node, Mapping):
-            faults.add(node.place, f"{what} must be a mapping of names, not {kind_of(node)}")
+            given = kind_of(node)
+            named = said("{name} must be a mapping of names, not {given}", name=what, given=given)
+            faults.add(node.place, named)
             return None
         if len(node.entries) > self.most:
-            count = len(node.entries)
-            faults.add(node.place, f"{what} has at most {self.most} entries, and this has {count}")
+            too_many(what, self.most, len(node.entries), node.place, faults)
             return None
         found: dict[Word, Any] = {}
         for entry in node.entries:
             name = entry.key.text
             if not self.fits(name):
-                faults.add(entry.key.place, f"{shown(name)} is no name here: {self.wanted}")
+                faults.add(
+                    entry.key.place,
+                    said("{name} is no name here: {wanted}", name=shown(name), wanted=self.wanted),
+                )
                 continue
             value = self.kind.read(entry.value, shown(name), faults)
             if value is not None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
+from agent.api.phrases import said
 from agent.api.work import Input
-from agent.workflow.faults import Faults, Place, either, shown
-from agent.workflow.kinds import Word
+from agent.workflow.faults import Faults, Place, shown
+from agent.workflow.kinds import Word, must_be
 from agent.workflow.records import Values
 from agent.workflow.tables import OUTPUT_MAX
 from agent.workflow.templates import Template
@@ -47,8 +48,8 @@ def _parsed(word: Word, faults: Faults) -> Reference | None:
     every = first == EVERY
     output = second if every else rest
     if not task or (slash and not rest) or "/" in output or (every and rest == "*/"):
-        wanted = "task, task/output or task/*"
-        faults.add(word.place, f"inputs must be {wanted}, not {shown(word)}")
+        wanted = ("task", "task/output", "task/*")
+        must_be("inputs", wanted, shown(word), word.place, faults)
         return None
     return Reference(word.place, task, every, output)
 
@@ -91,7 +92,9 @@ class Links:
         """The tasks that have to be finished first."""
         task, slash, rest = str(word).partition("/")
         if slash and rest != EVERY:
-            self.faults.add(word.place, f"after takes the name of a task, not {shown(word)}")
+            self.faults.add(
+                word.place, said("after takes the name of a task, not {given}", given=shown(word))
+            )
             return []
         reference = Reference(word.place, task, every=slash != "")
         target = self._template(task)
@@ -106,7 +109,9 @@ class Links:
         template = self._template(reference.task)
         if template is None:
             hint = self.faults.hint_or_all(reference.task, self.templates)
-            self.faults.add(reference.place, f"there is no task {shown(reference.task)}{hint}")
+            self.faults.add(
+                reference.place, said("there is no task {name}", name=shown(reference.task)), hint
+            )
             return []
         self.needs.setdefault(own.name, {}).setdefault(template.name, reference.place)
         if template is own:
@@ -119,9 +124,18 @@ class Links:
         if _paired(template, own):
             return [runs[run]]
         if template.for_each is not None:
-            count = f"{len(runs)} times" if len(runs) != 1 else "for each value"
-            said = f"{template.name} is run {count}: write {template.name}/* for all of them"
-            self.faults.add(reference.place, said)
+            name, how = template.name, f"{template.name}/*"
+            many = said(
+                "{task} is run for each value: write {how} for all of them", task=name, how=how
+            )
+            if len(runs) != 1:
+                many = said(
+                    "{task} is run {count} times: write {how} for all of them",
+                    task=name,
+                    count=len(runs),
+                    how=how,
+                )
+            self.faults.add(reference.place, many)
         return []
 
     def _elsewhere(self, reference: Reference) -> int:
@@ -129,16 +143,25 @@ class Links:
             return 0
         number = _number(reference.output)
         if number == _NO_OUTPUT:
-            said = f"an output of another workflow is a number, not {shown(reference.output)}"
-            self.faults.add(reference.place, said)
+            self.faults.add(
+                reference.place,
+                said(
+                    "an output of another workflow is a number, not {given}",
+                    given=shown(reference.output),
+                ),
+            )
         return number
 
     def _all_outputs(self, reference: Reference, template: Template) -> range:
         names = self.outputs.get(template.name)
         if names is None:
-            said = f"{template.name} is no fan-out, and how many outputs it has is not known"
-            hint = f"write {template.name}/0 for the first"
-            self.faults.add(reference.place, f"{said}: {hint}")
+            unknown = said(
+                "{task} is no fan-out, and how many outputs it has is not known: write {how} for the "
+                "first",
+                task=template.name,
+                how=f"{template.name}/0",
+            )
+            self.faults.add(reference.place, unknown)
         return range(len(names or ()))
 
     def _output(self, reference: Reference, template: Template) -> int:
@@ -147,17 +170,22 @@ class Links:
         if names is None:
             number = _number(name) if name else 0
             if number == _NO_OUTPUT:
-                said = f"which outputs {template.name} has is not known"
-                self.faults.add(
-                    reference.place, f"{said}: write a number from 0, not {shown(name)}"
+                unknown = said(
+                    "which outputs {task} has is not known: write a number from 0, not {given}",
+                    task=template.name,
+                    given=shown(name),
                 )
+                self.faults.add(reference.place, unknown)
             return number
         if not name:
             if len(names) > 1:
-                choices = either(f"{template.name}/{each}" for each in names)
-                self.faults.add(
-                    reference.place, f"{template.name} has {len(names)} outputs: write {choices}"
+                several = said(
+                    "{task} has {count} outputs: write {ways}",
+                    task=template.name,
+                    count=len(names),
+                    ways=tuple(f"{template.name}/{each}" for each in names),
                 )
+                self.faults.add(reference.place, several)
                 return _NO_OUTPUT
             name = "0"
         if name in names:
@@ -172,11 +200,19 @@ class Links:
         self, reference: Reference, template: Template, names: tuple[str, ...], name: str
     ) -> None:
         if not names:
-            what = "nothing to attach" if template.gate else "no outputs"
-            self.faults.add(reference.place, f"{template.name} has {what}: use after instead")
+            nothing = said("{task} has no outputs: use after instead", task=template.name)
+            if template.gate:
+                nothing = said(
+                    "{task} has nothing to attach: use after instead", task=template.name
+                )
+            self.faults.add(reference.place, nothing)
             return
-        hint = self.faults.hint(name, names) or f"; it has {either(names)}"
-        self.faults.add(reference.place, f"{template.name} has no output {shown(name)}{hint}")
+        hint = self.faults.hint(name, names) or said("it has {names}", names=names)
+        self.faults.add(
+            reference.place,
+            said("{task} has no output {name}", task=template.name, name=shown(name)),
+            hint,
+        )
 
     def circle(self) -> None:
         """Tell of tasks that need each other."""
@@ -205,10 +241,10 @@ class Links:
 
     def _round(self, way: list[str], back: str, place: Place) -> None:
         if way[-1] == back:
-            self.faults.add(place, f"{back} needs itself")
+            self.faults.add(place, said("{task} needs itself", task=back))
             return
         path = " → ".join([*way[way.index(back) :], back])
-        self.faults.add(place, f"tasks need each other in a circle: {path}")
+        self.faults.add(place, said("tasks need each other in a circle: {way}", way=path))
 
 
 def _paired(template: Template, own: Template) -> bool:

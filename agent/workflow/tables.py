@@ -39,6 +39,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import ATTACHED_MAX
 from agent.workflow.faults import Faults
@@ -50,6 +51,7 @@ from agent.workflow.kinds import (
     Schema,
     Several,
     Text,
+    What,
     Whole,
     duration,
     memory,
@@ -74,7 +76,9 @@ ITEMS_MAX = 100_000
 FAN_VARIABLES_MAX = 4
 
 TASK_NAME = r"[^/*$\s{}](?:[^/*$\n\r{}]*[^/*$\s{}])?"
-TASK_NAME_WANTED = f"at most {TASK_CHARACTERS_MAX} characters, none of them / * $ {{ }}"
+TASK_NAME_WANTED = said(
+    "at most {most} characters, none of them {signs}", most=TASK_CHARACTERS_MAX, signs="/ * $ { }"
+)
 FORMATS = ("json", "xml", "arguments")
 SYSTEMS = ("linux", "windows", "macos")
 
@@ -85,7 +89,7 @@ class Later:
 
     kind: Kind
 
-    def read(self, node: Node, what: str, faults: Faults) -> Node | None:  # noqa: ARG002
+    def read(self, node: Node, what: What, faults: Faults) -> Node | None:  # noqa: ARG002
         """What is there."""
         return node
 
@@ -98,7 +102,7 @@ class Later:
 class Anything:
     """Values of any shape."""
 
-    def read(self, node: Node, what: str, faults: Faults) -> Node | None:  # noqa: ARG002
+    def read(self, node: Node, what: What, faults: Faults) -> Node | None:  # noqa: ARG002
         """What is there."""
         return node
 
@@ -111,7 +115,7 @@ SHORT = Text(SHORT_CHARACTERS_MAX)
 PATH = Text(PATH_CHARACTERS_MAX)
 TASK = Text(TASK_CHARACTERS_MAX + NAME_CHARACTERS_MAX)
 
-PRIORITY = Text(11, r"low|interactive|[0-9]|[1-9][0-9]|100", "low, interactive or 0 to 100")
+PRIORITY = Text(11, r"low|interactive|[0-9]|[1-9][0-9]|100", said("low, interactive or 0 to 100"))
 
 REQUIREMENTS = Record(
     "requirements",
@@ -134,9 +138,14 @@ LIMITS = Record(
     ),
 )
 INPUT = Record(
-    "an input",
+    said("an input"),
     (
-        Field("task", TASK, "The task whose output it is.", required=True),
+        Field(
+            "task",
+            TASK,
+            "The task whose output it is.",
+            said("{owner} needs task: the task whose output it is"),
+        ),
         Field("output", SHORT, "Which one: its number from 0, or its name."),
         Field("workflow", Text(NAME_CHARACTERS_MAX), "The workflow of that task, if another."),
     ),
@@ -188,7 +197,7 @@ NEEDS = (
     Field("for_each", FOR_EACH, "Once for each value, file, or run of another fan-out."),
 )
 TASK_RECORD = Record(
-    "a task",
+    said("a task"),
     (
         Field("program", SHORT, "What it runs; needed, unless the defaults say it."),
         *NEEDS,
@@ -211,9 +220,14 @@ TASK_RECORD = Record(
     ),
 )
 GATE_RECORD = Record(
-    "a gate",
+    said("a gate"),
     (
-        Field("asks", SHORT, "What a person is asked to do.", required=True),
+        Field(
+            "asks",
+            SHORT,
+            "What a person is asked to do.",
+            said("{owner} needs asks: what a person is asked to do"),
+        ),
         Field("attach", Several(SHORT, ATTACHED_MAX), "What the person may attach, by name."),
         *NEEDS,
     ),
@@ -222,15 +236,20 @@ DEFAULTS = Record(
     "defaults", (Field("program", SHORT, "What tasks run that do not say it."), *SHARED)
 )
 PROGRAM = Record(
-    "a program",
+    said("a program"),
     (
-        Field("run", PATH, "The script or the program's folder, beside this file.", required=True),
+        Field(
+            "run",
+            PATH,
+            "The script or the program's folder, beside this file.",
+            said("{owner} needs run: the script or the program's folder, beside this file"),
+        ),
         Field("outputs", Several(SHORT, 1_000), "Files that the script leaves when it ends."),
         Field("expected", EXPECTED, "How long it usually takes; a bare number is seconds."),
     ),
 )
 WORKFLOW = Record(
-    "a workflow",
+    said("a workflow"),
     (
         Field("name", Text(NAME_CHARACTERS_MAX), "What it is called; the file's name otherwise."),
         Field("priority", PRIORITY, "low, interactive, or a number up to 100."),

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
+from agent.api.phrases import said
 from agent.workflow.fan_out import Fan, Instance, fan_of
-from agent.workflow.faults import Faults, Place, decapitalized, shown
-from agent.workflow.kinds import Word
+from agent.workflow.faults import Faults, Place, shown
+from agent.workflow.kinds import Word, must_be
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.records import Named, Record, Values
 from agent.workflow.tables import (
@@ -80,8 +81,13 @@ def read_templates(
     for section, node in sections.items():
         for name, mapping in _named(section, node, faults).items():
             if name in nodes:
-                before = f"a task in line {nodes[name][0].place.line}"
-                faults.add(name.place, f"{shown(name)} is the name of {before} already")
+                taken = said(
+                    "{name} is the name of {other} in line {line} already",
+                    name=shown(name),
+                    other=said("a task"),
+                    line=nodes[name][0].place.line,
+                )
+                faults.add(name.place, taken)
                 continue
             gate = section == "gates"
             nodes[str(name)] = (name, gate, mapping if gate else _with(mapping, shared))
@@ -99,10 +105,13 @@ def _named(section: str, node: Node, faults: Faults) -> dict[Word, Mapping]:
         if isinstance(each, Mapping):
             found[name] = each
         elif is_empty(each):
-            wanted = "what it asks" if section == "gates" else "a program"
-            faults.add(name.place, f"{shown(name)} is empty: give it {wanted}")
+            wanted = said("what it asks") if section == "gates" else said("a program")
+            faults.add(
+                name.place,
+                said("{name} is empty: give it {wanted}", name=shown(name), wanted=wanted),
+            )
         else:
-            faults.add(each.place, f"{shown(name)} must be a mapping, not {kind_of(each)}")
+            must_be(shown(name), said("a mapping"), kind_of(each), each.place, faults)
     return found
 
 
@@ -161,10 +170,10 @@ def _template(
         value = fill(entry.value, inner, faults)
         record.read_entry(template.fixed, key.text, key.place, value, faults)
     for each in record.fields:
-        if each.required and each.name not in template.fixed:
-            faults.add(name.place, f"{shown(name)} needs {each.name}: {decapitalized(each.says)}")
+        if each.name not in template.fixed and (missing := each.missing(shown(name))):
+            faults.add(name.place, missing)
     if not gate and "program" not in template.fixed:
-        faults.add(name.place, f"{shown(name)} needs program: what it runs")
+        faults.add(name.place, said("{owner} needs program: what it runs", owner=shown(name)))
     template.varying = tuple(varying)
     return template
 
@@ -210,19 +219,22 @@ class _Fans:
     def _along(self, other: Word, faults: Faults) -> Fan | None:
         if other in self._open:
             path = " → ".join([*self._open[self._open.index(other) :], other])
-            faults.add(other.place, f"for_each goes round in a circle: {path}")
+            faults.add(other.place, said("for_each goes round in a circle: {way}", way=path))
             return None
         if other not in self._nodes:
+            hint = faults.hint(other, self._nodes)
             if any(letter in other for letter in "*?[./"):
-                wanted = f"to run over files write for_each: {{file: {other}}}"
-                faults.add(other.place, f"for_each: there is no task {shown(other)}; {wanted}")
-            else:
-                hint = faults.hint(other, self._nodes)
-                faults.add(other.place, f"for_each: there is no task {shown(other)}{hint}")
+                hint = said("to run over files write for_each: {how}", how=f"{{file: {other}}}")
+            faults.add(
+                other.place, said("for_each: there is no task {name}", name=shown(other)), hint
+            )
             return None
         fan = self.of(other)
         if fan is None and self._nodes[other][2].get(_FOR_EACH) is None:
-            faults.add(other.place, f"for_each: {other} is run once only, so it has no values")
+            faults.add(
+                other.place,
+                said("for_each: {task} is run once only, so it has no values", task=other),
+            )
         return fan
 
 

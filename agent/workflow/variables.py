@@ -13,8 +13,9 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.workflow.faults import WHOLE_FILE, Faults, Place, either, shown
-from agent.workflow.kinds import Choice, Either, Several, Text
+from agent.api.phrases import said
+from agent.workflow.faults import WHOLE_FILE, Faults, Place, shown
+from agent.workflow.kinds import Choice, Either, Several, Text, What, must_be
 from agent.workflow.records import Field, Named, Record, Values
 from agent.workflow.yaml_nodes import Entry, Mapping, Node, Scalar, Sequence
 
@@ -26,7 +27,7 @@ TYPES = ("text", "number", "whole", "flag", "file", "folder", "list")
 ATTRIBUTES = ("name", "stem", "number")
 
 NAME = "[A-Za-z_][A-Za-z0-9_]*"
-NAME_WANTED = "letters, digits and _, and no digit first"
+NAME_WANTED = said("letters, digits and _, and no digit first")
 _REFERENCE = re.compile(rf"\$\$\{{|\$\{{({NAME})(?:\.([a-z]+))?\}}|\$\{{([^}}\n]*)\}}?")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
@@ -34,7 +35,7 @@ _FLAG = re.compile(r"true|false|yes|no|on|off", re.IGNORECASE)
 
 _VALUE = Text(VALUE_CHARACTERS_MAX, empty=True)
 _DECLARATION = Record(
-    "a variable",
+    said("a variable"),
     (
         Field("type", Choice(TYPES), "What it may be; text if nothing is said."),
         Field(
@@ -109,10 +110,16 @@ def _variable(name: str, place: Place, value: object, faults: Faults) -> Variabl
     choices = tuple(str(each) for each in value.get("choices", ()))
     declared = Variable(name, place, str(kind), default, choices, str(value.get("says", "")))
     for choice in choices:
-        _check(declared, choice, value.place_of("choices"), f"choice {shown(choice)}", faults)
+        _check(
+            declared,
+            choice,
+            value.place_of("choices"),
+            said("choice {name}", name=shown(choice)),
+            faults,
+        )
     if default is not None:
         where = value.place_of("default")
-        _check_all(declared, default, where, f"the default of {name}", faults)
+        _check_all(declared, default, where, said("the default of {name}", name=name), faults)
     return declared
 
 
@@ -135,9 +142,11 @@ def bind(declared: Iterable[Variable], given: Map[str, str], start: Path, faults
     for name in given:
         if name not in variables:
             hint = faults.hint(name, variables) or (
-                f"; there are {either(variables)}" if variables else "; it has none"
+                said("there are {names}", names=tuple(variables))
+                if variables
+                else said("it has none")
             )
-            faults.add(WHOLE_FILE, f"there is no variable {shown(name)}{hint}")
+            faults.add(WHOLE_FILE, said("there is no variable {name}", name=shown(name)), hint)
     values: dict[str, str | tuple[str, ...]] = {}
     for name, variable in variables.items():
         value = _value(variable, given.get(name), start, faults)
@@ -154,26 +163,30 @@ def _value(
 ) -> str | tuple[str, ...] | None:
     if given is None:
         if variable.default is None:
-            told = f" ({variable.says})" if variable.says else ""
-            text = f"the variable {variable.name}{told} has no default, so a value must be given"
-            faults.add(variable.place, text)
+            name = f"{variable.name} ({variable.says})" if variable.says else variable.name
+            faults.add(
+                variable.place,
+                said("the variable {name} has no default, so a value must be given", name=name),
+            )
         return variable.default
     value: str | tuple[str, ...] = given
     if variable.type == "list":
         value = tuple(part.strip() for part in given.split(",") if part.strip())
     elif variable.type in ("file", "folder"):
         value = (start / given).as_posix()
-    what = f"the value given for {variable.name}"
+    what = said("the value given for {name}", name=variable.name)
     ok = _check_all(variable, value, variable.place, what, faults)
     return value if ok else None
 
 
 def _check_all(
-    variable: Variable, value: str | tuple[str, ...], place: Place, what: str, faults: Faults
+    variable: Variable, value: str | tuple[str, ...], place: Place, what: What, faults: Faults
 ) -> bool:
     if isinstance(value, tuple) != (variable.type == "list"):
-        wanted = "a list" if variable.type == "list" else f"a single {variable.type}"
-        faults.add(place, f"{what} must be {wanted}")
+        wanted = said("a list")
+        if variable.type != "list":
+            wanted = said("a single {kind}", kind=variable.type)
+        faults.add(place, said("{owner} must be {wanted}", owner=what, wanted=wanted))
         return False
     values = value if isinstance(value, tuple) else (value,)
     checks = [_check(variable, each, place, what, faults, chosen=True) for each in values]
@@ -181,22 +194,21 @@ def _check_all(
 
 
 def _check(
-    variable: Variable, text: str, place: Place, what: str, faults: Faults, *, chosen: bool = False
+    variable: Variable, text: str, place: Place, what: What, faults: Faults, *, chosen: bool = False
 ) -> bool:
     if chosen and variable.choices and text not in variable.choices:
-        choices = either(variable.choices)
         hint = faults.hint(text, variable.choices)
-        faults.add(place, f"{what} must be {choices}, not {shown(text)}{hint}")
+        must_be(what, variable.choices, shown(text), place, faults, hint)
         return False
     rules = {
-        "number": (_NUMBER, "a number"),
-        "whole": (_WHOLE, "a whole number"),
-        "flag": (_FLAG, "true or false"),
+        "number": (_NUMBER, said("a number")),
+        "whole": (_WHOLE, said("a whole number")),
+        "flag": (_FLAG, said("true or false")),
     }
     pattern, wanted = rules.get(variable.type, (None, ""))
     if pattern is None or pattern.fullmatch(text):
         return True
-    faults.add(place, f"{what} must be {wanted}, not {shown(text)}")
+    must_be(what, wanted, shown(text), place, faults)
     return False
 
 
@@ -251,24 +263,24 @@ def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) 
     if found[0] == "$${":
         return "${"
     if name is None:
-        text = f"{shown(found[0])} names no variable; write $${{ for ${{ itself"
-        faults.add(place, text)
+        wrong = said("{name} names no variable; write $${{ for ${{ itself", name=shown(found[0]))
+        faults.add(place, wrong)
         return None
     scope.used.add(name)
     if name in scope.unknown:
         return None
     if name not in scope.values:
-        hint = faults.hint(name, scope.values) or "; declare it under variables"
-        faults.add(place, f"there is no variable {shown(name)}{hint}")
+        hint = faults.hint(name, scope.values) or said("declare it under variables")
+        faults.add(place, said("there is no variable {name}", name=shown(name)), hint)
         return None
     key = f"{name}.{attribute}" if attribute else name
     value = scope.values.get(key)
     if value is None:
-        hint = faults.hint(attribute, ATTRIBUTES)
-        faults.add(place, f"{name} has no {shown(attribute)}{hint}")
+        missing = said("{owner} has no {name}", owner=name, name=shown(attribute))
+        faults.add(place, missing, faults.hint(attribute, ATTRIBUTES))
         return None
     if isinstance(value, tuple):
-        faults.add(place, f"{name} is a list, which cannot stand inside a text")
+        faults.add(place, said("{name} is a list, which cannot stand inside a text", name=name))
         return None
     return value
 
@@ -283,4 +295,11 @@ def told_unused(scope: Scope, faults: Faults) -> None:
     """Variables that nothing refers to are most often misspelled somewhere."""
     for name, place in scope.places.items():
         if name not in scope.used:
-            faults.add(place, f"the variable {name} is never used: write ${{{name}}} or remove it")
+            faults.add(
+                place,
+                said(
+                    "the variable {name} is never used: write {how} or remove it",
+                    name=name,
+                    how=f"${{{name}}}",
+                ),
+            )

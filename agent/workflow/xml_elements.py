@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.api.phrases import said
 from agent.workflow.faults import Faults, shown
 from agent.workflow.xml_nodes import Element
 
@@ -56,15 +57,22 @@ def check(element: Element, faults: Faults) -> None:
     _attributes(element, rule, faults)
     text = element.text.strip()
     if text:
-        faults.add(element.place, f"<{element.name}> holds no text, so {shown(text)} means nothing")
+        faults.add(
+            element.place,
+            said(
+                "<{name}> holds no text, so {given} means nothing",
+                name=element.name,
+                given=shown(text),
+            ),
+        )
     names = [name for name, _, _ in rule.children]
     for child in element.children:
         if child.name in names:
             check(child, faults)
         else:
             hint = faults.hint(child.name, names)
-            said = f"<{element.name}> holds no <{child.name}>{hint}"
-            faults.add(child.place, said)
+            stray = said("<{name}> holds no <{other}>", name=element.name, other=child.name)
+            faults.add(child.place, stray, hint)
     for name, least, most in rule.children:
         _number(element, name, least, most, faults)
 
@@ -74,20 +82,29 @@ def _attributes(element: Element, rule: Rule, faults: Faults) -> None:
     for name, value in element.attributes.items():
         if name not in known:
             hint = faults.hint(name, known)
-            faults.add(element.place, f"<{element.name}> has no attribute {shown(name)}{hint}")
+            owner = f"<{element.name}>"
+            stray = said("{owner} has no attribute {name}", owner=owner, name=shown(name))
+            faults.add(element.place, stray, hint)
             continue
         words = _WORDS.get(name, ())
         if words and value not in words:
-            hint = faults.hint(value, words) or f"; there are {', '.join(words)}"
-            faults.add(element.place, f"{name} cannot be {shown(value)}{hint}")
+            hint = faults.hint(value, words) or said("there are {names}", names=words)
+            faults.add(
+                element.place, said("{name} cannot be {value}", name=name, value=shown(value)), hint
+            )
     for name in rule.required:
         if not element.attributes.get(name):
-            faults.add(element.place, f"<{element.name}> needs the attribute {name}")
+            faults.add(
+                element.place,
+                said("{owner} needs the attribute {name}", owner=f"<{element.name}>", name=name),
+            )
 
 
 def _number(element: Element, name: str, least: int, most: int, faults: Faults) -> None:
     found = element.named(name)
     if len(found) < least:
-        faults.add(element.place, f"<{element.name}> needs a <{name}>")
+        faults.add(element.place, said("<{name}> needs a <{other}>", name=element.name, other=name))
     for child in found[most:]:
-        faults.add(child.place, f"<{element.name}> holds <{name}> only once")
+        faults.add(
+            child.place, said("<{name}> holds <{other}> only once", name=element.name, other=name)
+        )

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.workflow.faults import Faults, Place, either, shown
+from agent.api.phrases import said
+from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.xml_elements import TYPES
 from agent.workflow.xml_nodes import Element
 
@@ -67,8 +68,14 @@ def read_graph(root: Element, faults: Faults) -> Graph:
             node = _node(element, faults)
             for name, each in [(node.name, element), *_inside(element)]:
                 if name in taken:
-                    said = f"the id {shown(name)} is taken in line {taken[name].line}"
-                    faults.add(each.place, said)
+                    faults.add(
+                        each.place,
+                        said(
+                            "the id {name} is taken in line {line}",
+                            name=shown(name),
+                            line=taken[name].line,
+                        ),
+                    )
                 taken.setdefault(name, each.place)
             inner.update({name: node.name for name, _ in _inside(element)})
             nodes.setdefault(node.name, node)
@@ -89,7 +96,7 @@ def _node(element: Element, faults: Faults) -> GraphNode:
     if element.name == "value":
         node.value = element
         if ("value" in element.attributes) == ("src" in element.attributes):
-            faults.add(element.place, f"{name}: a value has either value or src")
+            faults.add(element.place, said("{name}: a value has either value or src", name=name))
     elif element.name == "job":
         node.job = _job(element, faults)
     elif element.name == "pool":
@@ -103,7 +110,7 @@ def _ports(element: Element, faults: Faults) -> tuple[Port, ...]:
         for each in section.named("parameter"):
             name, kind = each.attributes.get("id", ""), each.attributes.get("paramtype", "")
             if name in ports:
-                faults.add(each.place, f"there are two ports {shown(name)}")
+                faults.add(each.place, said("there are two ports {name}", name=shown(name)))
             ports[name] = kind
     return tuple(ports.items())
 
@@ -111,8 +118,13 @@ def _ports(element: Element, faults: Faults) -> tuple[Port, ...]:
 def _job(element: Element, faults: Faults) -> Job:
     given = element.attributes
     if given.get("jobtype") == "webcl":
-        said = "no machine runs WebCL, which no browser has any more: make it javascript"
-        faults.add(element.place, f"{given.get('id', '')}: {said}")
+        faults.add(
+            element.place,
+            said(
+                "{name}: no machine runs WebCL, which no browser has any more: make it javascript",
+                name=given.get("id", ""),
+            ),
+        )
     ports = _ports(element, faults)
     source, returns = given.get("src", ""), given.get("returntype", "")
     return Job(given.get("id", ""), element.place, source, returns, ports)
@@ -126,18 +138,35 @@ def _pool(node: GraphNode, element: Element, faults: Faults) -> None:
         node.reducer = _job(each, faults)
         _one_port(node.reducer, "reducer", faults, "Array")
         if node.reducer.returns != node.returns and node.returns and node.reducer.returns:
-            said = f"returns {node.returns}, but its reducer returns {node.reducer.returns}"
-            faults.add(node.place, f"{node.name} {said}")
+            other = said(
+                "{name} returns {kind}, but its reducer returns {given}",
+                name=node.name,
+                kind=node.returns,
+                given=node.reducer.returns,
+            )
+            faults.add(node.place, other)
     _one_port(Job(node.name, node.place, "", "", node.ports), "pool", faults, "Array")
 
 
 def _one_port(job: Job, what: str, faults: Faults, kind: str = "") -> None:
     if len(job.ports) != 1:
-        said = f"a {what} has exactly one parameter, and {job.name} has {len(job.ports)}"
-        faults.add(job.place, said)
+        several = said(
+            "a {kind} has exactly one parameter, and {name} has {count}",
+            kind=what,
+            name=job.name,
+            count=len(job.ports),
+        )
+        faults.add(job.place, several)
     elif kind and job.ports[0][1] not in (kind, ""):
-        said = f"the parameter of a {what} must be of the type {kind}, not {job.ports[0][1]}"
-        faults.add(job.place, said)
+        faults.add(
+            job.place,
+            said(
+                "the parameter of a {kind} must be of the type {wanted}, not {given}",
+                kind=what,
+                wanted=kind,
+                given=job.ports[0][1],
+            ),
+        )
 
 
 def _connect(
@@ -147,8 +176,14 @@ def _connect(
     for edge in edges:
         name = edge.attributes.get("id", "")
         if name and name in names:
-            said = f"the edge {shown(name)} is there in line {names[name].line} already"
-            faults.add(edge.place, said)
+            faults.add(
+                edge.place,
+                said(
+                    "the edge {name} is there in line {line} already",
+                    name=shown(name),
+                    line=names[name].line,
+                ),
+            )
         names[name] = edge.place
         source = _end(edge, "source", nodes, inner, faults)
         target = _end(edge, "dest", nodes, inner, faults)
@@ -164,11 +199,11 @@ def _end(
     name = edge.attributes.get(which, "")
     if not name or name in nodes:
         return nodes.get(name)
+    hint = faults.hint(name, nodes)
     if name in inner:
-        hint = f"; it is inside the pool {inner[name]}, so write that"
-    else:
-        hint = faults.hint(name, nodes)
-    faults.add(edge.place, f"{which}: there is no node {shown(name)}{hint}")
+        hint = said("it is inside the pool {name}, so write that", name=inner[name])
+    missing = said("{end}: there is no node {name}", end=which, name=shown(name))
+    faults.add(edge.place, missing, hint)
     return None
 
 
@@ -176,35 +211,66 @@ def _flow(edge: Element, source: GraphNode, target: GraphNode, faults: Faults) -
     port = edge.attributes.get("paramdest")
     ports = dict(target.ports)
     if target.value is not None:
-        faults.add(edge.place, f"{target.name} is a value: nothing flows into it")
+        faults.add(edge.place, said("{name} is a value: nothing flows into it", name=target.name))
         return
     if port is None and len(ports) == 1:
         port = next(iter(ports))
     target.misled |= port not in ports
     if port is None:
-        choices = f": write paramdest with {either(ports)}" if ports else ": it has no parameters"
-        faults.add(edge.place, f"which port of {target.name} is meant is not said{choices}")
+        unclear = said("{name} has no parameters for anything to flow into", name=target.name)
+        if ports:
+            unclear = said(
+                "which port of {name} is meant is not said: write paramdest with {ports}",
+                name=target.name,
+                ports=tuple(ports),
+            )
+        faults.add(edge.place, unclear)
         return
     if port not in ports:
         hint = faults.hint_or_all(port, ports)
-        faults.add(edge.place, f"{target.name} has no port {shown(port)}{hint}")
+        missing = said("{owner} has no port {name}", owner=target.name, name=shown(port))
+        faults.add(edge.place, missing, hint)
         return
     if port in target.inputs:
         other = target.inputs[port].name
-        faults.add(edge.place, f"the port {port} of {target.name} gets {other} already")
+        faults.add(
+            edge.place,
+            said(
+                "the port {port} of {name} gets {other} already",
+                port=port,
+                name=target.name,
+                other=other,
+            ),
+        )
         return
     target.inputs[port] = source
-    known = source.returns in TYPES and ports[port] in TYPES
-    if known and source.returns != ports[port]:
-        said = f"{source.name} returns {source.returns}, but the port {port} of {target.name}"
-        faults.add(edge.place, f"{said} takes {ports[port]}")
+    _same_type(edge, source, target, port, faults)
+
+
+def _same_type(
+    edge: Element, source: GraphNode, target: GraphNode, port: str, faults: Faults
+) -> None:
+    wanted = dict(target.ports)[port]
+    if source.returns in TYPES and wanted in TYPES and source.returns != wanted:
+        unlike = said(
+            "{source} returns {given}, but the port {port} of {name} takes {wanted}",
+            source=source.name,
+            given=source.returns,
+            port=port,
+            name=target.name,
+            wanted=wanted,
+        )
+        faults.add(edge.place, unlike)
 
 
 def _unconnected(nodes: Iterable[GraphNode], faults: Faults) -> None:
     for node in nodes:
         for port, _ in node.ports:
             if port not in node.inputs and not node.misled:
-                faults.add(node.place, f"nothing flows into the port {port} of {node.name}")
+                faults.add(
+                    node.place,
+                    said("nothing flows into the port {port} of {name}", port=port, name=node.name),
+                )
 
 
 def _final(
@@ -215,11 +281,18 @@ def _final(
         if name in nodes or not name:
             return nodes.get(name)
         if name in inner:
-            said = f"the final node cannot be {name}, which is inside a pool: write {inner[name]}"
-            faults.add(element.place, said)
+            faults.add(
+                element.place,
+                said(
+                    "the final node cannot be {name}, which is inside a pool: write {how}",
+                    name=name,
+                    how=inner[name],
+                ),
+            )
         else:
             hint = faults.hint(name, nodes)
-            faults.add(element.place, f"finalnode: there is no node {shown(name)}{hint}")
+            missing = said("{end}: there is no node {name}", end="finalnode", name=shown(name))
+            faults.add(element.place, missing, hint)
     return None
 
 
@@ -230,7 +303,8 @@ def _order(nodes: dict[str, GraphNode], faults: Faults) -> tuple[str, ...]:
         return tuple(graphlib.TopologicalSorter(needs).static_order())
     except graphlib.CycleError as error:
         way: list[str] = error.args[1]
-        faults.add(nodes[way[0]].place, f"nodes need each other in a circle: {' → '.join(way)}")
+        circle = said("nodes need each other in a circle: {way}", way=" → ".join(way))
+        faults.add(nodes[way[0]].place, circle)
         return ()
 
 
@@ -251,7 +325,9 @@ def value_of(text: str, kind: str, name: str, place: Place, faults: Faults) -> A
         "Object": isinstance(value, dict),
     }
     if not fits.get(kind, True) or (isinstance(value, float) and not math.isfinite(value)):
-        faults.add(place, f"{name} is no {kind}: {shown(text)}")
+        faults.add(
+            place, said("{name} is no {kind}: {given}", name=name, kind=kind, given=shown(text))
+        )
         return None
     return value
 

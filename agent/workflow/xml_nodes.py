@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from agent.api.phrases import Phrase, said
 from agent.workflow.faults import Faults, Place, shown
 
 XML_BYTES_MAX = 16 * 1024 * 1024
@@ -65,16 +66,16 @@ class _Builder:
         """Where the parser is."""
         return Place(self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1)
 
-    def _stop(self, text: str) -> None:
-        self._faults.add(self.place(), text)
+    def _stop(self, wrong: Phrase) -> None:
+        self._faults.add(self.place(), wrong)
         raise _StopError
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
         if self._count > ELEMENTS_MAX:
-            self._stop(f"there are more than {ELEMENTS_MAX} elements")
+            self._stop(said("there are more than {most} elements", most=ELEMENTS_MAX))
         if len(self._open) >= DEPTH_MAX:
-            self._stop(f"is nested more than {DEPTH_MAX} levels deep")
+            self._stop(said("is nested more than {most} levels deep", most=DEPTH_MAX))
         element = Element(name, self.place(), attributes)
         if self._open:
             self._open[-1].children.append(element)
@@ -89,16 +90,17 @@ class _Builder:
         self._open[-1].parts.append(text)
 
     def _doctype(self, *_: object) -> None:
-        self._stop("a document type is not allowed here: remove <!DOCTYPE …>")
+        self._stop(said("a document type is not allowed here: remove <!DOCTYPE …>"))
 
     def _entity(self, *_: object) -> None:
-        self._stop("entities are not allowed here: write their text")
+        self._stop(said("entities are not allowed here: write their text"))
 
 
 def read_xml(data: bytes, faults: Faults) -> Element | None:
     """The root of a document; None, and a fault, when it is none."""
     if len(data) > XML_BYTES_MAX:
-        faults.add(Place(1, 1), f"is larger than {XML_BYTES_MAX // 1024} kB, so it is not read")
+        limit = XML_BYTES_MAX // 1024
+        faults.add(Place(1, 1), said("is larger than {kB} kB, so it is not read", kB=limit))
         return None
     builder = _Builder(faults)
     try:
@@ -106,10 +108,11 @@ def read_xml(data: bytes, faults: Faults) -> Element | None:
     except _StopError:
         return None
     except expat.ExpatError as error:
-        said = expat.ErrorString(error.code) or "not well-formed"
-        faults.add(Place(error.lineno, error.offset + 1), f"this is not XML: {said}")
+        why = expat.ErrorString(error.code) or "not well-formed"
+        place = Place(error.lineno, error.offset + 1)
+        faults.add(place, said("this is not XML: {why}", why=why))
         return None
     except (ValueError, LookupError) as error:
-        faults.add(Place(1, 1), f"this is not XML: {shown(str(error))}")
+        faults.add(Place(1, 1), said("this is not XML: {why}", why=shown(str(error))))
         return None
     return builder.root

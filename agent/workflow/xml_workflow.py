@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import Input, Submit, Task
 from agent.workflow.faults import Faults, FaultsError, Place, accepted, shown
@@ -71,8 +72,9 @@ def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
     root = read_xml(data, faults)
     workflow: Workflow | None = None
     if root is not None and root.name != "workflow":
-        hint = "; a program is described by <task>" if root.name == "task" else ""
-        faults.add(root.place, f"the document must be a <workflow>, not a <{root.name}>{hint}")
+        hint = said("a program is described by <task>") if root.name == "task" else None
+        other = said("the document must be a <workflow>, not a <{name}>", name=root.name)
+        faults.add(root.place, other, hint)
     elif root is not None:
         check(root, faults)
         graph = read_graph(root, faults)
@@ -138,13 +140,23 @@ class _Maker:
             for name in [node.name, *(job.name for job in (node.processor, node.reducer) if job)]:
                 fits = re.fullmatch(TASK_NAME, name) and len(name) <= TASK_CHARACTERS_MAX
                 if name and not fits:
-                    said = f"{shown(name)} is no name for a node: {TASK_NAME_WANTED}"
-                    self._faults.add(node.place, said)
+                    wrong = said(
+                        "{name} is no name for a node: {wanted}",
+                        name=shown(name),
+                        wanted=TASK_NAME_WANTED,
+                    )
+                    self._faults.add(node.place, wrong)
 
     def _too_many(self, count: int, place: Place) -> bool:
         if count > TASKS_MAX:
-            said = f"a workflow has at most {TASKS_MAX} tasks: this one makes it {count}"
-            self._faults.add(place, said)
+            self._faults.add(
+                place,
+                said(
+                    "a workflow has at most {most} tasks: this one makes it {count}",
+                    most=TASKS_MAX,
+                    count=count,
+                ),
+            )
         return count > TASKS_MAX
 
     def _make(self, node: GraphNode) -> None:
@@ -177,8 +189,15 @@ class _Maker:
         wanted = processor.ports[0][1]
         for number, value in enumerate(values):
             if type_of(value) != wanted and wanted != "undefined":
-                said = f"entry {number} of what flows into {node.name} is {type_of(value)}"
-                self._faults.add(node.place, f"{said}, but {processor.name} takes {wanted}")
+                unlike = said(
+                    "entry {number} of what flows into {name} is {given}, but {other} takes {wanted}",
+                    number=number,
+                    name=node.name,
+                    given=type_of(value),
+                    other=processor.name,
+                    wanted=wanted,
+                )
+                self._faults.add(node.place, unlike)
                 return
 
     def _whole_pool(self, processor: Job, reducer: Job, given: _Result) -> None:
@@ -200,11 +219,17 @@ class _Maker:
         parameters = json.dumps({"constant": value}, ensure_ascii=False)
         return Task(name, PROGRAM, parameters=parameters, requirements=Requirements(tags=(TAG,)))
 
-    def _task(self, name: str, jobs: list[Job], said: dict[str, Any], needs: list[str]) -> None:
-        parameters = json.dumps(said, ensure_ascii=False)
+    def _task(self, name: str, jobs: list[Job], told: dict[str, Any], needs: list[str]) -> None:
+        parameters = json.dumps(told, ensure_ascii=False)
         if len(parameters) > PARAMETERS_CHARACTERS_MAX:
-            limit = f"at most {PARAMETERS_CHARACTERS_MAX} characters as JSON"
-            self._faults.add(jobs[0].place, f"the values that flow into {name} may have {limit}")
+            self._faults.add(
+                jobs[0].place,
+                said(
+                    "the values that flow into {name} may have at most {most} characters as JSON",
+                    name=name,
+                    most=PARAMETERS_CHARACTERS_MAX,
+                ),
+            )
         paths = [path for job in jobs if (path := self._sources[job.source]) is not None]
         task = Task(
             name,
@@ -243,15 +268,27 @@ class _Maker:
     def _function(self, text: str, job: Job, file: str) -> None:
         found = _FUNCTION.search(_COMMENT.sub("", text))
         if found is None:
-            said = f"{file} has no function {ENTRY}, which is what a job runs"
-            self._faults.add(job.place, said)
+            self._faults.add(
+                job.place,
+                said(
+                    "{file} has no function {name}, which is what a job runs", file=file, name=ENTRY
+                ),
+            )
             return
         names = [word.strip() for word in found[1].split(",") if word.strip()]
         for port, _ in job.ports:
             if port not in names:
-                hint = self._faults.hint(port, names) or f"; it takes {', '.join(names) or 'none'}"
-                said = f"{ENTRY} in {file} has no parameter {shown(port)}{hint}"
-                self._faults.add(job.place, said)
+                hint = self._faults.hint(port, names)
+                if not hint:
+                    taken = ", ".join(names)
+                    hint = said("it takes {names}", names=taken) if names else said("it takes none")
+                wrong = said(
+                    "{function} in {file} has no parameter {name}",
+                    function=ENTRY,
+                    file=file,
+                    name=shown(port),
+                )
+                self._faults.add(job.place, wrong, hint)
 
     def _beside(self, name: str, suffixes: tuple[str, ...], place: Place) -> Path | None:
         for suffix in suffixes:

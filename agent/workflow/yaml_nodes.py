@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from agent.api.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, Place, shown
 from agent.workflow.yaml_syntax import syntax_fault
 
@@ -92,15 +93,15 @@ class Mapping:
 Node: TypeAlias = Scalar | Sequence | Mapping
 
 
-def kind_of(node: Node) -> str:
+def kind_of(node: Node) -> str | Phrase:
     """What a node is, in words."""
     match node:
         case Scalar():
-            return "nothing" if node.empty else shown(node.text)
+            return said("nothing") if node.empty else shown(node.text)
         case Sequence():
-            return "a list"
+            return said("a list")
         case Mapping():
-            return "a mapping"
+            return said("a mapping")
 
 
 def read_yaml_file(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
@@ -115,16 +116,20 @@ def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> b
         with path.open("rb") as file:
             return file.read(bytes_max + 1)
     except OSError as error:
-        faults.add(WHOLE_FILE, f"cannot be read: {error.strerror or 'it is not there'}")
+        missing = said("cannot be read: it is not there")
+        why = error.strerror
+        faults.add(WHOLE_FILE, said("cannot be read: {why}", why=why) if why else missing)
     except ValueError:
-        faults.add(WHOLE_FILE, "cannot be read: its name is none that a file can have")
+        faults.add(WHOLE_FILE, said("cannot be read: its name is none that a file can have"))
     return None
 
 
 def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
     """The one document in these bytes; None, and at least one fault, when there is none."""
     if len(data) > bytes_max:
-        faults.add(WHOLE_FILE, f"is larger than {bytes_max // 1024} kB, so it is not read")
+        faults.add(
+            WHOLE_FILE, said("is larger than {kB} kB, so it is not read", kB=bytes_max // 1024)
+        )
         return None
     text = decode(data, faults)
     if text is None:
@@ -145,12 +150,14 @@ def decode(data: bytes, faults: Faults) -> str | None:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         good = data[: error.start].decode(encoding, "ignore")
-        faults.add(place_at(good, len(good)), "is not UTF-8 text from here on: save it as UTF-8")
+        faults.add(
+            place_at(good, len(good)), said("is not UTF-8 text from here on: save it as UTF-8")
+        )
         return None
     strange = _UNPRINTABLE.search(text)
     if strange:
-        code = ord(strange[0])
-        faults.add(place_at(text, strange.start()), f"the character U+{code:04X} has no place here")
+        wrong = said("the character U+{code} has no place here", code=f"{ord(strange[0]):04X}")
+        faults.add(place_at(text, strange.start()), wrong)
         return None
     return text
 
@@ -184,11 +191,11 @@ class _Composer:
             if isinstance(event, yaml.DocumentStartEvent):
                 if found is not None:
                     place = _place(event)
-                    self._faults.add(place, "a second document starts here: make it a file")
+                    self._faults.add(place, said("a second document starts here: make it a file"))
                     return None
                 found = self._node(next(self._events))
         if found is None or (isinstance(found, Scalar) and found.empty):
-            self._faults.add(Place(1, 1), "there is nothing in this file")
+            self._faults.add(Place(1, 1), said("there is nothing in this file"))
             return None
         return found
 
@@ -206,12 +213,15 @@ class _Composer:
         self._count(event, 1)
         place = _place(event)
         if event.tag is not None and event.tag not in ("!", _TEXT_TAG):
-            self._faults.add(place, f"the tag {shown(event.tag)} means nothing here: leave it away")
+            self._faults.add(
+                place,
+                said("the tag {name} means nothing here: leave it away", name=shown(event.tag)),
+            )
         if isinstance(event, yaml.ScalarEvent):
             return Scalar(place, event.value, event.style in (None, "") and event.tag is None)
         self._depth += 1
         if self._depth > DEPTH_MAX:
-            self._faults.add(place, f"is nested more than {DEPTH_MAX} levels deep")
+            self._faults.add(place, said("is nested more than {most} levels deep", most=DEPTH_MAX))
             raise _StopError
         sequence = isinstance(event, yaml.SequenceStartEvent)
         node = self._sequence(place) if sequence else self._mapping(place)
@@ -221,15 +231,17 @@ class _Composer:
     def _count(self, event: Any, nodes: int) -> None:
         self._nodes += nodes
         if self._nodes > NODES_MAX:
-            self._faults.add(_place(event), f"more than {NODES_MAX:,} values, all aliases counted")
+            many = said("more than {most} values, all aliases counted", most=f"{NODES_MAX:,}")
+            self._faults.add(_place(event), many)
             raise _StopError
 
     def _aliased(self, event: Any) -> Node:
         node = self._anchors.get(event.anchor)
         if node is None:
-            inside = event.anchor in self._anchors
-            why = "contains itself" if inside else "is defined nowhere above"
-            self._faults.add(_place(event), f"*{event.anchor} {why}")
+            wrong = said("*{name} is defined nowhere above", name=event.anchor)
+            if event.anchor in self._anchors:
+                wrong = said("*{name} contains itself", name=event.anchor)
+            self._faults.add(_place(event), wrong)
             raise _StopError
         self._count(event, node.size)
         return node
@@ -253,7 +265,9 @@ class _Composer:
             elif isinstance(key, Scalar):
                 self._enter(entries, Entry(key, value))
             else:
-                self._faults.add(key.place, f"a key must be a single word, not {kind_of(key)}")
+                self._faults.add(
+                    key.place, said("a key must be a single word, not {given}", given=kind_of(key))
+                )
         for each in merged:
             self._merge(entries, each)
         return Mapping(place, tuple(entries.values()), self._nodes - before + 1)
@@ -262,12 +276,21 @@ class _Composer:
         key = entry.key
         first = entries.setdefault(key.text, entry)
         if first is not entry:
-            before = f"the first time in line {first.key.place.line}"
-            self._faults.add(key.place, f"{shown(key.text)} is given twice, {before}")
+            line = first.key.place.line
+            self._faults.add(
+                key.place,
+                said(
+                    "{name} is given twice, the first time in line {line}",
+                    name=shown(key.text),
+                    line=line,
+                ),
+            )
 
     def _merge(self, entries: dict[str, Entry], node: Node) -> None:
         if not isinstance(node, Mapping):
-            self._faults.add(node.place, f"<< takes a mapping, not {kind_of(node)}")
+            self._faults.add(
+                node.place, said("<< takes a mapping, not {given}", given=kind_of(node))
+            )
             return
         for entry in node.entries:
             entries.setdefault(entry.key.text, entry)

@@ -10,48 +10,65 @@ from typing import Any
 
 import yaml
 
+from agent.api.phrases import Phrase, said
 from agent.workflow.faults import Faults, Place
 
 _ASKED_AGAIN_CHARACTERS_MAX = 256 * 1024
 
 # The first that fits counts: what the library says, and what to do about it.
 _WORDS = (
-    ("found character '\\t'", "a tab cannot indent here: use spaces"),
-    ("found a tab character", "a tab cannot indent here: use spaces"),
-    ("mapping values are not allowed", "a ':' has no place here: quote the text or indent the key"),
-    ("could not find expected ':'", "':' is missing after the key, or a line is not indented"),
-    ("but found '<block mapping start>'", "the indentation does not fit the lines above"),
-    ("but found '<block sequence start>'", "the indentation does not fit the lines above"),
-    ("expected <block end>", "the indentation or a quote does not fit the lines above"),
-    ("expected ',' or ']'", "a ',' or ']' is missing in the list that begins in line {context}"),
+    ("found character '\\t'", said("a tab cannot indent here: use spaces")),
+    ("found a tab character", said("a tab cannot indent here: use spaces")),
+    (
+        "mapping values are not allowed",
+        said("a ':' has no place here: quote the text or indent the key"),
+    ),
+    (
+        "could not find expected ':'",
+        said("':' is missing after the key, or a line is not indented"),
+    ),
+    ("but found '<block mapping start>'", said("the indentation does not fit the lines above")),
+    ("but found '<block sequence start>'", said("the indentation does not fit the lines above")),
+    ("expected <block end>", said("the indentation or a quote does not fit the lines above")),
+    ("expected ',' or ']'", said("a ',' or ']' is missing in the list that begins in line {line}")),
     (
         "expected ',' or '}'",
-        "a ',' or '}}' is missing in the mapping that begins in line {context}",
+        said("a ',' or '}}' is missing in the mapping that begins in line {line}"),
     ),
-    ("found unexpected end of stream", "the quote that opens in line {context} is never closed"),
-    ("document separator", "the quote that opens in line {context} is never closed"),
-    ("found unknown escape character", "there is no such escape: use single quotes or a double \\"),
-    ("cannot start any token", "a text cannot begin with this character: put quotes around it"),
-    ("alphabetic or numeric character", "after '&' or '*' comes a name: quote a text that has one"),
-    ("undefined tag handle", "a '!' begins a tag: quote a text that has one"),
+    ("found unexpected end of stream", said("the quote that opens in line {line} is never closed")),
+    ("document separator", said("the quote that opens in line {line} is never closed")),
+    (
+        "found unknown escape character",
+        said("there is no such escape: use single quotes or a double \\"),
+    ),
+    (
+        "cannot start any token",
+        said("a text cannot begin with this character: put quotes around it"),
+    ),
+    (
+        "alphabetic or numeric character",
+        said("after '&' or '*' comes a name: quote a text that has one"),
+    ),
+    ("undefined tag handle", said("a '!' begins a tag: quote a text that has one")),
 )
 
 
 def syntax_fault(text: str, error: yaml.YAMLError, faults: Faults) -> None:
     """Say where and why it is no YAML."""
-    said = _python_error(text) or error
-    problem = str(getattr(said, "problem", None) or said)
-    context = _line(getattr(said, "context_mark", None))
-    place = _place(getattr(said, "problem_mark", None), text)
+    told = _python_error(text) or error
+    problem = str(getattr(told, "problem", None) or told)
+    place = _place(getattr(told, "problem_mark", None), text)
+    line = _line(getattr(told, "context_mark", None)) or place.line
     lines = text.splitlines()
     if "'}'" in problem and "${" in lines[min(place.line, len(lines)) - 1]:
-        faults.add(place, 'between { and } a variable needs quotes, like "${name}"')
+        quotes = said("between {{ and }} a variable needs quotes, like {name}", name='"${name}"')
+        faults.add(place, quotes)
         return
     for part, words in _WORDS:
         if part in problem:
-            faults.add(place, words.format(context=context or place.line))
+            faults.add(place, Phrase(words.template, {"line": line}))
             return
-    faults.add(place, f"this is not YAML: {' '.join(problem.split())}")
+    faults.add(place, said("this is not YAML: {why}", why=" ".join(problem.split())))
 
 
 def _python_error(text: str) -> yaml.YAMLError | None:

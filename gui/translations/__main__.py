@@ -12,14 +12,17 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 SOURCES = FOLDER.parent
-ALIASES = "tr+=tr_n"
+AGENT = SOURCES.parent / "agent"
+"""Templates of what the agent says are written there, and are the keys of their translations."""
+ALIASES = "tr+=tr_n,tr+=said"
 
 
 def main() -> int:
     """Bring every catalogue up to date with the sources and compile it. Return the code of the
     first command that fails, else 0."""
     tools = Path(sys.executable).parent
-    files = sorted(str(path.relative_to(SOURCES.parent)) for path in SOURCES.rglob("*.py"))
+    found = [path for folder in (SOURCES, AGENT) for path in folder.rglob("*.py")]
+    files = sorted(str(path.relative_to(SOURCES.parent)) for path in found)
     for catalogue in sorted(FOLDER.glob("wingbeat_*.ts")):
         code = catalogue.stem.partition("_")[2]
         plurals = ["-pluralonly"] if code == "en" else []

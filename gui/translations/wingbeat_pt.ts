@@ -2559,8 +2559,20 @@
         <translation>um fluxo precisa de tarefas: não há nenhuma</translation>
     </message>
     <message>
+        <source>list a script of your own under programs</source>
+        <translation>liste um script seu em programs</translation>
+    </message>
+    <message>
         <source>two tasks are called {name}</source>
         <translation>duas tarefas se chamam {name}</translation>
+    </message>
+    <message>
+        <source>all tasks together have more than {most} inputs: gather them in steps</source>
+        <translation>todas as tarefas juntas têm mais de {most} entradas: reúna-as em etapas</translation>
+    </message>
+    <message>
+        <source>parameters have at most {most} characters as text, and these {given}</source>
+        <translation>parâmetros têm no máximo {most} caracteres como texto, e estes têm {given}</translation>
     </message>
     <message>
         <source>{task} needs itself</source>
@@ -2595,10 +2607,6 @@
         <translation>não é texto UTF-8 a partir daqui: salve como UTF-8</translation>
     </message>
     <message>
-        <source>{name} is given twice</source>
-        <translation>{name} aparece duas vezes</translation>
-    </message>
-    <message>
         <source>a workflow is a mapping with tasks, not {given}</source>
         <translation>um fluxo é um mapa com tarefas, não {given}</translation>
     </message>
@@ -2611,6 +2619,14 @@
         <translation>não cabe &apos;:&apos; aqui: ponha o texto entre aspas ou recue a chave</translation>
     </message>
     <message>
+        <source>&apos;:&apos; is missing after the key, or a line is not indented</source>
+        <translation>falta &apos;:&apos; depois da chave, ou uma linha não está recuada</translation>
+    </message>
+    <message>
+        <source>the indentation or a quote does not fit the lines above</source>
+        <translation>o recuo ou as aspas não combinam com as linhas acima</translation>
+    </message>
+    <message>
         <source>a &apos;,&apos; or &apos;]&apos; is missing in the list that begins in line {line}</source>
         <translation>falta &apos;,&apos; ou &apos;]&apos; na lista que começa na linha {line}</translation>
     </message>
@@ -2621,6 +2637,18 @@
     <message>
         <source>the quote that opens in line {line} is never closed</source>
         <translation>as aspas que se abrem na linha {line} nunca se fecham</translation>
+    </message>
+    <message>
+        <source>after &apos;&amp;&apos; or &apos;*&apos; comes a name: quote a text that has one</source>
+        <translation>depois de &apos;&amp;&apos; ou &apos;*&apos; vem um nome: ponha entre aspas um texto que tenha um deles</translation>
+    </message>
+    <message>
+        <source>a &apos;!&apos; begins a tag: quote a text that has one</source>
+        <translation>um &apos;!&apos; começa uma marca: ponha entre aspas um texto que tenha um</translation>
+    </message>
+    <message>
+        <source>this is not YAML: {why}</source>
+        <translation>isto não é YAML: {why}</translation>
     </message>
     <message>
         <source>the indentation does not fit the lines above</source>
@@ -2647,12 +2675,32 @@
         <translation>a etiqueta {name} não significa nada aqui: tire-a</translation>
     </message>
     <message>
+        <source>nothing</source>
+        <translation>nada</translation>
+    </message>
+    <message>
+        <source>cannot be read: its name is none that a file can have</source>
+        <translation>não pode ser lido: seu nome não é um que um arquivo possa ter</translation>
+    </message>
+    <message>
+        <source>the character U+{code} has no place here</source>
+        <translation>o caractere U+{code} não tem lugar aqui</translation>
+    </message>
+    <message>
         <source>a second document starts here: make it a file</source>
         <translation>um segundo documento começa aqui: faça dele um arquivo</translation>
     </message>
     <message>
+        <source>more than {most} values, all aliases counted</source>
+        <translation>mais de {most} valores, contando todas as referências</translation>
+    </message>
+    <message>
         <source>a key must be a single word, not {given}</source>
         <translation>uma chave deve ser uma só palavra, não {given}</translation>
+    </message>
+    <message>
+        <source>{name} is given twice, the first time in line {line}</source>
+        <translation>{name} aparece duas vezes, a primeira na linha {line}</translation>
     </message>
     <message>
         <source>&lt;&lt; takes a mapping, not {given}</source>
@@ -2699,12 +2747,12 @@
         <translation>{name} é octal para alguns leitores: escreva {how}</translation>
     </message>
     <message>
-        <source>{name}: write {how} instead of {given}</source>
-        <translation>{name}: escreva {how} em vez de {given}</translation>
-    </message>
-    <message>
         <source>{name} is no text to some readers: write {one} or {how}</source>
         <translation>{name} não é texto para alguns leitores: escreva {one} ou {how}</translation>
+    </message>
+    <message>
+        <source>{name} cannot have a mapping as its argument</source>
+        <translation>{name} não pode ter um mapa como argumento</translation>
     </message>
     <message>
         <source>{name} is no name that XML allows</source>
@@ -2715,8 +2763,48 @@
         <translation>já há parâmetros: tire um dos dois</translation>
     </message>
     <message>
+        <source>is larger than {kB} kB, so it is not read</source>
+        <translation>é maior que {kB} kB, então não é lido</translation>
+    </message>
+    <message>
+        <source>&lt;name&gt; is missing: the program&apos;s name, which its file has too</source>
+        <translation>falta &lt;name&gt;: o nome do programa, que seu arquivo também tem</translation>
+    </message>
+    <message>
         <source>this is not XML: {why}</source>
         <translation>isto não é XML: {why}</translation>
+    </message>
+    <message>
+        <source>&lt;{name}&gt; is given twice</source>
+        <translation>&lt;{name}&gt; aparece duas vezes</translation>
+    </message>
+    <message>
+        <source>&lt;{name}&gt; has no place inside &lt;{other}&gt;</source>
+        <translation>&lt;{name}&gt; não tem lugar dentro de &lt;{other}&gt;</translation>
+    </message>
+    <message>
+        <source>&lt;{name}&gt; has no place at the top</source>
+        <translation>&lt;{name}&gt; não tem lugar no topo</translation>
+    </message>
+    <message>
+        <source>{names} can stand there</source>
+        <translation>ali pode ficar {names}</translation>
+    </message>
+    <message>
+        <source>the text {given} has no place here</source>
+        <translation>o texto {given} não tem lugar aqui</translation>
+    </message>
+    <message>
+        <source>a document type has no place here: remove it</source>
+        <translation>um tipo de documento não tem lugar aqui: remova-o</translation>
+    </message>
+    <message>
+        <source>an input needs &lt;other_task_type&gt; and &lt;other_nth_output&gt;</source>
+        <translation>uma entrada precisa de &lt;other_task_type&gt; e &lt;other_nth_output&gt;</translation>
+    </message>
+    <message>
+        <source>which output it is has to be a number from 1, not {given}</source>
+        <translation>qual é a saída deve ser um número a partir de 1, não {given}</translation>
     </message>
     <message>
         <source>there is no file {name} in {folder}</source>
@@ -2727,8 +2815,28 @@
         <translation>{name} não corresponde a nenhum arquivo em {folder}</translation>
     </message>
     <message>
+        <source>{name} fits more than {most} files</source>
+        <translation>{name} serve para mais de {most} arquivos</translation>
+    </message>
+    <message>
         <source>there is no file in the folder {name}</source>
         <translation>não há nenhum arquivo na pasta {name}</translation>
+    </message>
+    <message>
+        <source>there is no file {name}</source>
+        <translation>não há o arquivo {name}</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {why}</source>
+        <translation>{name} não pode ser lido: {why}</translation>
+    </message>
+    <message>
+        <source>{name} is no text in UTF-8</source>
+        <translation>{name} não é texto em UTF-8</translation>
+    </message>
+    <message>
+        <source>{name} is too long: at most {most} characters fit</source>
+        <translation>{name} é longo demais: cabem no máximo {most} caracteres</translation>
     </message>
     <message>
         <source>{name} cannot be looked at: {why}</source>
@@ -2747,20 +2855,32 @@
         <translation>{name} é um link que leva para fora da pasta, a {path}: indique-o por si só, ou ponha o arquivo ali</translation>
     </message>
     <message>
-        <source>the default of {name} must be a list</source>
-        <translation>o padrão de {name} deve ser uma lista</translation>
-    </message>
-    <message>
-        <source>the default of {name} must be a single {kind}</source>
-        <translation>o padrão de {name} deve ser um só valor do tipo {kind}</translation>
-    </message>
-    <message>
         <source>the identifier after id: is missing</source>
         <translation>falta o identificador depois de id:</translation>
     </message>
     <message>
+        <source>{name} is beside it: remove the one that does not hold</source>
+        <translation>{name} está ao lado: remova o que não vale</translation>
+    </message>
+    <message>
+        <source>there is no such folder</source>
+        <translation>essa pasta não existe</translation>
+    </message>
+    <message>
+        <source>is not there, but {name} is: describe the program in {right}</source>
+        <translation>não está lá, mas {name} está: descreva o programa em {right}</translation>
+    </message>
+    <message>
         <source>is not there: it describes the program (`{how}` writes one)</source>
         <translation>não está aí: descreve o programa (`{how}` escreve um)</translation>
+    </message>
+    <message>
+        <source>the folder&apos;s own description says the {name}: remove it here</source>
+        <translation>a descrição da própria pasta já diz {name}: remova daqui</translation>
+    </message>
+    <message>
+        <source>a script has at most {most} MB: make it a folder</source>
+        <translation>um script tem no máximo {most} MB: faça dele uma pasta</translation>
     </message>
     <message>
         <source>{name} has the line ends of Windows, which the shells of other systems cannot read: save it with those of Unix</source>
@@ -2779,8 +2899,16 @@
         <translation>não se sabe que saídas {task} tem: escreva um número a partir de 0, não {given}</translation>
     </message>
     <message>
+        <source>{task} is run for each value: write {how} for all of them</source>
+        <translation>{task} roda para cada valor: escreva {how} para todas</translation>
+    </message>
+    <message>
         <source>{task} is no fan-out, and how many outputs it has is not known: write {how} for the first</source>
         <translation>{task} não se repete, e não se sabe quantas saídas tem: escreva {how} para a primeira</translation>
+    </message>
+    <message>
+        <source>it has {names}</source>
+        <translation>tem {names}</translation>
     </message>
     <message>
         <source>after takes the name of a task, not {given}</source>
@@ -2811,6 +2939,10 @@
         <translation>{owner} precisa de task: a tarefa de quem é a saída</translation>
     </message>
     <message>
+        <source>an input</source>
+        <translation>uma entrada</translation>
+    </message>
+    <message>
         <source>{owner} needs run: the script or the program&apos;s folder, beside this file</source>
         <translation>{owner} precisa de run: o script ou a pasta do programa, ao lado deste arquivo</translation>
     </message>
@@ -2823,8 +2955,20 @@
         <translation>a variável {name} não tem valor próprio, então é preciso dar um</translation>
     </message>
     <message>
+        <source>a single {kind}</source>
+        <translation>um só valor do tipo {kind}</translation>
+    </message>
+    <message>
+        <source>{owner} must be {wanted}</source>
+        <translation>{owner} deve ser {wanted}</translation>
+    </message>
+    <message>
         <source>{name} names no variable; write $${{ for ${{ itself</source>
         <translation>{name} não nomeia variável; escreva $${{ para o próprio ${{</translation>
+    </message>
+    <message>
+        <source>declare it under variables</source>
+        <translation>declare-a em variables</translation>
     </message>
     <message>
         <source>{name} is a list, which cannot stand inside a text</source>
@@ -2835,8 +2979,12 @@
         <translation>for_each: a lista de {name} está vazia</translation>
     </message>
     <message>
-        <source>for_each: there is no task {name}; to run over files write for_each: {how}</source>
-        <translation>for_each: não há a tarefa {name}; para percorrer arquivos escreva for_each: {how}</translation>
+        <source>what it asks</source>
+        <translation>o que pede</translation>
+    </message>
+    <message>
+        <source>to run over files write for_each: {how}</source>
+        <translation>para percorrer arquivos escreva for_each: {how}</translation>
     </message>
     <message>
         <source>for_each: there is no task {name}</source>
@@ -2863,6 +3011,14 @@
         <translation>for_each faz {count} tarefas; um fluxo tem no máximo {most}</translation>
     </message>
     <message>
+        <source>for_each: {count} lines are more than {most}</source>
+        <translation>for_each: {count} linhas são mais que {most}</translation>
+    </message>
+    <message>
+        <source>for_each: {name} has no {missing}</source>
+        <translation>for_each: {name} não tem {missing}</translation>
+    </message>
+    <message>
         <source>a workflow has at most {most} tasks: this one makes it more</source>
         <translation>um fluxo tem no máximo {most} tarefas: esta passa disso</translation>
     </message>
@@ -2879,12 +3035,24 @@
         <translation>um texto</translation>
     </message>
     <message>
+        <source>{name} is in {list} twice</source>
+        <translation>{name} está duas vezes em {list}</translation>
+    </message>
+    <message>
         <source>a mapping</source>
         <translation>um mapa</translation>
     </message>
     <message>
         <source>a single value</source>
         <translation>um só valor</translation>
+    </message>
+    <message>
+        <source>write {how} instead of {given}</source>
+        <translation>escreva {how} em vez de {given}</translation>
+    </message>
+    <message>
+        <source>{owner}: {fault}</source>
+        <translation>{owner}: {fault}</translation>
     </message>
     <message>
         <source>a number</source>
@@ -2935,6 +3103,30 @@
         <translation>um programa</translation>
     </message>
     <message>
+        <source>{owner} needs command: what to execute, like [run.sh, --fast]</source>
+        <translation>{owner} precisa de command: o que executar, como [run.sh, --fast]</translation>
+    </message>
+    <message>
+        <source>command is empty: name a file of this folder, like [run.sh]</source>
+        <translation>command está vazio: cite um arquivo desta pasta, como [run.sh]</translation>
+    </message>
+    <message>
+        <source>a name has 1 to {most} characters</source>
+        <translation>um nome tem de 1 a {most} caracteres</translation>
+    </message>
+    <message>
+        <source>{name} cannot be a name: blanks, @, / and \ have no place in one</source>
+        <translation>{name} não pode ser um nome: espaços, @, / e \ não têm lugar nele</translation>
+    </message>
+    <message>
+        <source>the folder has this name, so give another one as &apos;name&apos;</source>
+        <translation>a pasta tem este nome, então dê outro em &apos;name&apos;</translation>
+    </message>
+    <message>
+        <source>{name} is not inside the working folder: name a file like points.las</source>
+        <translation>{name} não fica dentro da pasta de trabalho: cite um arquivo como points.las</translation>
+    </message>
+    <message>
         <source>a workflow</source>
         <translation>um fluxo</translation>
     </message>
@@ -2943,16 +3135,36 @@
         <translation>uma variável</translation>
     </message>
     <message>
+        <source>choice {name}</source>
+        <translation>a opção {name}</translation>
+    </message>
+    <message>
         <source>the default of {name}</source>
         <translation>o valor próprio de {name}</translation>
+    </message>
+    <message>
+        <source>there are {names}</source>
+        <translation>há {names}</translation>
+    </message>
+    <message>
+        <source>it has none</source>
+        <translation>não tem nenhuma</translation>
     </message>
     <message>
         <source>the value given for {name}</source>
         <translation>o valor dado a {name}</translation>
     </message>
     <message>
+        <source>and {count} more faults</source>
+        <translation>e mais {count} falhas</translation>
+    </message>
+    <message>
         <source>known: {names}</source>
         <translation>conhecidos: {names}</translation>
+    </message>
+    <message>
+        <source>cannot be sent as it is: {why}</source>
+        <translation>não pode ser enviado assim: {why}</translation>
     </message>
     <message>
         <source>{first} or {last}</source>
@@ -2961,6 +3173,174 @@
     <message>
         <source>did you mean {names}?</source>
         <translation>você quis dizer {names}?</translation>
+    </message>
+    <message>
+        <source>is not empty: nothing is written over what is there</source>
+        <translation>não está vazia: nada é escrito por cima do que está lá</translation>
+    </message>
+    <message>
+        <source>&lt;{name}&gt; holds no text, so {given} means nothing</source>
+        <translation>&lt;{name}&gt; não contém texto, então {given} não significa nada</translation>
+    </message>
+    <message>
+        <source>&lt;{name}&gt; holds no &lt;{other}&gt;</source>
+        <translation>&lt;{name}&gt; não contém &lt;{other}&gt;</translation>
+    </message>
+    <message>
+        <source>{owner} has no attribute {name}</source>
+        <translation>{owner} não tem o atributo {name}</translation>
+    </message>
+    <message>
+        <source>{name} cannot be {value}</source>
+        <translation>{name} não pode ser {value}</translation>
+    </message>
+    <message>
+        <source>{owner} needs the attribute {name}</source>
+        <translation>{owner} precisa do atributo {name}</translation>
+    </message>
+    <message>
+        <source>&lt;{name}&gt; needs a &lt;{other}&gt;</source>
+        <translation>&lt;{name}&gt; precisa de um &lt;{other}&gt;</translation>
+    </message>
+    <message>
+        <source>&lt;{name}&gt; holds &lt;{other}&gt; only once</source>
+        <translation>&lt;{name}&gt; contém &lt;{other}&gt; uma só vez</translation>
+    </message>
+    <message>
+        <source>the id {name} is taken in line {line}</source>
+        <translation>o id {name} já é usado na linha {line}</translation>
+    </message>
+    <message>
+        <source>{name}: a value has either value or src</source>
+        <translation>{name}: um valor tem value ou src, um dos dois</translation>
+    </message>
+    <message>
+        <source>there are two ports {name}</source>
+        <translation>há duas portas {name}</translation>
+    </message>
+    <message>
+        <source>{name}: no machine runs WebCL, which no browser has any more: make it javascript</source>
+        <translation>{name}: nenhuma máquina roda WebCL, que nenhum navegador tem mais: use javascript</translation>
+    </message>
+    <message>
+        <source>{name} returns {kind}, but its reducer returns {given}</source>
+        <translation>{name} devolve {kind}, mas seu reducer devolve {given}</translation>
+    </message>
+    <message>
+        <source>a {kind} has exactly one parameter, and {name} has {count}</source>
+        <translation>um {kind} tem exatamente um parâmetro, e {name} tem {count}</translation>
+    </message>
+    <message>
+        <source>the parameter of a {kind} must be of the type {wanted}, not {given}</source>
+        <translation>o parâmetro de um {kind} deve ser do tipo {wanted}, não {given}</translation>
+    </message>
+    <message>
+        <source>the edge {name} is there in line {line} already</source>
+        <translation>a aresta {name} já está na linha {line}</translation>
+    </message>
+    <message>
+        <source>it is inside the pool {name}, so write that</source>
+        <translation>está dentro do pool {name}, então escreva esse</translation>
+    </message>
+    <message>
+        <source>{end}: there is no node {name}</source>
+        <translation>{end}: não há o nó {name}</translation>
+    </message>
+    <message>
+        <source>{name} is a value: nothing flows into it</source>
+        <translation>{name} é um valor: nada flui para ele</translation>
+    </message>
+    <message>
+        <source>{name} has no parameters for anything to flow into</source>
+        <translation>{name} não tem parâmetros para onde algo possa fluir</translation>
+    </message>
+    <message>
+        <source>which port of {name} is meant is not said: write paramdest with {ports}</source>
+        <translation>não se diz qual porta de {name}: escreva paramdest com {ports}</translation>
+    </message>
+    <message>
+        <source>{owner} has no port {name}</source>
+        <translation>{owner} não tem a porta {name}</translation>
+    </message>
+    <message>
+        <source>the port {port} of {name} gets {other} already</source>
+        <translation>a porta {port} de {name} já recebe {other}</translation>
+    </message>
+    <message>
+        <source>{source} returns {given}, but the port {port} of {name} takes {wanted}</source>
+        <translation>{source} devolve {given}, mas a porta {port} de {name} recebe {wanted}</translation>
+    </message>
+    <message>
+        <source>nothing flows into the port {port} of {name}</source>
+        <translation>nada flui para a porta {port} de {name}</translation>
+    </message>
+    <message>
+        <source>the final node cannot be {name}, which is inside a pool: write {how}</source>
+        <translation>o nó final não pode ser {name}, que está dentro de um pool: escreva {how}</translation>
+    </message>
+    <message>
+        <source>nodes need each other in a circle: {way}</source>
+        <translation>nós precisam uns dos outros em círculo: {way}</translation>
+    </message>
+    <message>
+        <source>{name} is no {kind}: {given}</source>
+        <translation>{name} não é {kind}: {given}</translation>
+    </message>
+    <message>
+        <source>there are more than {most} elements</source>
+        <translation>há mais de {most} elementos</translation>
+    </message>
+    <message>
+        <source>is nested more than {most} levels deep</source>
+        <translation>tem mais de {most} níveis de profundidade</translation>
+    </message>
+    <message>
+        <source>a document type is not allowed here: remove &lt;!DOCTYPE …&gt;</source>
+        <translation>um tipo de documento não é permitido aqui: remova &lt;!DOCTYPE …&gt;</translation>
+    </message>
+    <message>
+        <source>entities are not allowed here: write their text</source>
+        <translation>entidades não são permitidas aqui: escreva o texto delas</translation>
+    </message>
+    <message>
+        <source>a program is described by &lt;task&gt;</source>
+        <translation>um programa é descrito por &lt;task&gt;</translation>
+    </message>
+    <message>
+        <source>the document must be a &lt;workflow&gt;, not a &lt;{name}&gt;</source>
+        <translation>o documento deve ser um &lt;workflow&gt;, não um &lt;{name}&gt;</translation>
+    </message>
+    <message>
+        <source>{name} is no name for a node: {wanted}</source>
+        <translation>{name} não serve de nome para um nó: {wanted}</translation>
+    </message>
+    <message>
+        <source>a workflow has at most {most} tasks: this one makes it {count}</source>
+        <translation>um fluxo tem no máximo {most} tarefas: com esta são {count}</translation>
+    </message>
+    <message>
+        <source>entry {number} of what flows into {name} is {given}, but {other} takes {wanted}</source>
+        <translation>o item {number} do que flui para {name} é {given}, mas {other} recebe {wanted}</translation>
+    </message>
+    <message>
+        <source>the values that flow into {name} may have at most {most} characters as JSON</source>
+        <translation>os valores que fluem para {name} podem ter no máximo {most} caracteres como JSON</translation>
+    </message>
+    <message>
+        <source>{file} has no function {name}, which is what a job runs</source>
+        <translation>{file} não tem a função {name}, que é o que um job roda</translation>
+    </message>
+    <message>
+        <source>it takes {names}</source>
+        <translation>recebe {names}</translation>
+    </message>
+    <message>
+        <source>it takes none</source>
+        <translation>não recebe nenhum</translation>
+    </message>
+    <message>
+        <source>{function} in {file} has no parameter {name}</source>
+        <translation>{function} em {file} não tem o parâmetro {name}</translation>
     </message>
 </context>
 </TS>

@@ -32,7 +32,6 @@ from gui.bridge.editing import editor_command
 from gui.bridge.submitting import Checked, checked, sent
 from gui.editing import native_associations
 from gui.icons.drawing import mark_icon
-from gui.model.fault_words import fault_in_our_words
 from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.theme.look import GRID
@@ -288,13 +287,13 @@ class SubmitSheet(QDialog):
         lines = [
             tr("Line {line}: {text}", line=line, text=text) if line else text
             for each in found.faults[:FAULTS_SHOWN_MAX]
-            for line, text in [(each.line, fault_in_our_words(each.text))]
+            for line, text in [(each.place.line, each.words(tr))]
         ]
         lines += _refusals(found)
         for text in lines:
             self.faults.addItem(QListWidgetItem(mark_icon(Mark.FAILED), text))
         for place, each in enumerate(found.faults[:FAULTS_SHOWN_MAX]):
-            self.faults.item(place).setData(LINE, each.line)
+            self.faults.item(place).setData(LINE, each.place.line)
         self.faults.setVisible(bool(lines))
 
     # -- acts --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.api.phrases import worded
 from agent.api.plan import PENDING, UNACCEPTED
 from agent.api.wording import suggestion
 from agent.control.acceptance import acceptances
@@ -16,7 +17,7 @@ from agent.control.dry_run import FitTable, Machine
 from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import Dataset, TaskSpec
-from agent.workflow.faults import meant
+from agent.workflow.faults import near
 from tests.control.serving import greeted, serving
 
 FOLDER = Dataset("tree:" + "ab" * 32, 10)
@@ -95,5 +96,6 @@ def test_a_published_program_is_suggested_by_its_bare_name() -> None:
     known = ["county", "count@abababababab", "count@cdcdcdcdcdcd"]
     both = "; did you mean count@abababababab or count@cdcdcdcdcdcd?"
     assert suggestion("count", known) == both
-    assert meant("count", known) == both
-    assert suggestion("cunty", known) == meant("cunty", known) == "; did you mean county?"
+    assert suggestion("cunty", known) == "; did you mean county?"
+    hints = [near(word, known) for word in ("count", "cunty")]
+    assert [f"; {worded(hint)}" for hint in hints if hint] == [both, "; did you mean county?"]

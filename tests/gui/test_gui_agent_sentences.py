@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +15,6 @@ from agent.control.acceptance import _sentence
 from agent.control.causes import INPUTS_THERE, WORDS
 from agent.control.copied import copied_peer
 from agent.flock.facts import CopiedFacts
-from agent.workflow.faults import FaultsError
-from agent.workflow.model import KnownProgram
-from agent.workflow.reading import read_workflow
 from gui import words
 from gui.languages import speak
 from gui.model.agent_words import (
@@ -27,9 +23,7 @@ from gui.model.agent_words import (
     story_line,
     translated,
 )
-from gui.model.fault_words import fault_in_our_words
 from tests.control.surface import FACTS
-from tests.workflow.malformed_table import cases
 
 ROOT = Path(next(iter(agent.__path__)))
 VALUE = "7"
@@ -185,65 +179,6 @@ def test_a_copied_identity_is_told_in_our_words() -> None:
 
 def test_causes_are_said_in_our_words() -> None:
     assert [text for text in (*WORDS.values(), INPUTS_THERE) if cause_words(text) == text] == []
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ("tasks:\n  a: {program: importt}\n", 'nenhuma máquina tem o programa "importt"; '),
-        ("tasks:\n  a: {program: import, inputs: b}\n", 'não há a tarefa "b"'),
-        ("tasks:\n  a: {program: import, after: a}\n", "a precisa de si mesma"),
-        ("tusks: {}\n", "um fluxo não tem "),
-    ],
-)
-def test_faults_of_files_are_said_in_our_words(tmp_path: Path, wrong: str, said: str) -> None:
-    file = tmp_path / "a.wingbeat.yaml"
-    file.write_text(f"name: A\n{wrong}")
-    with pytest.raises(FaultsError) as told:
-        read_workflow(file, programs={"import": KnownProgram(), "report": KnownProgram()})
-    faults = [fault_in_our_words(each.text) for each in told.value.faults]
-    assert any(each.startswith(said) for each in faults), faults
-
-
-def _faults() -> list[str]:
-    """What is said of wrong files in YAML, without the place; those in XML stay as they are."""
-    sentences = [
-        each
-        for case in cases()
-        if not case.program and not case.title.endswith("(xml)")
-        for each in case.sentences
-    ]
-    return [re.sub(r"^\S+?(:\d+)*: ", "", each) for each in sentences]
-
-
-def test_all_faults_of_the_table_are_said_in_our_words() -> None:
-    faults = _faults()
-    assert len(faults) > 100
-    assert [each for each in faults if fault_in_our_words(each) == each] == []
-
-
-def test_faults_read_in_english_as_the_agent_says_them() -> None:
-    words.install(None)
-    changed = [each for each in _faults() if fault_in_our_words(each) != each]
-    assert all(" is given twice, " in each for each in changed), changed
-
-
-def test_kinds_of_values_in_faults_are_said_in_our_words() -> None:
-    said = fault_in_our_words('priority must be low, interactive or 0 to 100, not "urgent"')
-    assert said == 'priority deve ser low, interactive ou de 0 a 100, não "urgent"'
-    said = fault_in_our_words("tasks must be a mapping of names, not a list")
-    assert said == "tasks deve ser um mapa de nomes, não uma lista"
-    rows = {
-        "s has 2 outputs: write s/points or s/report": "s tem 2 saídas: escreva s/points ou s/report",
-        'expected must be a number with a unit, like 5 min or 2 h, not "a or b"': (
-            'expected deve ser um número com unidade, como 5 min ou 2 h, não "a or b"'
-        ),
-        'two tasks are called "a or b"': 'duas tarefas se chamam "a or b"',
-        'system must be linux or macos, not "lin"; did you mean x or y?': (
-            'system deve ser linux ou macos, não "lin"; você quis dizer x ou y?'
-        ),
-    }
-    assert {each: fault_in_our_words(each) for each in rows} == rows
 
 
 @pytest.mark.parametrize(

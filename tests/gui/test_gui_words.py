@@ -22,7 +22,6 @@ from gui.model.agent_words import (
     story_line,
     translated,
 )
-from gui.model.fault_words import fault_in_our_words
 from gui.model.flock import (
     MachineState,
     clock_text,
@@ -412,14 +411,3 @@ def test_stories_refusals_and_causes() -> None:
     )
     assert refusal_in_our_words("Set to paused.") == "Does not help: switched off."
     assert refusal_in_our_words("Something new.") == "Something new."
-
-
-def test_hints_on_faults() -> None:
-    fault = 'no machine has the program "importt"'
-    known = fault_in_our_words(fault)
-    assert fault_in_our_words(f"{fault}; did you mean import or report?") == (
-        f"{known}; did you mean import or report?"
-    )
-    assert fault_in_our_words(f"{fault}; known: import") == f"{known}; known: import"
-    unknown = "a fault of a later version; did you mean x?"
-    assert fault_in_our_words(unknown) == unknown

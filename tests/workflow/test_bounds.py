@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.workflow.faults import Faults, FaultsError, Place, either, meant, shown
+from agent.api.phrases import either, said, worded
+from agent.workflow.faults import Faults, FaultsError, Place, near, shown
 from agent.workflow.program_folder import read_program
 from agent.workflow.reading import Asked, read_workflow_text
 
@@ -16,7 +17,7 @@ def faults_of(text: str, folder: Path, **variables: str) -> list[str]:
     try:
         read_workflow_text(text.encode(), folder / "w.wingbeat.yaml", asked)
     except FaultsError as error:
-        return [each.text for each in error.faults]
+        return [each.words() for each in error.faults]
     return []
 
 
@@ -86,7 +87,7 @@ def program(folder: Path, text: str) -> list[str]:
     try:
         read_program(folder)
     except FaultsError as error:
-        return [each.text for each in error.faults]
+        return [each.words() for each in error.faults]
     return []
 
 
@@ -141,8 +142,10 @@ def test_one_of_several(words: list[str], text: str) -> None:
 
 
 def test_what_may_be_meant() -> None:
-    assert meant("programm", ["program", "data"]) == "; did you mean program?"
-    assert meant("xyz", ["program", "data"]) == ""
+    hint = near("programm", ["program", "data"])
+    assert hint is not None
+    assert worded(hint) == "did you mean program?"
+    assert near("xyz", ["program", "data"]) is None
 
 
 @pytest.mark.parametrize(("count", "told"), [(99, 99), (100, 100), (101, 101), (250, 101)])
@@ -150,8 +153,8 @@ def test_a_hundred_faults_are_told_and_how_many_more(count: int, told: int) -> N
 
     faults = Faults("w")
     for number in range(count):
-        faults.add(Place(number + 1, 1), "wrong")
+        faults.add(Place(number + 1, 1), said("wrong"))
     listing = faults.listing()
     assert len(listing) == told
     if count > 100:
-        assert listing[-1].text == f"and {count - 100} more faults"
+        assert listing[-1].words() == f"and {count - 100} more faults"

@@ -89,7 +89,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_deep_xml_is_refused() -> None:
     faults = Faults("deep.xml")
     assert read_xml(b"<a>" * (DEPTH_MAX + 10), faults) is None
-    assert [fault.text for fault in faults.listing()] == ["is nested more than 40 levels deep"]
+    assert [fault.words() for fault in faults.listing()] == ["is nested more than 40 levels deep"]
 
 
 def told(data: bytes, folder: Path) -> list[str]:

@@ -151,7 +151,7 @@ def word(text: str) -> Word:
 
 
 def said(faults: Faults, folder: Path) -> list[str]:
-    return [each.text.replace(str(folder), "FOLDER") for each in faults.listing()]
+    return [each.words().replace(str(folder), "FOLDER") for each in faults.listing()]
 
 
 @pytest.mark.parametrize(

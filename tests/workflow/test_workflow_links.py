@@ -36,7 +36,7 @@ def read(folder: Path, for_each: str) -> list[str]:
     try:
         return [task.id for task in read_workflow(file).submit.tasks]
     except FaultsError as error:
-        return [fault.text.replace(str(folder.resolve()), "HERE") for fault in error.faults]
+        return [fault.words().replace(str(folder.resolve()), "HERE") for fault in error.faults]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.api.phrases import said
 from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError
 from agent.workflow.program_description import PROGRAM_YAML
 from agent.workflow.program_yaml import wrong_name
@@ -36,7 +37,7 @@ def write_program(folder: Path, name: str) -> tuple[Path, ...]:
     """Make the folder and fill it; what was written. Raises ``FaultsError``, ``OSError``."""
     reason = wrong_name(name)
     if not reason and folder.exists() and any(folder.iterdir()):
-        reason = "is not empty: nothing is written over what is there"
+        reason = said("is not empty: nothing is written over what is there")
     if reason:
         faults = Faults(str(folder))
         faults.add(WHOLE_FILE, reason)

@@ -1,0 +1,101 @@
+"""What is wrong with files, in both languages: every sentence is held, and every template known.
+
+``malformed/portuguese.txt`` has each fault of the tables of wrong files in English, and indented
+below it what the window says. Run as a program this writes it anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+import agent
+import gui.translations
+from agent.api.phrases import Phrase, hinted, said, worded
+from gui import words
+from gui.languages import speak
+from gui.words import tr
+from tests.workflow.malformed_table import TABLES, cases, faults_of, furnish, shortened
+
+PORTUGUESE = TABLES[0].with_name("portuguese.txt")
+AGENT = Path(next(iter(agent.__path__)))
+CATALOGUE = Path(next(iter(gui.translations.__path__))) / "wingbeat_pt.ts"
+HOLE = re.compile(r"(?<!\{)\{(\w+)\}")
+
+
+@pytest.fixture(autouse=True)
+def portuguese(qapp: QApplication) -> Iterator[None]:
+    speak("pt")
+    yield
+    words.install(None)
+
+
+def in_both_languages() -> str:
+    with TemporaryDirectory() as made:  # its name is short, so that no sentence is cut
+        folder = Path(made)
+        furnish(folder)
+        faults = [fault for case in cases() for fault in faults_of(case, folder)]
+    told = {shortened(each.words(), folder): shortened(each.words(tr), folder) for each in faults}
+    return "".join(f"{english}\n    {ours}\n" for english, ours in sorted(told.items()))
+
+
+def test_every_fault_is_said_so_in_both_languages() -> None:
+    assert in_both_languages() == PORTUGUESE.read_text("utf-8")
+
+
+def templates() -> Iterator[tuple[str, ast.Call]]:
+    """Every template that the agent's code has, by the name that the translators' tool looks for."""
+    for path in sorted(AGENT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "said":
+                yield f"{path.relative_to(AGENT)}:{node.lineno}", node
+
+
+def test_templates_are_constants_and_their_holes_are_filled() -> None:
+    wrong = []
+    for place, call in templates():
+        template = ast.literal_eval(call.args[0])
+        given = {each.arg for each in call.keywords}
+        # Those of tables are filled when they are told: whose it is, in which line it begins.
+        if given != {*HOLE.findall(template)} - (set() if given else {"owner", "line"}):
+            wrong.append(place)
+    assert wrong == []
+
+
+def test_every_template_has_its_portuguese_with_the_same_holes() -> None:
+    ours = {
+        message.findtext("source"): message.findtext("translation") or ""
+        for message in ET.parse(CATALOGUE).iter("message")
+    }
+    found = [ast.literal_eval(call.args[0]) for _, call in templates()]
+    assert len(found) > 150
+    assert [each for each in found if not ours.get(each)] == []
+    assert [each for each in found if {*HOLE.findall(each)} != {*HOLE.findall(ours[each])}] == []
+
+
+def test_what_another_agent_says_is_shown_as_it_came() -> None:
+    strange = Phrase("of a {later} version, {of.none:9999} {!r}", {"later": "better"})
+    assert worded(strange, tr) == "of a better version,  "
+    assert worded(Phrase("one } too many"), tr) == "one } too many"
+    hint = said("known: {names}", names="a, b")
+    assert worded(hinted(Phrase("new"), hint), tr) == "new; conhecidos: a, b"
+
+
+def test_alternatives_and_parts_are_said_in_our_language() -> None:
+    wanted = (said("a mapping"), said("a list"), "x or y")
+    fault = said("{owner} must be {wanted}, not {given}", owner="a or b", wanted=wanted, given=7)
+    assert worded(fault) == "a or b must be a mapping, a list or x or y, not 7"
+    assert worded(fault, tr) == "a or b deve ser um mapa, uma lista ou x or y, não 7"
+
+
+if __name__ == "__main__":
+    QApplication([])
+    speak("pt")
+    PORTUGUESE.write_text(in_both_languages(), "utf-8")
