@@ -13,7 +13,6 @@ from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
 from agent.control.port import Snapshot
 from agent.control.progress import PERMILLE_MAX
-from agent.data.publishing import ProgramOffered
 from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.node.facts import Notice
 from agent.presence.watching import VolunteeringMoved
@@ -57,7 +56,7 @@ def happening_of(notice: Notice, now: Snapshot) -> session.Happening:  # noqa: P
             old, new = now.name_of(before_run[2]), now.name_of(after_run[2])
             why = cause_words(cause, now.name_of)
             return session.OutcomeChanged(task, *_place(now, task), old, new, why)
-        case session.WorkflowEnded():
+        case session.WorkflowEnded() | session.ProgramWaiting():
             return notice
         case WorkflowSafe(workflow):
             return session.WorkflowSafe(workflow)
@@ -70,8 +69,6 @@ def happening_of(notice: Notice, now: Snapshot) -> session.Happening:  # noqa: P
             return session.FlockChanged(*((flock.name, flock.expelled) if flock else ("",)))
         case VolunteeringMoved(volunteering, owner_present, reason, paused):
             return session.VolunteeringChanged(volunteering, owner_present, reason, paused)
-        case ProgramOffered(program, publisher):
-            return session.ProgramWaiting(program, publisher)
         case JoinRequested() | JoinRequestEnded() | AskMoved():
             return _of_joining(notice)
         case _:

@@ -21,11 +21,6 @@ from agent.workflow.program_folder import read_program
 
 FOLDERS_MAX = 1_000
 Published = dict[str, tuple[Dataset, str]]
-DECISIONS: dict[str, Decision] = {
-    "accepted": "accepted",
-    "waiting": "waiting",
-    "refused": "refused",
-}
 Described = dict[str, ProgramDescription]
 
 
@@ -80,7 +75,7 @@ def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
     """The published program that is meant; what is unknown here is left to those who decide."""
     known = [
         *published_programs(table),
-        *(each.name for each in room.waiting()),
+        *(each.program for each in room.waiting()),
     ]
     found = sorted({name for name in known if name.startswith(reference)})
     if reference in found or not found:
@@ -101,7 +96,7 @@ def _view(
 ) -> ProgramView:
     here: Decision | None = "installed" if described is not None else None
     if published is not None or "@" in name:
-        here = DECISIONS.get(room.decision(name))
+        here = room.decision(name)
     elsewhere = told.views.get(name)
     if described is None and elsewhere is not None:
         return structs.replace(elsewhere, nodes=tuple(nodes), here=here)

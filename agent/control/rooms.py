@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.api.datasets import DatasetsReply, FileView
+from agent.api.programs import Decision
+from agent.api.session import ProgramWaiting
 from agent.api.settings import SettingsView
-from agent.data.node_datasets import DatasetFacts
-from agent.data.publishing import WaitingProgram
 from agent.flock.facts import (
     AskFacts,
     FlockFacts,
@@ -22,9 +23,6 @@ from agent.history.task_history import Span
 from agent.presence.rules import Rules
 from agent.presence.watching import PresenceState
 from agent.protocol.records import Dataset, DatasetId, NodeId, TaskId
-from agent.storage.datasets.manifest import Entry
-from agent.storage.datasets.room import Quota
-from agent.storage.datasets.store import Kept
 from agent.storage.history import Sums, TaskRow, Wanted
 
 
@@ -65,20 +63,17 @@ class DatasetRoom(Protocol):
     async def bring(self, dataset: DatasetId) -> None:
         """Have it here; raises ``OSError``."""
 
-    async def kept(self, dataset: DatasetId) -> Kept | None:
-        """One that is here."""
+    async def named(self, dataset: DatasetId) -> str:
+        """Return the name under which it is kept here."""
 
-    async def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
+    async def files(self, dataset: DatasetId) -> tuple[FileView, ...]:
         """Of one that is here."""
 
     async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
         """A piece of one of its files."""
 
-    async def listing(self) -> list[DatasetFacts]:
-        """All that are here."""
-
-    async def quota(self) -> Quota:
-        """How full the store is."""
+    async def listing(self) -> DatasetsReply:
+        """Return all that are here, and how full the store is."""
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Peers that have it."""
@@ -94,10 +89,10 @@ class ProgramRoom(Protocol):
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
         """Its name for tasks, and its folder; raises ``ServiceError``."""
 
-    def waiting(self) -> list[WaitingProgram]:
+    def waiting(self) -> list[ProgramWaiting]:
         """Those that nobody has decided about here."""
 
-    def decision(self, name: str) -> str:
+    def decision(self, name: str) -> Decision:
         """``accepted``, ``refused`` or ``waiting``."""
 
     async def accept(self, name: str) -> None:

@@ -11,9 +11,9 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.data.retention import DatasetRetention, lineage_of_task
 from agent.data.shared import SharedResults
 from agent.data.transfers import DatasetTransfers, Reach
@@ -25,24 +25,13 @@ from agent.protocol.states import TaskState
 from agent.storage.datasets.backend import Sharing
 from agent.storage.datasets.backends import open_backend
 from agent.storage.datasets.lineage import Lineage
-from agent.storage.datasets.manifest import Entry
-from agent.storage.datasets.room import Quota, Wanted
-from agent.storage.datasets.store import DatasetStore, Kept
+from agent.storage.datasets.room import Wanted
+from agent.storage.datasets.store import DatasetStore
 
 CHUNK_BYTES = 1024 * 1024
 WANTED_S_MAX = 30.0
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetFacts:
-    """A dataset that is here. ``nodes``: who holds it, as far as is seen, this node first."""
-
-    kept: Kept
-    nodes: tuple[NodeId, ...]
-    needed: bool
-    lineage: tuple[Lineage, ...]
 
 
 class NodeDatasets:
@@ -139,13 +128,15 @@ class NodeDatasets:
         """Have it here, from whoever has it. Raises ``OSError`` with a sentence."""
         await self.transfers.bring(dataset, self._node.holders(dataset))
 
-    async def kept(self, dataset: DatasetId) -> Kept | None:
-        """One that is here; None where it is not."""
-        return await asyncio.to_thread(self.store.get, dataset)
+    async def named(self, dataset: DatasetId) -> str:
+        """Return the name under which it is kept here; empty where it is not here."""
+        kept = await asyncio.to_thread(self.store.get, dataset)
+        return kept.name if kept else ""
 
-    async def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
-        """Its files; the path of a single one is empty. It has to be here."""
-        return await asyncio.to_thread(self.store.files, dataset)
+    async def files(self, dataset: DatasetId) -> tuple[FileView, ...]:
+        """Return its files; the path of a single one is empty. It has to be here."""
+        entries = await asyncio.to_thread(self.store.files, dataset)
+        return tuple(FileView(each.path, each.size_bytes, each.executable) for each in entries)
 
     async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
         """A piece of one of its files. It has to be here."""
@@ -168,23 +159,27 @@ class NodeDatasets:
         """Peers that have it."""
         return self._node.holders(dataset)
 
-    async def listing(self) -> list[DatasetFacts]:
-        """What is here, the newest first."""
+    async def listing(self) -> DatasetsReply:
+        """Return what is here, the newest first, and how full the store is.
+
+        Who else has it is not told, nor what the table knows of it.
+        """
         needed = self._caretaker.wanted().needed
-        kept, lineage = await asyncio.to_thread(self._listed)
-        return [
-            DatasetFacts(
-                each,
-                (self._me, *self._node.holders(each.dataset)),
-                each.dataset in needed,
-                tuple(lineage[each.dataset]),
+        kept, quota = await asyncio.to_thread(lambda: (self.store.listing(), self.store.quota()))
+        views = tuple(
+            DatasetView(
+                each.dataset,
+                each.size_bytes,
+                name=each.name,
+                folder=each.folder,
+                here=True,
+                needed=each.dataset in needed,
+                kept_since_ms=round(each.added_s * 1000),
             )
             for each in kept
-        ]
-
-    async def quota(self) -> Quota:
-        """How full the store is."""
-        return await asyncio.to_thread(self.store.quota)
+        )
+        free_bytes = max(0, quota.free_bytes)
+        return DatasetsReply(views, len(views), quota.used_bytes, quota.quota_bytes, free_bytes)
 
     async def collect(self) -> list[DatasetId]:
         """Remove what no workflow refers to and nobody used for long; what that was."""
@@ -250,10 +245,6 @@ class NodeDatasets:
         here = [each for each in lineage if self.store.has(each.dataset)]
         if here:
             self.store.note_lineage(here)
-
-    def _listed(self) -> tuple[list[Kept], dict[DatasetId, list[Lineage]]]:
-        kept = self.store.listing()
-        return kept, {each.dataset: self.store.lineage_of(each.dataset) for each in kept}
 
     def _copy_out(self, dataset: DatasetId, path: Path) -> None:
         """Laid out beside the target first, so that the target is whole or not there."""

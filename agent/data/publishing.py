@@ -20,19 +20,19 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from agent.api.errors import ServiceError
-from agent.api.programs import published_name
+from agent.api.programs import Decision, published_name
+from agent.api.session import ProgramWaiting
 from agent.data.node_datasets import NodeDatasets
 from agent.execution.programs import ProgramError, Programs, Reader
 from agent.protocol.effects import (
     TaskMoved,
 )
-from agent.protocol.records import Dataset, DatasetId, TaskSpec, WorkflowId
+from agent.protocol.records import Dataset, DatasetId, TaskSpec
 from agent.protocol.table import Table
 from agent.settings.node_settings import TAKES
 
@@ -56,16 +56,6 @@ class Decisions(msgspec.Struct):
     refused: dict[str, DatasetId] = {}
 
 
-class WaitingProgram(msgspec.Struct, frozen=True):
-    """A published program that nobody has decided about here, and the first work that brought it."""
-
-    name: str
-    dataset: Dataset
-    workflow: WorkflowId
-    submitter: str
-    host: str
-
-
 class PublishedPrograms:
     """From ``load`` on, in the loop."""
 
@@ -85,7 +75,7 @@ class PublishedPrograms:
         self._table: Table
         self._announced: dict[str, None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self.offered: Callable[[ProgramOffered], object] = id  # nobody wants to know
+        self.offered: Callable[[ProgramWaiting], object] = id  # nobody wants to know
         datasets.kept_besides = self._kept
 
     def load(self) -> None:
@@ -138,18 +128,18 @@ class PublishedPrograms:
         await self._decided()
         return name, dataset
 
-    def waiting(self) -> list[WaitingProgram]:
+    def waiting(self) -> list[ProgramWaiting]:
         """Those that wait for a decision here, each with the work that brought it first."""
         if self.mode != ASK:
             return []
-        found: dict[str, WaitingProgram] = {}
-        for each in self._brought():
-            if self.decision(each.name) == "waiting":
-                found.setdefault(each.name, each)
+        found: dict[str, ProgramWaiting] = {}
+        for name, _, submitter in self._brought():
+            if self.decision(name) == "waiting":
+                found.setdefault(name, ProgramWaiting(name, submitter))
         return list(found.values())
 
-    def decision(self, name: str) -> str:
-        """``accepted``, ``refused`` or ``waiting``."""
+    def decision(self, name: str) -> Decision:
+        """Return what its owner, or a setting, has decided about it here."""
         if name in self._decisions.own or name in self._decisions.accepted:
             return "accepted"
         if name in self._decisions.refused or self.mode == NEVER:
@@ -207,29 +197,27 @@ class PublishedPrograms:
     def _announce(self) -> None:
         self._timer = None
         for each in self.waiting():
-            if each.name not in self._announced:
-                self._announced[each.name] = None
-                log.info("%s asks to be run here: accept or refuse it", each.name)
-                self.offered(ProgramOffered(each.name, each.submitter))
+            if each.program not in self._announced:
+                self._announced[each.program] = None
+                log.info("%s asks to be run here: accept or refuse it", each.program)
+                self.offered(each)
 
-    def _brought(self) -> Iterator[WaitingProgram]:
-        """Every published program that unfinished work names, under its true name."""
+    def _brought(self) -> Iterator[tuple[str, DatasetId, str]]:
+        """Every published program that unfinished work names, under its true name, and by whom."""
         for workflow_id in self._table.unfinished:
             spec = self._table.workflows[workflow_id].spec
             for task in spec.tasks:
                 published = task.published
                 if published is not None and _is_name_of(task.program, published.dataset):
-                    yield WaitingProgram(
-                        task.program, published, workflow_id, spec.submitter, spec.host
-                    )
+                    yield task.program, published.dataset, spec.submitter
 
     def _dataset_of(self, name: str) -> DatasetId:
         known = self._decisions.own | self._decisions.accepted | self._decisions.refused
         if name in known:
             return known[name]
-        for each in self._brought():
-            if each.name == name:
-                return each.dataset.dataset
+        for brought, dataset, _ in self._brought():
+            if brought == name:
+                return dataset
         raise ServiceError(f"No published program is called {name}: see which there are.")
 
     def _prepare(self, name: str, dataset: DatasetId) -> None:
@@ -280,11 +268,3 @@ def _is_name_of(name: str, dataset: DatasetId) -> bool:
     """Nobody can give something else under an accepted name."""
     program, at, _ = name.rpartition("@")
     return bool(at) and dataset.startswith("tree:") and name == published_name(program, dataset)
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramOffered:
-    """Notice: a published program came up that nobody has decided about here."""
-
-    program: str
-    publisher: str

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.api.session import WorkflowEnded
-from agent.data.publishing import ProgramOffered
+from agent.api.session import ProgramWaiting, WorkflowEnded
 from agent.flock.facts import (
     UNKNOWN,
     AskMoved,
@@ -46,7 +45,7 @@ Notice = (
     | PeersChanged
     | MembersMoved
     | VolunteeringMoved
-    | ProgramOffered
+    | ProgramWaiting
     | JoinRequested
     | JoinRequestEnded
     | AskMoved

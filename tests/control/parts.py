@@ -7,9 +7,10 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import ServiceError
-from agent.data.node_datasets import DatasetFacts
-from agent.data.publishing import WaitingProgram
+from agent.api.programs import Decision
+from agent.api.session import ProgramWaiting
 from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.net.refusals import MembershipError
 from agent.presence.judgement import Cause
@@ -18,9 +19,6 @@ from agent.presence.rules import Rules, faults
 from agent.presence.watching import PresenceState, SourceState
 from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.storage.datasets.errors import DatasetMissing
-from agent.storage.datasets.manifest import Entry
-from agent.storage.datasets.room import Quota
-from agent.storage.datasets.store import Kept
 
 TOMORROW_S = 2_000_000_000.0
 SOURCES = tuple(
@@ -94,7 +92,7 @@ class FakePublished:
 
     datasets: FakeDatasets
     folder: Path
-    decided: dict[str, str] = field(default_factory=dict)
+    decided: dict[str, Decision] = field(default_factory=dict)
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
         dataset = await self.datasets.add(folder)
@@ -102,14 +100,14 @@ class FakePublished:
         self.decided[name] = "accepted"
         return name, dataset
 
-    def waiting(self) -> list[WaitingProgram]:
+    def waiting(self) -> list[ProgramWaiting]:
         return [
-            WaitingProgram(name, Dataset("tree:" + "0" * 64), "survey", "alder", "aldernode")
+            ProgramWaiting(name, "alder")
             for name, decision in self.decided.items()
             if decision == "waiting"
         ]
 
-    def decision(self, name: str) -> str:
+    def decision(self, name: str) -> Decision:
         return self.decided.get(name, "waiting")
 
     async def accept(self, name: str) -> None:
@@ -118,7 +116,7 @@ class FakePublished:
     async def refuse(self, name: str) -> None:
         self._decide(name, "refused")
 
-    def _decide(self, name: str, decision: str) -> None:
+    def _decide(self, name: str, decision: Decision) -> None:
         if name not in self.decided:
             raise ServiceError(f"No published program is called {name}: see which there are.")
         self.decided[name] = decision
@@ -204,27 +202,30 @@ class FakeDatasets:
         if dataset not in self.contents:
             raise DatasetMissing("nobody who is seen has it")
 
-    async def kept(self, dataset: DatasetId) -> Kept | None:
-        name, files = self.contents[dataset]
-        size = sum(map(len, files.values()))
-        return Kept(dataset, size, name, dataset.startswith("tree:"), 1e9, 1e9)
+    async def named(self, dataset: DatasetId) -> str:
+        return self.contents[dataset][0]
 
-    async def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
+    async def files(self, dataset: DatasetId) -> tuple[FileView, ...]:
         _, files = self.contents[dataset]
-        return tuple(
-            Entry(path, len(data), hashlib.sha256(data).hexdigest())
-            for path, data in sorted(files.items())
-        )
+        return tuple(FileView(path, len(data)) for path, data in sorted(files.items()))
 
     async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
         return self.contents[dataset][1][path][offset : offset + limit]
 
-    async def listing(self) -> list[DatasetFacts]:
-        found = [await self.kept(each) for each in self.contents]
-        return [DatasetFacts(each, (self.me,), True, ()) for each in found if each]
-
-    async def quota(self) -> Quota:
-        return Quota(5, 10_000, 9_995)
+    async def listing(self) -> DatasetsReply:
+        views = tuple(
+            DatasetView(
+                dataset,
+                sum(map(len, files.values())),
+                name=name,
+                folder=dataset.startswith("tree:"),
+                here=True,
+                needed=True,
+                kept_since_ms=10**12,
+            )
+            for dataset, (name, files) in self.contents.items()
+        )
+        return DatasetsReply(views, len(views), 5, 10_000, 9_995)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         return ("aldernode",) if dataset in self.contents else ()

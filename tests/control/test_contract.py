@@ -20,7 +20,6 @@ from agent.api.schema import document
 from agent.control import verbs
 from agent.control.request_context import Verb
 from agent.control.verbs import VERBS
-from agent.data.publishing import ProgramOffered
 from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
@@ -164,7 +163,7 @@ def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
                 MembersMoved(),
                 TaskProgressed(task, "aldernode", 250, 4_000),
                 VolunteeringMoved(False, True, "you moved the mouse", False),
-                ProgramOffered("count@0123456789ab", "alder"),
+                session.ProgramWaiting("count@0123456789ab", "alder"),
                 JoinRequested("0123456789abcdef", "elder", "ada", "418 230", "alder"),
                 JoinRequestEnded("0123456789abcdef", "elder", "refused"),
                 AskMoved("waiting", "workshop"),

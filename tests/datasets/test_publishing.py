@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import ServiceError
-from agent.data.publishing import NotAcceptedError, ProgramOffered
+from agent.api.session import ProgramWaiting
+from agent.data.publishing import NotAcceptedError
 from agent.execution.programs import ProgramError
 from agent.node.agent import Agent
 from agent.paths import Home
@@ -56,13 +57,13 @@ def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) 
             bee = await Agent.start(home, QUIET)
             offered: list[str] = []
             bee.subscribe(
-                lambda n: offered.append(n.program) if isinstance(n, ProgramOffered) else None
+                lambda n: offered.append(n.program) if isinstance(n, ProgramWaiting) else None
             )
             await flock_of(ant, bee)
             name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
             await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
             await until(lambda: offered == [name])
-            assert [each.name for each in bee.published.waiting()] == [name]
+            assert [each.program for each in bee.published.waiting()] == [name]
             assert reading(bee, "a").state is TaskState.READY
             await bee.published.accept(name)
             assert bee.published.waiting() == []

@@ -47,9 +47,9 @@ def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> None:
             dataset = (await ant.datasets.add(folder)).dataset
             await flock_of(ant, bee)
             await until(lambda: here(bee, dataset))
-            (facts,) = await bee.datasets.listing()
-            assert facts.kept.name == "raw"
-            assert facts.kept.size_bytes == sum(sizes)
+            (view,) = (await bee.datasets.listing()).datasets
+            assert view.name == "raw"
+            assert view.size_bytes == sum(sizes)
             await bee.datasets.fetch_to(dataset, tmp_path / "copy")
             for original in folder.rglob("*.bin"):
                 copy = tmp_path / "copy" / original.relative_to(folder)
@@ -121,7 +121,7 @@ def test_what_has_no_room_is_refused_in_words(tmp_path: Path) -> None:
             await ant.datasets.add(path)
             with pytest.raises(OSError, match="no room for"):
                 await brought(bee, dataset)
-            assert (await bee.datasets.quota()).used_bytes == 0
+            assert (await bee.datasets.listing()).used_bytes == 0
             small_path, other = a_file(tmp_path / "raw", 1_000, "small")
             await ant.datasets.add(small_path)
             await until(lambda: here(bee, other))

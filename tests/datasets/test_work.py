@@ -72,10 +72,11 @@ def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
                 assert outcome is not None
                 assert set(outcome.phase.holders) == {ant.node_id, bee.node_id}  # type: ignore[union-attr]
                 assert await ant.datasets.read(output.dataset, "", 0, 99) == said
+            store = bee.datasets.store
             made = {
-                each.task: fact.kept.name
-                for fact in await bee.datasets.listing()
-                for each in fact.lineage
+                each.task: kept.name
+                for kept in store.listing()
+                for each in store.lineage_of(kept.dataset)
             }
             assert made == {"a": "loud.txt", "b": "loud.txt"}
 

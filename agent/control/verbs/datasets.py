@@ -1,9 +1,10 @@
 """What is kept, and the way in and out for files."""
 
 import asyncio
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agent.api.datasets import (
     AddDataset,
@@ -17,7 +18,6 @@ from agent.api.datasets import (
     DatasetView,
     EndUpload,
     FilesReply,
-    FileView,
     ReadDataset,
     UploadBegun,
     UploadChunk,
@@ -34,23 +34,13 @@ from agent.api.methods import (
 from agent.api.rpc import ErrorCode
 from agent.control.bringing import brought
 from agent.control.naming import find_workflow
+from agent.control.port import Snapshot
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
+from agent.control.rooms import DatasetRoom
 from agent.control.views import dataset_view
-from agent.data.node_datasets import DatasetFacts
-from agent.protocol.records import Dataset, TaskSpec
+from agent.protocol.records import Dataset
 from agent.protocol.table import Table
-
-
-@dataclass(slots=True)
-class _Known:
-    """What the table knows of a dataset."""
-
-    dataset: Dataset
-    maker: TaskSpec | None = None
-    inputs: tuple[str, ...] = ()
-    workflow: str = ""
-    at_ms: int = field(default=0)
 
 
 @serves(DATASETS)
@@ -59,61 +49,71 @@ async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
 
     Those of the table and those on this disk, the newest first.
     """
-    now = call.now
-    store = call.rooms.datasets
+    now, store = call.now, call.rooms.datasets
     only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""
-    here = {each.kept.dataset: each for each in await store.listing()}
-    known = _known(now.table, only)
-    names = dict.fromkeys([*known, *(() if only else here)])
-    views = [_view(call, name, known.get(name), here.get(name)) for name in names]
-    views.sort(key=lambda view: (-view.kept_since_ms, view.dataset))
-    quota = await store.quota()
+    kept = await store.listing()
+    here = {each.dataset: each for each in kept.datasets}
+    found = _known(now.table, only)
+    for name, view in here.items():
+        if name in found or not only:
+            found[name] = _both(found.get(name, view), view)
+    views = sorted(found.values(), key=lambda view: (-view.kept_since_ms, view.dataset))
     page = views[params.first : params.first + params.limit]
-    return DatasetsReply(
-        tuple(page), len(views), quota.used_bytes, quota.quota_bytes, max(0, quota.free_bytes)
-    )
+    shown = tuple(replace(each, nodes=_holders(each, now, store)) for each in page)
+    return replace(kept, datasets=shown, total=len(views))
 
 
-def _known(table: Table, only: str) -> dict[str, _Known]:
-    found = dict[str, _Known]()
+def _known(table: Table, only: str) -> dict[str, DatasetView]:
+    """What the table knows of datasets."""
+    found = dict[str, DatasetView]()
     for workflow in table.workflows.values():
         name, submitted_ms = workflow.spec.workflow, workflow.spec.submitted[0]
         if only not in ("", name):
             continue
         for spec in workflow.spec.tasks:
             for given in spec.raw if spec.published is None else (*spec.raw, spec.published):
-                found.setdefault(given.dataset, _Known(given, workflow=name, at_ms=submitted_ms))
+                found.setdefault(given.dataset, _view(given, name, submitted_ms))
             reading = table.reading(spec.task)
             if reading is None or reading.outcome is None:
                 continue
             run = reading.outcome
             for made in reading.outputs:
-                found[made.dataset] = _Known(made, spec, run.inputs, name, run.stamp[0])
+                view = _view(made, name, run.stamp[0])
+                found[made.dataset] = replace(
+                    view, task=spec.name, program=spec.program, inputs=run.inputs
+                )
     return found
 
 
-def _view(
-    call: RequestContext, name: str, known: _Known | None, here: DatasetFacts | None
-) -> DatasetView:
-    kept = here.kept if here else None
-    nodes = here.nodes if here else call.rooms.datasets.holders(name)
-    dataset = known.dataset if known else Dataset(name, kept.size_bytes if kept else 0)
-    maker = known.maker if known else None
+def _view(dataset: Dataset, workflow: str, at_ms: int) -> DatasetView:
+    name = dataset.dataset
     return DatasetView(
         name,
-        dataset.size_bytes or (kept.size_bytes if kept else 0),
+        dataset.size_bytes,
         dataset.external,
-        kept.name if kept else "",
-        kept.folder if kept else name.startswith("tree:"),
-        kept is not None,
-        tuple(map(call.now.name_of, nodes)),
-        known.workflow if known else "",
-        maker.name if maker else "",
-        maker.program if maker else "",
-        known.inputs if known else (),
-        here.needed if here else False,
-        round(kept.added_s * 1000) if kept else known.at_ms if known else 0,
+        folder=name.startswith("tree:"),
+        workflow=workflow,
+        kept_since_ms=at_ms,
     )
+
+
+def _both(known: DatasetView, here: DatasetView) -> DatasetView:
+    """What the table knows of a dataset, and the store."""
+    return replace(
+        known,
+        size_bytes=known.size_bytes or here.size_bytes,
+        name=here.name,
+        folder=here.folder,
+        here=True,
+        needed=here.needed,
+        kept_since_ms=here.kept_since_ms,
+    )
+
+
+def _holders(view: DatasetView, now: Snapshot, store: DatasetRoom) -> tuple[str, ...]:
+    """Who has it, as far as is seen, this node first."""
+    own = (now.node,) if view.here else ()
+    return tuple(map(now.name_of, (*own, *store.holders(view.dataset))))
 
 
 @serves(ADD_DATASET)
@@ -190,14 +190,13 @@ async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesRepl
     """
     dataset = await brought(call, params.dataset)
     store = call.rooms.datasets
-    kept = await store.kept(dataset.dataset)
     files = await store.files(dataset.dataset)
     page = files[params.first : params.first + params.limit]
     return FilesReply(
         dataset.dataset,
-        kept.name if kept else "",
+        await store.named(dataset.dataset),
         dataset.dataset.startswith("tree:"),
-        tuple(FileView(each.path, each.size_bytes, each.executable) for each in page),
+        page,
         len(files),
         sum(each.size_bytes for each in files),
     )
