@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from agent.api.datasets import DatasetsReply, FileView
+from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
+from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
 from agent.api.settings import SettingsView
@@ -19,11 +21,9 @@ from agent.flock.facts import (
     MemberFacts,
     NearbyFacts,
 )
-from agent.history.task_history import Span
 from agent.presence.rules import Rules
 from agent.presence.watching import PresenceState
-from agent.protocol.records import Dataset, DatasetId, NodeId, TaskId
-from agent.storage.history import Sums, TaskRow, Wanted
+from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec
 
 
 class PresenceRoom(Protocol):
@@ -156,17 +156,20 @@ class FlockRoom(Protocol):
 class HistoryRoom(Protocol):
     """What was; ``agent.history.task_history.TaskHistory``."""
 
-    async def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
-        """A page and how many there are."""
+    async def tasks(self, wanted: History) -> HistoryReply:
+        """Return a page of what became of tasks."""
 
-    async def sums(self, spans: list[tuple[int, int]]) -> tuple[list[Sums], int]:
-        """Of spans of time, and since when anything is remembered."""
+    async def statistics(self, weeks: int) -> StatisticsReply:
+        """Return what this machine gave in each week, and what the flock did."""
 
-    async def spans_of(self, tasks: list[TaskId]) -> dict[TaskId, list[Span]]:
-        """The phases that were seen."""
+    async def runs(self, tasks: Sequence[TaskSpec]) -> tuple[TaskRuns, ...]:
+        """Return the runs of these tasks, as far as they are still known."""
 
-    def ready_ms(self, task: TaskId) -> int:
-        """Since when an open task could run."""
+    async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
+        """Return some of what a run has printed on this machine, and how much there is."""
+
+    async def log_lines(self, wanted: AgentLog) -> AgentLogReply:
+        """Return lines of the agent's own log, as far as there are any."""
 
 
 class SettingsRoom(Protocol):

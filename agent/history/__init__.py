@@ -1,4 +1,5 @@
-"""What was: of tasks, kept by ``task_history``; of the log, read back by ``log_reading``.
+"""What was: of tasks and workflows, kept longer than the table keeps them; logs read back.
 
-It may import the protocol's values, ``storage.history`` and the log's form from ``host``.
+It may import ``storage``, ``host`` (where logs are written) and ``wording``. ``task_history`` watches
+and is asked, ``run_views`` tells of the attempts at a task, ``log_reading`` reads logs.
 """

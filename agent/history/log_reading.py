@@ -9,69 +9,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 from urllib.parse import quote
 
-from agent.host.logs import FILE, FILES_MAX, SEVERITIES, TIME_FORMAT
+from agent.api.logs import AgentLog, AgentLogReply, LogLine, Severity
+from agent.host.logs import FILE, FILES_MAX, TIME_FORMAT
 
 READ_BYTES_MAX = 16 * 1024 * 1024
 """More than all files of a log together."""
 _LINE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\]: <(\w+)> ?(.*)")
-RANKS = {name: rank for rank, name in enumerate(SEVERITIES.values())}
+ERROR: Severity = "error"
+RANKS: dict[Severity, int] = {name: rank for rank, name in enumerate(get_args(Severity))}
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the log, and whatever stands indented below it."""
-
-    at_ms: int
-    severity: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Those that were asked for; ``after`` is the place behind them."""
-
-    lines: list[Line]
-    after: str
-    skipped: bool
-    matching: int
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which lines: from a severity on, with a text in them, in whatever case."""
-
-    severity: str = "info"
-    containing: str = ""
-
-    def takes(self, line: Line) -> bool:
-        """Whether it is one of them."""
-        severe = RANKS.get(line.severity, RANKS["error"]) >= RANKS[self.severity]
-        return severe and self.containing.casefold() in line.text.casefold()
-
-
-def read_lines(folder: Path, after: str, wanted: Filter, limit: int) -> Lines:
-    """The last so many lines, or those after a place: then the first so many of them.
+def read_lines(folder: Path, wanted: AgentLog) -> AgentLogReply:
+    """Return the last so many lines, or those after a place: then the first so many of them.
 
     Raises ``OSError`` when there is no log to be read.
     """
-    files = _files(folder)
+    files, after, limit = _files(folder), wanted.after, wanted.limit
     start, skipped = _start(files, after)
-    found: list[tuple[Line, str]] = []
+    found: list[tuple[LogLine, str]] = []
     place = after
     for path, offset in start:
         for line, ended in _lines(path, offset):
             place = ended
-            if wanted.takes(line):
+            if _takes(wanted, line):
                 found.append((line, ended))
-    place = place or _end(files)
+    page = found[-limit:]
     if after and len(found) > limit:
-        return Lines([line for line, _ in found[:limit]], found[limit - 1][1], skipped, len(found))
-    return Lines([line for line, _ in found[-limit:]], place, skipped, len(found))
+        page = found[:limit]
+        place = page[-1][1]
+    lines = tuple(line for line, _ in page)
+    return AgentLogReply(lines, place or _end(files), skipped, len(found))
+
+
+def _takes(wanted: AgentLog, line: LogLine) -> bool:
+    """Whether it is severe enough, and has the text in it, in whatever case."""
+    severe = RANKS[line.severity] >= RANKS[wanted.severity]
+    return severe and wanted.containing.casefold() in line.text.casefold()
 
 
 def task_log_file(folder: Path, task: str, generation: int, attempt: int) -> Path:
@@ -114,7 +92,7 @@ def _end(files: list[Path]) -> str:
     return f"{last.st_ino}:{last.st_size}"
 
 
-def _lines(path: Path, offset: int) -> Iterator[tuple[Line, str]]:
+def _lines(path: Path, offset: int) -> Iterator[tuple[LogLine, str]]:
     """Each with the place behind it; one that is still being written is left for later."""
     with path.open("rb") as file:
         number = path.stat().st_ino
@@ -133,10 +111,10 @@ def _lines(path: Path, offset: int) -> Iterator[tuple[Line, str]]:
         yield _parsed(held), f"{number}:{offset + end}"
 
 
-def _parsed(lines: list[str]) -> Line:
+def _parsed(lines: list[str]) -> LogLine:
     found = _LINE.match(lines[0])
     if found is None:
-        return Line(0, "info", "\n".join(lines))
+        return LogLine(0, "info", "\n".join(lines))
     moment = datetime.strptime(found[1], TIME_FORMAT).astimezone()
-    severity = found[2] if found[2] in RANKS else "error"
-    return Line(int(moment.timestamp() * 1000), severity, "\n".join([found[3], *lines[1:]]))
+    severity = next((each for each in RANKS if each == found[2]), ERROR)
+    return LogLine(int(moment.timestamp() * 1000), severity, "\n".join([found[3], *lines[1:]]))

@@ -13,21 +13,27 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
+from agent.api import history as api
 from agent.api.errors import ServiceError
+from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.session import WorkflowEnded
+from agent.history.log_reading import read_lines, read_piece, task_log_file
+from agent.history.run_views import Span, task_runs
 from agent.host.logs import NORMAL
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
-from agent.protocol.records import NodeId, Run, TaskId
+from agent.protocol.records import NodeId, Run, TaskId, TaskSpec
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
-from agent.storage.history import FILE, History, Sums, TaskRow, Wanted
+from agent.storage.history import FILE, History, Sums, TaskRow
 from agent.wording.run_ends import run_id, why_ended, with_names
 
 WRITE_EVERY_S = 1.0
@@ -36,9 +42,6 @@ WAITING_MAX = 50_000
 TRIM_EVERY_ROWS = 20_000
 HOUR_MS = 3_600_000
 AT_IT = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
-
-Span = tuple[str, str, int]
-"""A run, the phase that it came into, and when."""
 
 _json = msgspec.json.Encoder().encode
 
@@ -59,12 +62,13 @@ class TaskHistory:
     def __init__(
         self,
         data: Path,
+        logs: Path,
         table: Callable[[], Table],
         node_id: Callable[[], NodeId],
         name_of: Callable[[NodeId], str],
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._path = data / FILE
+        self._path, self._logs = data / FILE, logs
         self._table, self._node_id, self._name_of, self._wall = table, node_id, name_of, wall
         self._history: History | None = None
         self._open: dict[TaskId, _Open] = {}
@@ -227,21 +231,59 @@ class TaskHistory:
 
     # -- what is asked ---------------------------------------------------------------------
 
-    async def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
-        """A page, the latest first, and how many there are. Raises ``ServiceError``."""
+    async def tasks(self, wanted: api.History) -> api.HistoryReply:
+        """Return a page of what became of tasks, the latest first. Raises ``ServiceError``."""
         history = await self._settled()
-        return await asyncio.to_thread(history.tasks, wanted, first, limit)
+        rows, total = await asyncio.to_thread(history.tasks, wanted)
+        return api.HistoryReply(tuple(map(_view, rows)), total)
 
-    async def sums(self, spans: list[tuple[int, int]]) -> tuple[list[Sums], int]:
-        """Of these spans of time, and since when anything is remembered."""
+    async def statistics(self, weeks: int) -> api.StatisticsReply:
+        """Return what this machine gave in each week, and what the flock did.
+
+        Weeks begin on Monday by this machine's calendar, which may have hours more or less.
+        """
+        borders = _borders(datetime.now(UTC).astimezone(), weeks)
+        spans = [(0, borders[0][1]), *borders]
         history, here = await self._settled(), self._node_id()
 
         def ask() -> tuple[list[Sums], int]:
             return [history.sums(*span, here) for span in spans], history.since_ms()
 
-        return await asyncio.to_thread(ask)
+        (whole, *sums), since_ms = await asyncio.to_thread(ask)
+        return api.StatisticsReply(
+            tuple(_week(begin_ms, each) for (begin_ms, _), each in zip(borders, sums, strict=True)),
+            since_ms,
+            whole.given_ms / HOUR_MS,
+            whole.done_here,
+            whole.done,
+        )
 
-    async def spans_of(self, tasks: list[TaskId]) -> dict[TaskId, list[Span]]:
+    async def runs(self, tasks: Sequence[TaskSpec]) -> tuple[api.TaskRuns, ...]:
+        """Return the runs of these tasks, with the phases that this node has seen."""
+        spans = await self._spans_of([each.task for each in tasks])
+        table = self._table()
+        return tuple(
+            task_runs(
+                each, table, self._name_of, spans.get(each.task, ()), self._ready_ms(each.task)
+            )
+            for each in tasks
+            if each.task in table.specs
+        )
+
+    async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
+        """Return some of what a run has printed on this machine, and how much there is."""
+        path = task_log_file(self._logs, task, run.generation, run.attempt)
+        return await asyncio.to_thread(read_piece, path, offset, limit)
+
+    async def log_lines(self, wanted: AgentLog) -> AgentLogReply:
+        """Return lines of the agent's own log, as far as there are any. Raises ``ServiceError``."""
+        try:
+            return await asyncio.to_thread(read_lines, self._logs, wanted)
+        except OSError as error:
+            sentence = f"the log in {self._logs} cannot be read: {error.strerror}"
+            raise ServiceError(sentence) from error
+
+    async def _spans_of(self, tasks: list[TaskId]) -> dict[TaskId, list[Span]]:
         """The phases that were seen of the runs of these tasks."""
         found = {task: list(self._open[task].spans) for task in tasks if task in self._open}
         rest = [task for task in tasks if task not in found]
@@ -252,7 +294,7 @@ class TaskHistory:
                 found[task] = [(run, phase, at_ms) for run, phase, at_ms in json.loads(text)]
         return found
 
-    def ready_ms(self, task: TaskId) -> int:
+    def _ready_ms(self, task: TaskId) -> int:
         """Since when an open task could run; 0 when that was not seen."""
         seen = self._open.get(task)
         return seen.ready_ms if seen else 0
@@ -293,3 +335,48 @@ def _times(outcome: Run | None, spans: list[Span]) -> _Times:
     for (phase, at_ms), end_ms in zip(own, ends, strict=False):
         spent[phase] = spent.get(phase, 0) + max(0, end_ms - at_ms)
     return _Times(started_ms, spent.get(running, 0), spent.get(suspended, 0))
+
+
+def _view(row: TaskRow) -> api.TaskHistory:
+    return api.TaskHistory(
+        row.task,
+        row.name,
+        row.workflow,
+        row.program,
+        TaskState(row.state),
+        row.host,
+        row.submitted_ms,
+        row.ready_ms,
+        row.started_ms,
+        row.ended_ms,
+        row.waited_ms / 1000,
+        row.ran_ms / 1000,
+        row.suspended_ms / 1000,
+        row.attempts,
+        tuple(json.loads(row.moved)),
+        row.reason,
+    )
+
+
+def _borders(now: datetime, weeks: int) -> list[tuple[int, int]]:
+    """Beginning and end of each week in milliseconds, the latest first."""
+    monday = now.replace(tzinfo=None).date() - timedelta(days=now.weekday())
+    mondays = [monday + timedelta(weeks=number) for number in range(1, -weeks, -1)]
+    moments = [
+        round(datetime(day.year, day.month, day.day).astimezone().timestamp() * 1000)
+        for day in mondays
+    ]
+    return [(begin, end) for end, begin in pairwise(moments)]
+
+
+def _week(begin_ms: int, sums: Sums) -> api.WeekView:
+    return api.WeekView(
+        begin_ms,
+        sums.given_ms / HOUR_MS,
+        sums.done_here,
+        sums.done,
+        sums.failed,
+        sums.moved,
+        sums.waited_median_ms / 1000,
+        sums.waited_longest_ms / 1000,
+    )

@@ -90,7 +90,7 @@ class Agent:
             make_sources=lambda: native_sources(time.monotonic),
         )
         self.history = TaskHistory(
-            home.data, lambda: self.table, lambda: self.node_id, self.name_of
+            home.data, home.log, lambda: self.table, lambda: self.node_id, self.name_of
         )
         self.subscribe(self.member_clients.noticed)
         self.subscribe(self.history.noticed)

@@ -20,10 +20,13 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import asdict
+
+from agent.api import history as asked
 from agent.storage.errors import UNREADABLE
 from agent.storage.places import make_private_file
 
@@ -59,18 +62,6 @@ class TaskRow(NamedTuple):
     moved: str
     reason: str
     spans: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which rows: empty texts mean any."""
-
-    workflow: str = ""
-    program: str = ""
-    host: str = ""
-    state: str = ""
-    since_ms: int = 0
-    until_ms: int = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +133,17 @@ class History:
         with self._transaction() as connection:
             connection.execute(_TRIM, (tasks_max,))
 
-    def tasks(self, wanted: Wanted, first: int, limit: int) -> tuple[list[TaskRow], int]:
-        """Return a page of the tasks that are wanted, the latest first, and how many there are in
-        all."""
-        asked = {each.name: getattr(wanted, each.name) for each in fields(Wanted)}
+    def tasks(self, wanted: asked.History) -> tuple[list[TaskRow], int]:
+        """Return a page of the tasks that are wanted, the latest first, and how many there are."""
+        values = asdict(wanted) | {"state": wanted.state.value if wanted.state else ""}
         with self._lock:
             found = self._connection.execute(
                 f"SELECT {', '.join(COLUMNS)} FROM task WHERE {_WHERE}"
                 " ORDER BY ended_ms DESC, task LIMIT :limit OFFSET :first",
-                {**asked, "limit": limit, "first": first},
+                values,
             ).fetchall()
             (total,) = self._connection.execute(
-                f"SELECT count(*) FROM task WHERE {_WHERE}", asked
+                f"SELECT count(*) FROM task WHERE {_WHERE}", values
             ).fetchone()
         return [TaskRow(*row) for row in found], int(total)
 

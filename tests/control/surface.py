@@ -149,7 +149,7 @@ class FakeNode:
         self.known = replace(known, log_folder=str(folder), data_folder=str(folder))
         self.presence, self.datasets = FakePresence(), FakeDatasets(NODE)
         self.history = TaskHistory(
-            folder, lambda: self.node.table, lambda: NODE, FakeSnapshot(self).name_of
+            folder, folder, lambda: self.node.table, lambda: NODE, FakeSnapshot(self).name_of
         )
         self.home = Home.at(folder)
         self.settings = OwnerSettings(self.home.settings_file, NodeSettings(name=NAME))

@@ -163,7 +163,7 @@ def test_datasets_are_listed_with_what_made_them(tmp_path: Path) -> None:
             "size_bytes": 8,
             "name": "b.bin",
             "here": True,
-            "nodes": ["birch"],
+            "nodes": ["birch", "alder"],
             "workflow": "two",
             "needed": True,
             "kept_since_ms": 1_000_000_000_000,

@@ -11,7 +11,8 @@ import pytest
 import tomlkit
 
 from agent.api.errors import ServiceError
-from agent.history.log_reading import Filter, read_lines
+from agent.api.logs import AgentLog
+from agent.history.log_reading import read_lines
 from agent.host import logs
 from agent.settings.editing import Value, changed, keep_changes
 from tests.control.serving import greeted, serving, workflow
@@ -46,18 +47,18 @@ def test_lines_of_the_log_are_filtered_and_followed_over_a_change_of_files(tmp_p
             log.info("step %d", number)
         log.warning("the disk is\nfull")
         log.log(logs.NORMAL, "done")
-        found = read_lines(tmp_path, "", Filter("info"), 3)
+        found = read_lines(tmp_path, AgentLog(limit=3))
         assert [each.text for each in found.lines] == ["step 4", "the disk is\n    full", "done"]
         assert [each.severity for each in found.lines] == ["info", "warning", "normal"]
-        severe = read_lines(tmp_path, "", Filter("warning", "DISK"), 9)
+        severe = read_lines(tmp_path, AgentLog("", "warning", "DISK"))
         assert (len(severe.lines), severe.matching) == (1, 1)
         (tmp_path / logs.FILE).rename(tmp_path / f"{logs.FILE}.1")
         (tmp_path / logs.FILE).write_text("[2026-01-02 03:04:05]: <error> later\n")
-        later = read_lines(tmp_path, found.after, Filter(), 9)
+        later = read_lines(tmp_path, AgentLog(found.after))
         assert [each.text for each in later.lines] == ["later"]
         assert not later.skipped
-        assert read_lines(tmp_path, later.after, Filter(), 9).lines == []
-        assert read_lines(tmp_path, "1:0", Filter(), 9).skipped
+        assert read_lines(tmp_path, AgentLog(later.after)).lines == ()
+        assert read_lines(tmp_path, AgentLog("1:0")).skipped
     finally:
         end()
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.storage.history import FILE, TASKS_MAX, History, Sums, TaskRow, Wanted
+from agent.api.history import History as Wanted
+from agent.api.values import TaskState
+from agent.storage.history import FILE, TASKS_MAX, History, Sums, TaskRow
 
 HOUR_MS = 3_600_000
 
@@ -53,7 +55,7 @@ def row(task: str, ended_ms: int, **changes: object) -> TaskRow:
 
 
 def test_nothing_is_remembered_at_first(history: History) -> None:
-    assert history.tasks(Wanted(), 0, 9) == ([], 0)
+    assert history.tasks(Wanted(limit=9)) == ([], 0)
     assert history.sums(0, HOUR_MS, "birchnode") == Sums(0, 0, 0, 0, 0, 0, 0)
     assert history.since_ms() == 0
     assert history.spans_of(["a"]) == {}
@@ -75,19 +77,19 @@ def test_rows_are_found_by_what_they_are(history: History) -> None:
         ],
         {},
     )
-    assert names(history.tasks(Wanted(host="alder"), 0, 9)) == ["b"]
-    assert names(history.tasks(Wanted(host="aldernode"), 0, 9)) == ["b"]
-    assert names(history.tasks(Wanted(program="merge"), 0, 9)) == ["c"]
-    assert names(history.tasks(Wanted(workflow="other"), 0, 9)) == ["a"]
-    assert names(history.tasks(Wanted(state="Terminated"), 0, 9)) == ["c", "a"]
-    assert history.tasks(Wanted(since_ms=100, until_ms=300), 0, 9)[1] == 2
-    assert history.tasks(Wanted(since_ms=101, until_ms=301), 0, 9)[1] == 2
+    assert names(history.tasks(Wanted(host="alder", limit=9))) == ["b"]
+    assert names(history.tasks(Wanted(host="aldernode", limit=9))) == ["b"]
+    assert names(history.tasks(Wanted(program="merge", limit=9))) == ["c"]
+    assert names(history.tasks(Wanted(workflow="other", limit=9))) == ["a"]
+    assert names(history.tasks(Wanted(state=TaskState.TERMINATED, limit=9))) == ["c", "a"]
+    assert history.tasks(Wanted(since_ms=100, until_ms=300, limit=9))[1] == 2
+    assert history.tasks(Wanted(since_ms=101, until_ms=301, limit=9))[1] == 2
 
 
 def test_the_latest_are_on_the_first_page(history: History) -> None:
     rows = [row("a", 100), row("d", 300), row("c", 300), row("b", 200)]
     history.write(rows, {})
-    pages = [history.tasks(Wanted(), first, 2) for first in (0, 2, 4)]
+    pages = [history.tasks(Wanted(first=first, limit=2)) for first in (0, 2, 4)]
     assert [names(page) for page in pages] == [["c", "d"], ["b", "a"], []]
     assert [total for _, total in pages] == [4, 4, 4]
     assert pages[1][0] == [rows[3], rows[0]]
@@ -121,7 +123,7 @@ def test_sums_are_of_what_ended_in_a_span(history: History) -> None:
 def test_a_later_word_takes_the_place_and_hours_add_up(history: History) -> None:
     history.write([row("a", 100)], {0: 1_000, 2: 500})
     history.write([row("a", 150)], {0: 1_000})
-    assert history.tasks(Wanted(), 0, 9) == ([row("a", 150)], 1)
+    assert history.tasks(Wanted(limit=9)) == ([row("a", 150)], 1)
     assert history.sums(0, HOUR_MS, "birchnode").given_ms == 2_000
     assert history.since_ms() == 150
 
@@ -135,18 +137,18 @@ def test_phases_are_those_of_the_last_generation(history: History) -> None:
 def test_the_oldest_make_room(history: History) -> None:
     history.write([row("a", 100), row("c", 300), row("b", 200)], {})
     history.trim(2)
-    assert names(history.tasks(Wanted(), 0, 9)) == ["c", "b"]
+    assert names(history.tasks(Wanted(limit=9))) == ["c", "b"]
     assert history.since_ms() == 200
     history.trim()
-    assert TASKS_MAX > history.tasks(Wanted(), 0, 9)[1] == 2
+    assert TASKS_MAX > history.tasks(Wanted(limit=9))[1] == 2
 
 
 def test_a_batch_is_written_whole_or_not_at_all(history: History) -> None:
     with pytest.raises(sqlite3.Error):
         history.write([row("a", 100)], {0: None})  # type: ignore[dict-item]
-    assert history.tasks(Wanted(), 0, 9)[1] == 0
+    assert history.tasks(Wanted(limit=9))[1] == 0
     history.write([row("b", 100)], {})
-    assert names(history.tasks(Wanted(), 0, 9)) == ["b"]
+    assert names(history.tasks(Wanted(limit=9))) == ["b"]
 
 
 def test_it_is_there_after_a_restart_for_its_owner_only(tmp_path: Path) -> None:
@@ -159,7 +161,7 @@ def test_it_is_there_after_a_restart_for_its_owner_only(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.ProgrammingError):
         history.since_ms()
     again = History.open(tmp_path / FILE)
-    assert again.tasks(Wanted(), 0, 9) == ([row("a", 100)], 1)
+    assert again.tasks(Wanted(limit=9)) == ([row("a", 100)], 1)
     assert again.sums(3 * HOUR_MS, 4 * HOUR_MS, "").given_ms == 7
     again.close()
     assert [each.name for each in tmp_path.iterdir()] == [FILE]
@@ -176,7 +178,7 @@ def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path, damage: s
     damaged = path.read_bytes()
     history = History.open(path)
     history.write([row("a", 1)], {})
-    assert history.tasks(Wanted(), 0, 9)[1] == 1
+    assert history.tasks(Wanted(limit=9))[1] == 1
     history.close()
     aside = [each for each in tmp_path.iterdir() if "damaged" in each.name]
     assert [each.read_bytes() for each in aside] == [damaged]

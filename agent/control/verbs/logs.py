@@ -5,19 +5,16 @@ answers of its own runs only, and questions go no further than one step.
 """
 
 import asyncio
-from pathlib import Path
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from agent.api.errors import ServiceError
-from agent.api.logs import AgentLog, AgentLogReply, LogLine, TaskLog, TaskLogPart
+from agent.api.logs import AgentLog, AgentLogReply, TaskLog, TaskLogPart
 from agent.api.methods import AGENT_LOG, TASK_LOG
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
-from agent.control.run_views import find_run
-from agent.history.log_reading import Filter, Lines, read_lines, read_piece, task_log_file
 from agent.protocol.records import Run, TaskSpec
 from agent.wording.run_ends import run_id
 
@@ -36,7 +33,7 @@ async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
     spec = find_task(now.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
     while True:
-        run = find_run(spec, now.table.life(spec.task).runs, params.run)
+        run = _find_run(spec, now.table.life(spec.task).runs, params.run)
         if run is not None:
             break
         left_s = deadline_s - asyncio.get_running_loop().time()
@@ -46,6 +43,18 @@ async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
     if run.host != now.node:
         return await _elsewhere(call, params, spec, run)
     return await _here(call, params, spec, run, deadline_s)
+
+
+def _find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
+    """The run that is called so, or the latest; None before the first."""
+    if not wanted:
+        return max(runs, key=lambda run: (run.generation, run.attempt, run.stamp), default=None)
+    found = next((run for run in runs if run_id(run) == wanted), None)
+    if found is None:
+        known = ", ".join(run_id(run) for run in runs) or "none"
+        sentence = f'{spec.name} has no run "{wanted}"; its runs: {known}'
+        raise RefusedError(ErrorCode.UNKNOWN, sentence)
+    return found
 
 
 async def _elsewhere(
@@ -62,11 +71,9 @@ async def _elsewhere(
 async def _here(
     call: RequestContext, params: TaskLog, spec: TaskSpec, run: Run, deadline_s: float
 ) -> TaskLogPart:
-    folder = Path(call.now.facts.log_folder)
-    path = task_log_file(folder, spec.task, run.generation, run.attempt)
     while True:
         live = _live(call, spec, run)
-        data, size = await asyncio.to_thread(read_piece, path, params.offset, params.limit)
+        data, size = await call.rooms.history.printed(spec.task, run, params.offset, params.limit)
         left_s = deadline_s - asyncio.get_running_loop().time()
         if data or not live or left_s <= 0:
             break
@@ -107,26 +114,11 @@ async def agent_log(call: RequestContext, params: AgentLog) -> AgentLogReply:
 
     Who waits is answered as soon as there is a line that it wants.
     """
-    folder = Path(call.now.facts.log_folder)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
     while True:
-        found = await asyncio.to_thread(_read, folder, params)
+        found = await call.rooms.history.log_lines(params)
         left_s = deadline_s - asyncio.get_running_loop().time()
         if found.lines or not params.after or left_s <= 0:
             break
         await asyncio.sleep(min(AGENT_LOG_LOOK_EVERY_S, left_s))
-    return AgentLogReply(
-        tuple(LogLine(each.at_ms, each.severity, each.text) for each in found.lines),  # type: ignore[arg-type]
-        found.after,
-        found.skipped,
-        found.matching,
-    )
-
-
-def _read(folder: Path, params: AgentLog) -> Lines:
-    wanted = Filter(params.severity, params.containing)
-    try:
-        return read_lines(folder, params.after, wanted, params.limit)
-    except OSError as error:
-        sentence = f"the log in {folder} cannot be read: {error.strerror}"
-        raise ServiceError(sentence) from error
+    return found

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import get_args
 
 from agent.api import history
-from agent.api.rpc import ErrorCode
-from agent.control.port import Snapshot
-from agent.control.refusal import RefusedError
-from agent.history.task_history import Span
-from agent.protocol.records import Run, TaskSpec, Terminated
+from agent.protocol.records import NodeId, Run, TaskSpec, Terminated
+from agent.protocol.table import Table
 from agent.wording.run_ends import run_id, why_ended
 
+Span = tuple[str, str, int]
+"""A run, the phase that it came into, and when."""
 PHASES = frozenset(get_args(history.RunPhase))
 
 
 def task_runs(
-    now: Snapshot, spec: TaskSpec, spans: Iterable[Span], ready_ms: int
+    spec: TaskSpec,
+    table: Table,
+    name_of: Callable[[NodeId], str],
+    spans: Iterable[Span],
+    ready_ms: int,
 ) -> history.TaskRuns:
     """All attempts at a task, the first one first."""
-    table = now.table
     reading, life = table.reading(spec.task), table.life(spec.task)
     assert reading is not None
     runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
@@ -31,28 +33,16 @@ def task_runs(
         reading.state,
         ready_ms,
         tuple(
-            _run_view(now, run, [each for each in spans if each[0] == run_id(run)])
+            _run_view(name_of, run, [each for each in spans if each[0] == run_id(run)])
             if run is not reading.outcome
-            else _run_view(now, run, [e for e in spans if e[0] == run_id(run)], counts=True)
+            else _run_view(name_of, run, [e for e in spans if e[0] == run_id(run)], counts=True)
             for run in runs
         ),
     )
 
 
-def find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
-    """The run that is called so, or the latest; None before the first."""
-    if not wanted:
-        return max(runs, key=lambda run: (run.generation, run.attempt, run.stamp), default=None)
-    found = next((run for run in runs if run_id(run) == wanted), None)
-    if found is None:
-        known = ", ".join(run_id(run) for run in runs) or "none"
-        sentence = f'{spec.name} has no run "{wanted}"; its runs: {known}'
-        raise RefusedError(ErrorCode.UNKNOWN, sentence)
-    return found
-
-
 def _run_view(
-    now: Snapshot, run: Run, spans: Sequence[Span], *, counts: bool = False
+    name_of: Callable[[NodeId], str], run: Run, spans: Sequence[Span], *, counts: bool = False
 ) -> history.RunView:
     phase = type(run.phase).__name__
     shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
@@ -65,12 +55,12 @@ def _run_view(
         run_id(run),
         run.generation,
         run.attempt,
-        now.name_of(run.host),
+        name_of(run.host),
         _phase(phase),
         run.claim.stamp[0],
         run.stamp[0],
         0 if run.live else run.stamp[0],
-        why_ended(run, now.name_of),
+        why_ended(run, name_of),
         tuple(shown),
         counts and isinstance(run.phase, Terminated),
         checkpoint.dataset if checkpoint else "",
