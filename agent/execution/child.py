@@ -103,14 +103,15 @@ class Child:
         return now_s - self._since_s - self._suspended_s
 
     def suspend(self) -> None:
-        """Stop it where it is."""
+        """Suspend the program's processes where they are; do nothing before its start, after
+        ``stop`` or twice."""
         if self._process is not None and self._suspended_at is None and not self._stopping:
             self._suspended_at = time.monotonic()
             self._process.suspend()
             self._watch()
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Let a suspended program go on; do nothing when it is not suspended."""
         if self._process is not None and self._suspended_at is not None:
             self._suspended_s += time.monotonic() - self._suspended_at
             self._suspended_at = None
@@ -118,7 +119,8 @@ class Child:
             self._watch()
 
     def stop(self) -> None:
-        """Ask it to end, and see to it that it does."""
+        """Ask the program to end, and kill it when it has not after a while; do nothing before its
+        start or twice."""
         if self._stopping or self._process is None:
             return
         self._stopping = True
@@ -135,7 +137,8 @@ class Child:
         self._watch()
 
     async def run(self) -> tuple[Ending, Exit]:
-        """Until nothing of it runs any more."""
+        """Wait until nothing of the program runs any more; return how the run ended and how its
+        process did. Cancelling kills the program."""
         process = self._process
         assert process is not None
         try:

@@ -137,7 +137,8 @@ class Children:
         run.task = asyncio.create_task(self._execute(run, effect))
 
     def suspend(self, task: TaskId, run: RunName) -> None:
-        """Stop its processes where they are."""
+        """Suspend the run's processes where they are, or at its start; an unknown run is
+        ignored."""
         found = self._runs.get((task, run))
         if found is not None:
             found.suspended = True
@@ -145,7 +146,7 @@ class Children:
                 found.child.suspend()
 
     def resume(self, task: TaskId, run: RunName) -> None:
-        """Let them go on."""
+        """Let a suspended run go on; an unknown run is ignored."""
         found = self._runs.get((task, run))
         if found is not None:
             found.suspended = False
@@ -153,7 +154,8 @@ class Children:
                 found.child.resume()
 
     def stop(self, task: TaskId, run: RunName, reason: str) -> None:
-        """End whatever there is of the run."""
+        """End whatever there is of the run; its end is told as an event, at once for an unknown
+        run."""
         found = self._runs.get((task, run))
         if found is None:
             self._tell_soon(ChildStopped(task, run))
@@ -164,7 +166,7 @@ class Children:
             found.child.stop()
 
     async def close(self) -> None:
-        """End everything now, and start nothing any more."""
+        """Kill all programs, wait until they are gone, within a limit, and start none any more."""
         if self._preparing is not None:
             self._preparing.cancel()
         for run in list(self._runs.values()):

@@ -52,7 +52,8 @@ class ConfinementError(Exception):
 def command_line(
     folder: Path, command: Sequence[str], *, windows: bool = sys.platform == "win32"
 ) -> list[str]:
-    """What to execute, with absolute paths. Raises ``ConfinementError``."""
+    """Return the command with absolute paths; raise ``ConfinementError`` when it is empty or would
+    execute something outside the program's folder."""
     if not command:
         raise ConfinementError("it has no command")
     told = [word.replace(FOLDER, str(folder)) for word in command]
@@ -75,11 +76,9 @@ def command_line(
 
 
 def refuse_steering(command: Sequence[str], told: Sequence[str]) -> None:
-    """Raises ``ConfinementError`` where words of a task would be commands of their own.
-
-    Windows hands a batch file to cmd with all that it is told, and cmd executes what stands behind
-    an ``&``, whoever wrote it.
-    """
+    """Raise ``ConfinementError`` where words of a task would be commands of their own. Windows
+    hands a batch file to cmd with all that it is told, and cmd executes what stands behind an
+    ``&``, whoever wrote it."""
     if not command[0].lower().endswith(BATCH_FILES):
         return
     for word in told:

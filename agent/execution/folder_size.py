@@ -9,8 +9,8 @@ BLOCK_BYTES = 512
 
 
 def folder_bytes(folder: str) -> int:
-    """What is on the disk for it. Links count nothing, hard ones neither: an input that was laid
-    there belongs to the store."""
+    """Return how many bytes a folder takes on disk; what cannot be read counts nothing. Links count
+    nothing, hard ones neither: an input that was laid there belongs to the store."""
     total, folders = 0, [folder]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:

@@ -56,7 +56,8 @@ class Keeper:
         return self._near.fileno() >= 0
 
     async def start(self, group: LinuxGroup, request: bytes, files: list[int]) -> None:
-        """Have it start a program; nearly always in one piece. Raises ``OSError``."""
+        """Have the keeper start a program for this group; raise ``OSError`` when it cannot be
+        asked."""
         self._group = group
         rights = array.array("i", files)
         sent = self._near.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
@@ -129,6 +130,7 @@ class LinuxGroup:
         self._ask(KILL)
 
     def close(self) -> None:
+        """Close the pipes to the program and give its keeper up."""
         for file in list(self._open):
             self._close_output(file)
         if self._input >= 0:
@@ -170,7 +172,8 @@ class LinuxGroup:
             self.silent.set_result(None)
 
     def answered(self, words: list[str]) -> None:
-        """What the keeper says."""
+        """Take in one answer of the keeper: the program started, failed to, took too much, or
+        ended. Unknown words are ignored."""
         match words:
             case ["started"]:
                 self._settle(0)
@@ -219,6 +222,8 @@ class LinuxGroups:
         return ""
 
     async def start(self, launch: Launch, hear: Hear) -> LinuxGroup:
+        """Start a program in a group of its own, whose output goes to ``hear``; raise ``OSError``
+        when it cannot be started."""
         keeper = self._keeper()
         files, theirs = _pipes()
         group = LinuxGroup(hear, keeper, files, self._freed)
@@ -249,6 +254,8 @@ class LinuxGroups:
             self._idle.append((self._keeper(), asyncio.get_running_loop().time()))
 
     async def close(self) -> None:
+        """End the guardian and all keepers, with whatever they still run; return when they are
+        gone."""
         if self._closing is not None:
             self._closing.cancel()
         while self._idle:

@@ -29,7 +29,7 @@ class NoGroups:
 
 
 def native_groups() -> Groups:
-    """Return what starts groups on the system that this runs on."""
+    """Return what starts groups of processes on the system that this runs on."""
     if sys.platform == "win32":
         from agent.execution.groups_windows import WindowsGroups
         from agent.execution.groups_windows_api import CtypesApi

@@ -102,6 +102,7 @@ class WindowsGroup(asyncio.SubprocessProtocol):
             pipe.write(line)
 
     def suspend(self) -> None:
+        """Suspend all processes of the group, also those that are started meanwhile."""
         for _ in range(LOOKS_MAX):
             fresh = [each for each in self._processes() if each not in self._suspended]
             if not fresh:
@@ -122,6 +123,7 @@ class WindowsGroup(asyncio.SubprocessProtocol):
             self._api.terminate(self._job, ENDED_HERE)
 
     def close(self) -> None:
+        """Close the pipes and the job, which ends every process that is left in it."""
         if self._looking is not None:
             self._looking.cancel()
         self._transport.close()
@@ -151,7 +153,8 @@ class WindowsGroup(asyncio.SubprocessProtocol):
         self._hear(fd, data)
 
     def process_exited(self) -> None:
-        """What it leaves behind it is ended; then all is over."""
+        """Kill what the program has left behind; when nothing is left, settle how the group
+        ended."""
         if self.ended.done():
             return
         if self._processes():
@@ -216,6 +219,8 @@ class WindowsGroups:
         """A job is made at once."""
 
     async def start(self, launch: Launch, hear: Hear) -> WindowsGroup:
+        """Start a program in a job of its own, whose output goes to ``hear``; raise ``OSError``
+        when it cannot be started."""
         api = self._api
         job = api.new_job(launch.memory_bytes, spare=launch.spare)
         group = WindowsGroup(api, job, launch, hear)

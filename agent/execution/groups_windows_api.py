@@ -119,6 +119,8 @@ class CtypesApi:
     """See ``groups_windows.JobApi``."""
 
     def new_job(self, memory_bytes: int, *, spare: bool) -> int:
+        """Make a job object with these limits and return its handle; its processes end when that is
+        closed. Raise ``OSError`` when that fails."""
         job = _kernel32.CreateJobObjectW(None, None)
         if not job:
             raise ctypes.WinError(ctypes.get_last_error())
@@ -138,6 +140,8 @@ class CtypesApi:
         return int(job)
 
     def adopt(self, job: int, process: int, *, spare: bool) -> None:
+        """Put a process into a job and lower its disk priority; raise ``OSError`` when it cannot
+        join."""
         access = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION
         with _opened(process, access) as handle:
             _check(_kernel32.AssignProcessToJobObject(job, handle))
@@ -163,6 +167,8 @@ class CtypesApi:
         _check(_kernel32.TerminateJobObject(job, code))
 
     def used(self, job: int) -> JobUse:
+        """Return the processor time and peak memory that a job has used; raise ``OSError`` when
+        Windows does not tell."""
         times, limits = _Accounting(), _ExtendedLimits()
         self._query(job, ACCOUNTING, times)
         self._query(job, EXTENDED_LIMITS, limits)

@@ -38,7 +38,7 @@ AGENT = 0
 
 
 def main() -> None:
-    """Until the agent has gone and nothing is left of its programs."""
+    """Run the guardian until the agent has gone and nothing is left of its programs."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     become_subreaper()
@@ -63,7 +63,8 @@ class Guardian:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
-        """Until the agent's end of the socket is closed."""
+        """Serve the agent until it closes its end of the socket, then end all processes below this
+        one."""
         gc.collect()
         gc.freeze()
         while True:

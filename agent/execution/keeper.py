@@ -111,7 +111,8 @@ class Keeper:
         self._memory_kb = 0
 
     def serve(self) -> bool:
-        """One program, from its request to its end; False when there will be no more."""
+        """Run one program, from its request to its end, and tell the agent; return False when there
+        will be no more."""
         found = self._wait_for_request()
         if found is None:
             return False
@@ -205,7 +206,8 @@ class Bounds:
         self._walk_at_s = 0.0
 
     def look(self, look_s: float) -> tuple[float, str]:
-        """When to look again, and what there is too much of."""
+        """Look whether the program takes too much; return in how many seconds to look again, and
+        what there is too much of, with its amount (empty: nothing)."""
         free = self._free_bytes()
         if free < self._free:
             return look_s, f"full {free}"
@@ -259,13 +261,11 @@ def _own_bytes(process: int) -> int:
 
 
 def start(request: dict[str, Any], files: list[int], group: str) -> int:
-    """Start the program; its process. Raises ``OSError``.
-
-    A process that is made for nothing else (``vfork``) costs a fraction of one that first runs
-    Python, so what it is to have is set from outside right after. It may have started others in
-    that moment: those of its process group are set with it, all others when it is looked at first
-    (``step_back_all``), which most programs do not live to see.
-    """
+    """Start the program and return its process; raise ``OSError`` when it cannot be. A process that
+    is made for nothing else (``vfork``) costs a fraction of one that first runs Python, so what it
+    is to have is set from outside right after. It may have started others in that moment: those of
+    its process group are set with it, all others when it is looked at first (``step_back_all``),
+    which most programs do not live to see."""
     command = request["command"]
     actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
     os.chdir(request["folder"])
@@ -287,8 +287,8 @@ def start(request: dict[str, Any], files: list[int], group: str) -> int:
 
 
 def step_back_all(keeper: int, *, spare: bool, group: str) -> None:
-    """Whatever runs below a keeper by now and has not; who begins a session anew is in a scheduling
-    group anew."""
+    """Lower the priority of every process below a keeper where that was not done yet; who begins a
+    session anew is in a scheduling group anew."""
     nice = NICE_SPARE if spare else NICE_LOW
     for process in descendants(keeper):
         if _has_stepped_back(process, nice, spare=spare):

@@ -47,7 +47,7 @@ def node_limits(memory_mb: int, slots: int, each_gb: float = 0.0) -> Limits:
 
 
 def limits_of(spec: records.TaskSpec, program: Limits, node: Limits) -> Limits:
-    """For one run."""
+    """Return the limits for one run: each from the task, else the program, else the node."""
     task = spec.limits
     memory_mb = max(node.memory_mb, spec.requirements.memory_mb) if node.memory_mb else 0
     return Limits(

@@ -20,7 +20,8 @@ MEGABYTE = 1024 * 1024
 def capabilities(
     programs: tuple[str, ...], scratch: Path, tags: tuple[str, ...] = ()
 ) -> Capabilities:
-    """Of this machine, with these programs on it."""
+    """Return what this machine has: system, memory, free disk at ``scratch``, cores, these programs
+    and tags, and a tag for each engine that is installed."""
     machine = platform.machine().lower()
     return Capabilities(
         system=SYSTEMS.get(sys.platform, sys.platform),

@@ -14,7 +14,7 @@ _kernel32.GetPhysicallyInstalledSystemMemory.argtypes = (ctypes.POINTER(ctypes.c
 
 
 def memory_bytes() -> int:
-    """0 where the system does not say."""
+    """Return the installed memory in bytes, 0 where the system does not say."""
     kilobytes = ctypes.c_ulonglong()
     if not _kernel32.GetPhysicallyInstalledSystemMemory(ctypes.byref(kilobytes)):
         return 0

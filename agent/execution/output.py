@@ -46,7 +46,8 @@ class OutputLog:
         self._tail = b""
 
     def write(self, data: bytes) -> None:
-        """What was printed, in whatever pieces."""
+        """Append what was printed, in whatever pieces; once the log is full, only the end is
+        remembered."""
         if not data:
             return
         self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
@@ -77,7 +78,7 @@ class OutputLog:
         self._put(f"[wingbeat] {sentence}\n".encode())
 
     def close(self) -> None:
-        """With the end of what did not fit in."""
+        """Write the end of what did not fit in, and close the file."""
         if self._left_out:
             tail = self._tail[-self._left_out :]
             _, _, whole = tail.partition(b"\n") if len(tail) < self._left_out else (b"", b"", tail)
@@ -105,7 +106,8 @@ class Output:
         self._over = False
 
     def hear(self, file: int, data: bytes) -> None:
-        """What it prints, by the number of the file that it prints to."""
+        """Take in what the program prints to the file with this number: words on its standard
+        output are heard, everything else is logged."""
         if file != 1 or self._over:
             self._log.write(data)
             return

@@ -27,7 +27,7 @@ PAUSE_S = 0.005
 
 
 def children_of(process: int) -> list[int]:
-    """Its children, those of all its threads."""
+    """Return the children of a process, of all its threads; none when it is gone."""
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208 - starts faster
@@ -42,7 +42,7 @@ def children_of(process: int) -> list[int]:
 
 
 def descendants(process: int) -> list[int]:
-    """All below it, parents before their children."""
+    """Return all processes below one, parents before their children."""
     found = children_of(process)
     for each in found:  # it grows while it is read
         found += children_of(each)
@@ -50,7 +50,7 @@ def descendants(process: int) -> list[int]:
 
 
 def signal_tree(process: int, number: int) -> None:
-    """Signal all below it, also those that are started meanwhile."""
+    """Send a signal to all processes below one, also to those that are started meanwhile."""
     known: set[int] = set()
     for _ in range(LOOKS_MAX):
         fresh = [each for each in descendants(process) if each not in known]
@@ -62,10 +62,9 @@ def signal_tree(process: int, number: int) -> None:
 
 
 def end_tree(process: int, reaped: Reaped | None = None) -> None:
-    """End all below a process and, unless that is this one, itself; return when they are gone.
-
-    They are stopped first, so that what starts others faster than it is ended comes to an end too.
-    """
+    """End all processes below one and, unless that is this one, itself; return when they are gone,
+    or after a number of tries. They are stopped first, so that what starts others faster than it is
+    ended comes to an end too."""
     own = process == os.getpid()
     ended = set() if own else {process}
     if not own:
@@ -83,7 +82,8 @@ def end_tree(process: int, reaped: Reaped | None = None) -> None:
 
 
 def reap(reaped: Reaped | None = None) -> bool:
-    """Take leave of children that have ended; whether there are others."""
+    """Collect children that have ended, and report each to ``reaped``; return whether others still
+    run."""
     try:
         while True:
             process, status, used = os.wait4(-1, os.WNOHANG)

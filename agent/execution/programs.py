@@ -38,7 +38,8 @@ class Program:
     """Why this machine cannot run it; empty when it can."""
 
     def command_line(self) -> list[str]:
-        """What to execute. Raises ``ProgramError``."""
+        """Return the program's command with absolute paths; raise ``ProgramError`` when it may not
+        be executed."""
         try:
             return command_line(self.folder, self.command)
         except ConfinementError as error:
@@ -68,7 +69,8 @@ class Programs:
         return self._installed.get(name) or self._added.get(name)
 
     def look(self) -> tuple[str, ...]:
-        """See what is in the folder now."""
+        """Read the folder of programs anew and return the names that are there; complain of folders
+        that are unusable or share a name."""
         found: dict[str, Program] = {}
         for folder in self._folders():
             program = self._usable(folder)
@@ -83,7 +85,8 @@ class Programs:
         return self.names
 
     def add(self, name: str, folder: Path) -> Program:
-        """A program of another folder, under this name. Raises ``ProgramError``."""
+        """Add the program in another folder under this name and return it; raise ``ProgramError``
+        when it is unusable."""
         program = replace(self._read(folder), name=name)
         program.command_line()
         self._added[name] = program

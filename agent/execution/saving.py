@@ -31,7 +31,8 @@ class Saving:
         self._work: asyncio.Task[None] | None = None
 
     def take(self, name: str) -> None:
-        """The program says that its state is there."""
+        """Take the state that the program says it saved out of its hands, to be kept in the
+        background; a name that cannot be kept is only logged."""
         path = self._scratch.save(name)
         if path is None:
             log.warning("a program names %r as its saved state, which cannot be kept", name)

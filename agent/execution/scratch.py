@@ -46,7 +46,8 @@ class ScratchFolders:
         self._unused: list[tuple[Path, _Marks]] = []
 
     def take(self) -> Scratch:
-        """An empty one. Raises ``OSError``."""
+        """Return an empty working folder, a used one or new; raise ``OSError`` when none can be
+        made."""
         while self._unused:
             folder, marks = self._unused.pop()
             if _is_as_made(folder, marks):
@@ -56,7 +57,7 @@ class ScratchFolders:
         return Scratch(folder, self._store, _marks_of(folder))
 
     async def give_back(self, scratch: Scratch) -> None:
-        """The run is over: whatever is left in it is thrown away."""
+        """Take back the working folder of a run that is over; whatever is left in it is deleted."""
         folder, marks = scratch.folder, scratch.marks
         if len(self._unused) < UNUSED_MAX and _is_as_made(folder, marks):
             self._unused.append((folder, marks))
@@ -84,7 +85,8 @@ class Scratch:
     # -- for the program -------------------------------------------------------------------
 
     async def arguments(self, effect: StartChild) -> list[str]:
-        """``-p … -i … -x …``, with paths for what the store has. Raises ``OSError``."""
+        """Place the run's inputs in the folder and return the arguments with their paths, ``-p … -i
+        … -x …``; raise ``OSError`` when one cannot be had."""
         raw = [each.dataset for each in effect.spec.raw]
         inputs = [each for each in effect.inputs if each not in raw]
         if effect.spec.published is not None:
@@ -96,7 +98,8 @@ class Scratch:
         )
 
     async def environment(self, effect: StartChild, others: Mapping[str, str]) -> dict[str, str]:
-        """What it finds in its environment."""
+        """Return the environment of the program, with what the node tells it; a checkpoint is
+        placed in the folder first. Raise ``OSError`` when it cannot be had."""
         told = {
             **NO_BYTECODE,
             **UTF8,
@@ -143,7 +146,9 @@ class Scratch:
     async def outputs(
         self, named: tuple[str, ...] | None, declared: tuple[str, ...], task: str
     ) -> tuple[Dataset, ...]:
-        """What it named, or else its declared outputs. Raises ``OutputError``, ``OSError``."""
+        """Keep and return the outputs that the program named, or its declared ones when it named
+        none; raise ``OutputError`` for missing or wrong ones, ``OSError`` when they cannot be
+        kept."""
         if named is None:
             return await self._declared(declared, task)
         if len(named) < len(declared):
@@ -155,7 +160,8 @@ class Scratch:
         return tuple(kept[word] for word in named)
 
     def save(self, name: str) -> Path | None:
-        """Take a saved state out of the program's hands, at once; None when it is none."""
+        """Move a saved state out of the program's hands at once and return where it is; None when
+        it cannot be kept."""
         path = self._own(name)
         if path is None or self._store is None:
             return None

@@ -68,7 +68,7 @@ Word = ProgressWord | CheckpointWord | LastWord
 
 
 def read_word(line: bytes) -> Word | None:
-    """What a line of a program says; None when it is no word to the node."""
+    """Return what a line of a program says to the node; None when it says nothing to it."""
     text = line.decode("utf-8", "replace").strip()
     verb, _, rest = text.partition(" ")
     rest = rest.strip()
@@ -100,7 +100,8 @@ def may_have_words(data: bytes) -> bool:
 
 
 def arguments(raw: list[str], inputs: list[str], parameters: str) -> list[str]:
-    """``-p raw -i id… -x parameters``: raw data, outputs of producers, parameters."""
+    """Return a program's arguments: ``-p`` for raw data, ``-i`` for outputs of producers, ``-x``
+    for parameters."""
     told: list[str] = []
     for word in raw:
         told += ["-p", word]

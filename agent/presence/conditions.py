@@ -100,7 +100,8 @@ def away(readings: Readings) -> bool:
 
 
 def required(rules: Rules, readings: Readings) -> frozenset[Kind]:
-    """What has to be seen, in a mode that looks at all."""
+    """Return the kinds of things that have to be seen for a decision, in a mode that looks at
+    all."""
     kinds = {each.kind for each in SETTLING if each.wanted(rules, readings)}
     if rules.idle_s > 0 and not away(readings):
         kinds.add(Kind.INPUT)
@@ -110,7 +111,7 @@ def required(rules: Rules, readings: Readings) -> frozenset[Kind]:
 
 
 def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Memory:
-    """The memory after another look, whatever comes of it."""
+    """Return the memory after another look at the sources, whatever is decided from it."""
     touched = touch.locked(memory.touch, sessions_of(readings).locked, now.steady_s)
     if isinstance(readings.input, Seen):
         touched = touch.after(touched, readings.input.value, now.steady_s)
@@ -130,7 +131,8 @@ def exclusive(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Ite
 
 
 def presence(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
-    """Everything that holds the machine back where somebody may be there, the plainest first."""
+    """Yield everything that holds the machine back where somebody may be there, the plainest
+    first."""
     if rules.idle_s > 0:
         yield from _others(readings)
         yield from _input(rules, readings, memory, now)

@@ -19,7 +19,8 @@ NAMES = {
 
 
 def describe(kind: Kind, readings: Readings, memory: Memory, now: Now) -> str:
-    """One sentence, like "Last input seen 12 s ago, by X11"."""
+    """Return what the sources of one kind see, or why they cannot, in one sentence like "Last input
+    seen 12 s ago, by X11"."""
     reading = reading_of(kind, readings)
     if isinstance(reading, Unseen):
         return f"{NAMES[kind]}: cannot be seen, because {reading.because}"
@@ -28,7 +29,7 @@ def describe(kind: Kind, readings: Readings, memory: Memory, now: Now) -> str:
 
 
 def reading_of(kind: Kind, readings: Readings) -> Reading[object]:
-    """The reading of one kind."""
+    """Return the reading of one kind out of all readings."""
     found: dict[Kind, Reading[object]] = {
         Kind.INPUT: _any(readings.input),
         Kind.SESSION: _any(readings.sessions),

@@ -54,7 +54,7 @@ class Hours:
 
 
 def inside(hours: Iterable[Hours], local: datetime) -> bool:
-    """Whether a moment of the local clock is in one of the ranges."""
+    """Tell whether a moment of the local clock is in one of the ranges."""
     minute = local.hour * 60 + local.minute
     today, yesterday = WEEK[local.weekday()], WEEK[local.weekday() - 1]
     for each in hours:
@@ -66,7 +66,8 @@ def inside(hours: Iterable[Hours], local: datetime) -> bool:
 
 
 def next_change_s(hours: tuple[Hours, ...], wall_s: float, zone: tzinfo | None) -> float | None:
-    """When the answer of ``inside`` changes next, in seconds since 1970; None if it never does."""
+    """Return when the answer of ``inside`` changes next, in seconds since 1970; None if it never
+    does."""
     local = datetime.fromtimestamp(wall_s, zone)
     now = inside(hours, local)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
@@ -96,7 +97,8 @@ def clock(minutes: int) -> str:
 
 
 def minutes(text: str) -> int:
-    """The reverse; raises ``ValueError`` with the end of a sentence."""
+    """Return the minute of the day that a time like 18:30 names; raise ``ValueError`` with the end
+    of a sentence."""
     hour, colon, minute = text.strip().partition(":")
     if not (colon and hour.isdigit() and minute.isdigit() and len(minute) == 2 and len(hour) <= 2):
         raise ValueError(f"has {text.strip()!r}, which is no time: write it like 18:30.")

@@ -28,7 +28,8 @@ class Busy:
 
 
 def busy_after(busy: Busy, percent: float, limit: int, now_s: float) -> Busy:
-    """The latch after another look."""
+    """Return the latch after the processor was seen this busy with other programs; ``limit`` is
+    that of the rules."""
     if busy.now is None:
         return Busy(percent > limit)
     ceiling = min(limit + BUSY_ABOVE_PERCENT, BUSY_PERCENT_MAX)

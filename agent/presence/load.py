@@ -33,7 +33,8 @@ class Load:
         self._before = clock(), busy_s()
 
     def look(self) -> int | None:
-        """In percent since the last look; None where no time has passed."""
+        """Return how busy the processor was since the last look, in percent; None where no time has
+        passed."""
         (then_s, used_s), self._before = self._before, (self._clock(), self._busy_s())
         passed_s = self._before[0] - then_s
         if passed_s <= 0:

@@ -67,7 +67,7 @@ class Sources:
     watch: Callable[[tuple[str, ...]], None]
 
     def of(self, kind: Kind) -> tuple[Source[Any], ...]:
-        """The sources that see one kind of thing."""
+        """Return the sources that see one kind of thing."""
         found: dict[Kind, tuple[Source[Any], ...]] = {
             Kind.INPUT: (self.screen_input, self.terminal_input),
             Kind.SESSION: (self.sessions,),
@@ -112,7 +112,7 @@ class Looker:
                 self._read[kind] = tuple(map(self._see, self._sources.of(kind)))
 
     def readings(self, running: int) -> Readings:
-        """Everything as it was seen last."""
+        """Return everything as it was seen last; ``running`` is how many tasks run here."""
         sessions = self._one(Kind.SESSION)
         return Readings(
             input=self._input(sessions),
@@ -152,7 +152,8 @@ class Looker:
 def last_of(
     screen: Reading[LastInput], terminal: Reading[LastInput], sessions: Reading[Sessions]
 ) -> Reading[LastInput]:
-    """The later of two inputs."""
+    """Return the later of two inputs; unseen where the screen's cannot be seen, unless nobody is
+    logged in."""
     if isinstance(screen, Unseen):
         nobody = isinstance(sessions, Seen) and sessions.value.nobody
         if not nobody:

@@ -20,7 +20,8 @@ log = logging.getLogger(__name__)
 
 
 def read_wish(folder: Path) -> Wish:
-    """What was asked for last."""
+    """Return what a person asked for last, ``Unpaused`` without a file; a file that cannot be read
+    counts as a pause."""
     path = folder / FILE
     try:
         with path.open("rb") as file:
@@ -33,7 +34,8 @@ def read_wish(folder: Path) -> Wish:
 
 
 def keep_wish(folder: Path, wish: Wish) -> None:
-    """Have it found again after a restart; raises ``OSError``."""
+    """Write what a person asked for so that it is found after a restart; raise ``OSError`` when the
+    disk refuses."""
     path = folder / FILE
     if isinstance(wish, Unpaused):
         path.unlink(missing_ok=True)

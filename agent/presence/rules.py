@@ -63,7 +63,7 @@ class Rules:
 
 
 def faults(rules: Rules, memory_mb: float | None = None) -> list[str]:
-    """What is wrong with rules, a sentence each; ``memory_mb`` is what the machine has."""
+    """Return what is wrong with rules, a sentence each; ``memory_mb`` is what the machine has."""
     found = [*_out_of_range(rules), *_cancelling(rules)]
     if memory_mb is not None and rules.free_memory_mb >= memory_mb:
         found.append(

@@ -18,7 +18,8 @@ HOURS_EXAMPLE = "write it like 'mon-fri 18:00-07:00' or 'sat, sun 00:00-24:00'."
 
 
 def read_rules(value: object) -> Rules:
-    """The rules of a table, without the mode; raises ``ValueError``."""
+    """Return the rules of a table, without the mode; raise ``ValueError`` with the end of a
+    sentence for one that is wrong."""
     if not isinstance(value, dict):
         raise ValueError("has to be a table: write [presence] and its keys below.")
     read: dict[str, object] = {}
@@ -38,7 +39,7 @@ def read_rules(value: object) -> Rules:
 
 
 def written_rules(rules: Rules) -> dict[str, str | int | float | bool | list[str]]:
-    """Return what the table says then; what is as by default is left out."""
+    """Return the table that these rules are written as; what is as by default is left out."""
     plain = Rules()
     told = {name: getattr(rules, name) for name in READERS}
     return {
@@ -49,7 +50,8 @@ def written_rules(rules: Rules) -> dict[str, str | int | float | bool | list[str
 
 
 def read_hours(text: str) -> tuple[Hours, ...]:
-    """The ranges that a text names; raises ``ValueError`` with the end of a sentence."""
+    """Return the ranges that a text names; raise ``ValueError`` with the end of a sentence when it
+    names none."""
     days, _, times = text.strip().rpartition(" ")
     begins, dash, ends = times.partition("-")
     if not days.strip() or not dash:

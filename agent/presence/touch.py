@@ -55,7 +55,8 @@ class Touch:
 
 
 def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
-    """What is remembered after another look."""
+    """Return what is remembered of inputs after another look; a nudge of the pointer does not count
+    yet."""
     if touch.newest_s is not None and seen.at_s <= touch.newest_s + SAME_S:
         return _nothing_new(touch, seen, now_s)
     if _held_back(touch, seen):
@@ -82,7 +83,8 @@ def locked(touch: Touch, is_locked: bool, now_s: float) -> Touch:
 
 
 def quiet_s(touch: Touch, now_s: float) -> float:
-    """For how long nobody has touched anything, as far as it counts."""
+    """Return for how many seconds nobody has touched anything that counts; infinite when nobody
+    has, or since the screen was locked."""
     since_s = touch.counted_s
     left_s = touch.locked_since_s
     if since_s is None or (left_s is not None and since_s <= left_s + LOCK_SETTLES_S):

@@ -37,7 +37,7 @@ LOOK_S_MIN = 0.05
 
 
 def verdict(rules: Rules, wish: Wish, readings: Readings, memory: Memory, now: Now) -> Verdict:
-    """Whether to help now, and why."""
+    """Decide whether to help now, and why; the verdict carries the memory for the next one."""
     memory = conditions.remembered(rules, readings, memory, now)
     match effective(wish, now.wall_s):
         case Paused() as paused:
@@ -62,7 +62,8 @@ def effective(wish: Wish, wall_s: float) -> Wish:
 
 
 def needed(rules: Rules, wish: Wish, now: Now) -> frozenset[Kind]:
-    """What has to be looked at for a verdict now."""
+    """Return the kinds of things that have to be looked at for a verdict now; empty when rules and
+    wish alone decide."""
     if not isinstance(effective(wish, now.wall_s), Unpaused):
         return frozenset()
     kinds = {Kind.PROGRAMS} if rules.exclusive_programs else set()

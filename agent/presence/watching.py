@@ -136,7 +136,7 @@ class PresenceWatcher:
         self._thread.start()
 
     async def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching, within a limit of time, and answer whoever waits for a look."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
@@ -169,7 +169,8 @@ class PresenceWatcher:
         return tomorrow_s(now.wall_s, now.zone, TOMORROW_HOUR)
 
     async def set_rules(self, rules: Rules) -> None:
-        """Help by other rules, also after a restart. Raises ``ServiceError``, and changes nothing."""
+        """Help by other rules from now on, also after a restart; raise ``ServiceError`` and change
+        nothing when they are wrong or cannot be saved."""
         wrong = faults(rules, _memory_mb())
         if wrong:
             raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
@@ -199,7 +200,7 @@ class PresenceWatcher:
             return self._event()
 
     def state(self) -> PresenceState:
-        """Why this machine helps or not, with ages as they are now."""
+        """Return why this machine helps or not, with ages as they are now."""
         with self._changed:
             now = _now()
             judged = self._judged(now)
@@ -219,10 +220,9 @@ class PresenceWatcher:
             )
 
     async def look(self) -> PresenceState:
-        """The same after a look at every source, needed or not: to test them.
-
-        Whoever asks on and on, as a window does, has them looked at when they are due.
-        """
+        """Look at every source, needed or not, and return the state after it, or as it is when that
+        takes too long. Whoever asks on and on, as a window does, has them looked at when they are
+        due."""
         if self._thread is not None:
             with self._changed:
                 looked = self._have_looked()
@@ -232,7 +232,8 @@ class PresenceWatcher:
         return self.state()
 
     def work_began(self) -> None:
-        """Something runs now: where somebody may come back, every moment counts from here on."""
+        """Note that something runs now: where somebody may come back, every moment counts from here
+        on."""
         found = self._verdict
         if found.cause is Cause.IDLE and found.look_again_s > LOOK_WHILE_RUNNING_S:
             with self._changed:

@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 
 
 def long(seconds: float) -> str:
-    """A length of time, roughly: 12 s, 5 min, 3 h, 2 days."""
+    """Return a length of time, roughly: 12 s, 5 min, 3 h, 2 days."""
     if seconds < 90:
         return f"{max(0, round(seconds))} s"
     if seconds < 90 * 60:
@@ -17,7 +17,7 @@ def long(seconds: float) -> str:
 
 
 def moment(at_s: float, now_s: float, zone: tzinfo | None) -> str:
-    """A moment of the local clock, with its day where that is not today."""
+    """Return a moment of the local clock as text, with its day where that is not today."""
     at, now = datetime.fromtimestamp(at_s, zone), datetime.fromtimestamp(now_s, zone)
     text = f"{at.hour:02d}:{at.minute:02d}"
     if at.date() == now.date():

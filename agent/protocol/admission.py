@@ -17,7 +17,7 @@ _decode = msgspec.msgpack.Decoder(WorkflowSpec).decode
 
 
 def fault_of(event: Submit, table: Table) -> str:
-    """What is wrong with the submission; empty when nothing is."""
+    """Return what is wrong with a submission, the first fault only; empty when nothing is."""
     name = event.workflow
     if name in table.prunings:
         return f"workflow {name} was finished and cleaned up; choose another name"

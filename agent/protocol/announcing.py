@@ -28,7 +28,8 @@ STARTED = 2
 def write_run(
     core: Core, task: TaskId, run: Run, *, generation: int = 0, in_a_row: bool = False
 ) -> None:
-    """Write a run of this node. ``in_a_row``: short tasks that were claimed with it wait here."""
+    """Write a record of this node's run and decide when peers are told: at once, or together with
+    more. ``in_a_row``: short tasks that were claimed with it wait here."""
     lives = [TaskLife(task, Life(generation, runs=(run,)))]
     waited_for = bool(core.table.dependants(task))
     if waited_for and isinstance(run.phase, Terminated):

@@ -17,7 +17,8 @@ from agent.protocol.records import Dataset, DatasetId, Failed, Life, Run
 
 
 def newest_checkpoint(life: Life, run: Run, reachable: Callable[[DatasetId], bool]) -> DatasetId:
-    """What the run may begin with, of the latest attempt that has something; empty: nothing."""
+    """Return the dataset that the run may begin with: what the latest of the earlier attempts saved
+    that suits and can be reached; empty when there is none."""
     for earlier in reversed(life.runs):
         saved = _saved_for(run, earlier)
         if saved is not None and reachable(saved.dataset):

@@ -27,7 +27,8 @@ class Claimability:
         self._runs = runs
 
     def taken(self, task: TaskId) -> bool:
-        """Nobody may claim it: it has ended, or its owner is alive for me and keeps it."""
+        """Tell whether nobody may claim the task: it has ended, or its owner is alive for this node
+        and keeps it. False for an unknown task."""
         reading = self._core.table.reading(task)
         if reading is None:
             return False
@@ -39,7 +40,7 @@ class Claimability:
         return self._liveness.alive(owner.host, owner.incarnation)
 
     def obstacle(self, task: TaskId) -> str:
-        """Why this node may not claim the task; empty when it may."""
+        """Return why this node may not claim the task now; empty when it may."""
         spec, reading = self._core.table.specs.get(task), self._core.table.reading(task)
         if spec is None or reading is None:
             return "it is not known here"
@@ -51,7 +52,8 @@ class Claimability:
         )
 
     def obstacle_ahead(self, task: TaskId) -> str:
-        """The same of a task that was claimed when what it needs was about to end here."""
+        """Return why a claim that was made ahead, while what the task needs was about to end here,
+        cannot stand; empty when it can."""
         spec, reading = self._core.table.specs.get(task), self._core.table.reading(task)
         if spec is None or reading is None:
             return "it is not known here"

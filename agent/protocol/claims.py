@@ -85,14 +85,16 @@ class Claims(Part):
         return len(self.open) - len(self.held())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
-        """Leave the task to somebody for a while; the end of the while wakes this node."""
+        """Leave the task to a rival for a while and claim it no sooner; the end of the while wakes
+        this node."""
         core = self.core
         self.contested[task] = (rival, core.now_s + for_s)
         soonest_s = min(until_s for _, until_s in self.contested.values())
         core.timers.arm(TimerKind.CONTEST, soonest_s)
 
     def end_contests(self) -> None:
-        """What was left to others long enough may be claimed again."""
+        """Drop the contests whose time is over, so that their tasks may be claimed again, and set
+        the timer for the next."""
         core = self.core
         for task in [t for t, (_, until_s) in self.contested.items() if until_s <= core.now_s]:
             del self.contested[task]
@@ -115,7 +117,8 @@ class Claims(Part):
                 self.core.wake = True
 
     def go_for(self, tasks: list[tuple[TaskId, int]]) -> None:
-        """Claim these tasks, each with its score, in one message."""
+        """Claim these tasks, each with its score, of everybody believed alive, in one message;
+        those that nobody has to consent to are won at once."""
         core = self.core
         voters = dict.fromkeys(core.voters())
         for task, score in tasks:
@@ -126,7 +129,7 @@ class Claims(Part):
         self._win_granted()
 
     def go_for_ahead(self, task: TaskId) -> None:
-        """Claim a task that is not ready yet, if nothing else stands against it."""
+        """Claim a task that is not ready yet; do nothing when an obstacle stands against it."""
         if self._obstacle_ahead(task):
             return
         voters = dict.fromkeys(self.core.voters())
@@ -220,7 +223,8 @@ class Claims(Part):
         self._begin(task, run)
 
     def withdraw(self, tasks: Iterable[TaskId], why: str) -> None:
-        """Give claims up, and tell everyone who was asked."""
+        """Give up the claims on these tasks and tell everyone who was asked; tasks without a claim
+        are skipped."""
         releases: dict[NodeId, list[ClaimName]] = {}
         for task in tasks:
             claim = self.open.pop(task, None)
@@ -272,6 +276,8 @@ class Claims(Part):
         self._win_granted()
 
     def on_news(self, news: News) -> None:
+        """Withdraw the claims that news has made impossible and win those that now have every
+        consent."""
         for part in news.lives:
             self._rebuffs.pop(part.task, None)
         for task in news.forgotten_tasks:
@@ -286,13 +292,15 @@ class Claims(Part):
         self._win_granted()
 
     def withdraw_hindered(self) -> None:
-        """Presence or liveness changed: what this node may not claim any more, it releases."""
+        """Withdraw every claim that presence or liveness has made impossible."""
         for task in list(self.open):
             obstacle = self._hindrance(task)
             if obstacle:
                 self.withdraw([task], obstacle)
 
     def on_tick(self) -> None:
+        """Withdraw claims that could not be won in time, and ask those who have not consented once
+        more."""
         core, settings = self.core, self.core.settings
         given_up = [
             task

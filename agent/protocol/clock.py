@@ -30,7 +30,7 @@ class HybridClock:
         self._ahead_ms_max = ahead_ms_max
 
     def read(self, wall_ms: int) -> Stamp:
-        """A stamp later than every earlier reading and every stamp observed."""
+        """Return a stamp later than every earlier one and every stamp observed, and remember it."""
         wall, counter = self.last
         if wall_ms > wall:
             self.last = (wall_ms, 0)
@@ -41,7 +41,8 @@ class HybridClock:
         return self.last
 
     def observe(self, stamp: Stamp, wall_ms: int) -> bool:
-        """Take note of a peer's stamp; False when it is too far ahead to be believed."""
+        """Take note of a peer's stamp; return False, and ignore it, when it is too far ahead to be
+        believed."""
         if stamp[0] > wall_ms + self._ahead_ms_max:
             return False
         if stamp > self.last:

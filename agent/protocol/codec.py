@@ -40,7 +40,8 @@ def encode(message: Message) -> bytes:
 
 
 def decode(data: bytes) -> Message | UnknownMessage:
-    """The message in ``data``; raises ``RemoteProtocolError`` when there is none."""
+    """Decode one message, ``UnknownMessage`` for one of a later version; raise
+    ``RemoteProtocolError`` when the bytes are none."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise RemoteProtocolError(f"a message of {len(data)} bytes; at most {MESSAGE_BYTES_MAX}")
     try:

@@ -168,11 +168,9 @@ class Core:
         return self.clock.read(self.wall_ms)
 
     def arm_tick(self, ticks: int = 1) -> None:
-        """The next tick, on a multiple of the period (or of some) by the wall clock.
-
-        Machines whose clocks agree then beat together, and a peer wakes up once for thirty
-        heartbeats instead of thirty times: waking up is most of what an idle agent costs.
-        """
+        """Set the timer of the next tick, on a multiple of the period (or of some) by the wall
+        clock. Machines whose clocks agree then beat together, and a peer wakes up once for thirty
+        heartbeats instead of thirty times: waking up is most of what an idle agent costs."""
         tick_ms = int(self.settings.heartbeat_s * 1000)
         period_ms = ticks * tick_ms
         wait_ms = period_ms - self.wall_ms % period_ms
@@ -207,7 +205,8 @@ class Core:
     # -- effects -------------------------------------------------------------------------
 
     def emit(self, effect: Effect) -> None:
-        """Have something done after what changed is on disk."""
+        """Add an effect to those of this event, to be done after what changed is on disk;
+        suspending and stopping programs come first of all."""
         if isinstance(effect, SuspendChild | StopChild):
             self._first.append(effect)
         else:
@@ -224,7 +223,8 @@ class Core:
         self.send(self.greeted(), message)
 
     def take_effects(self) -> list[Effect]:
-        """Everything that the event led to, in the order in which it must be done."""
+        """Return and clear the effects of this event, in the order in which they must be done, with
+        a record of all changes to be saved."""
         if self.untold.is_due(self.now_s):
             self.tell_own()
         effects, behind = self._first, self._effects
@@ -246,7 +246,8 @@ class Core:
         prunings: Iterable[Pruning] = (),
         pass_on: bool = False,
     ) -> News:
-        """Join what a peer told. Passed on to neighbours to which the peer has no link."""
+        """Join records that a peer told and return what was new; with ``pass_on`` tell it to the
+        neighbours to which the peer has no link."""
         news = self.table.join(workflows, lives, prunings)
         self.take_in(news)
         if pass_on and news:
@@ -259,7 +260,8 @@ class Core:
         lives: Iterable[TaskLife] = (),
         prunings: Iterable[Pruning] = (),
     ) -> News:
-        """Join what this node itself decided, and tell everybody."""
+        """Join records that this node itself decided, have everybody told, and return what was
+        new."""
         self.untold.hurry()
         return self._write(workflows, lives, prunings)
 
@@ -268,7 +270,8 @@ class Core:
         return self._write((), lives, ())
 
     def write_in_row(self, lives: Iterable[TaskLife]) -> News:
-        """The same of runs in this node's row, told with their ends as a rule."""
+        """Join lives of runs in this node's row of short tasks and return what was new; peers are
+        told with the ends of the runs as a rule."""
         news = self.table.join(lives=lives)
         self.take_in(news)
         self.untold.add_in_row(news.lives, self.now_s)
@@ -299,7 +302,8 @@ class Core:
         self._unsaved.forgotten_prunings[workflow] = None
 
     def not_saved(self, refused: Persist) -> None:
-        """The disk refused this; it is saved when the disk takes records again."""
+        """Mark what the disk refused as unsaved, so that it is saved when the disk takes records
+        again."""
         unsaved = self._unsaved
         unsaved.identity = True
         unsaved.lives.update(dict.fromkeys(part.task for part in refused.lives))
@@ -310,7 +314,8 @@ class Core:
         unsaved.forgotten_prunings.update(dict.fromkeys(refused.forgotten_prunings))
 
     def take_in(self, news: News) -> None:
-        """Records changed: they are to be saved, and the parts are to be told."""
+        """Mark changed records to be saved, pass the news to the parts of the node, and tell
+        clients which tasks moved."""
         if news.contradictions:
             self.count("contradictory record")
         if not news:
@@ -399,7 +404,8 @@ class Core:
     # -- stories -------------------------------------------------------------------------
 
     def note(self, task: TaskId, what: str) -> None:
-        """Remember why a task moved."""
+        """Remember why a task moved, with the time and cause; the oldest entries are dropped beyond
+        a limit."""
         story = self._stories.get(task)
         if story is None:
             while len(self._stories) >= STORY_TASKS_MAX:
@@ -410,7 +416,8 @@ class Core:
             del story[0]
 
     def story(self, task: TaskId) -> list[str]:
-        """What happened to the task, as this node saw it, each line with its cause."""
+        """Return what happened to the task as this node saw it, each line with its time and cause;
+        one line that says so when nothing is remembered."""
         lines = [
             f"{wall_ms} [{cause}] {what}" for wall_ms, cause, what in self._stories.get(task, ())
         ]

@@ -54,7 +54,7 @@ class Datasets(Part):
     # -- questions -----------------------------------------------------------------------
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
-        """Linked peers from which the dataset can be fetched now."""
+        """Return the linked peers from which the dataset can be fetched now."""
         core = self.core
         return tuple(
             peer.node
@@ -66,7 +66,8 @@ class Datasets(Part):
         )
 
     def missing_input(self, spec: TaskSpec) -> DatasetId | None:
-        """An input of the task that is nowhere reachable; the task is remembered as wanting it."""
+        """Return the first input of the task that neither this node nor a reachable peer has, and
+        search for it from now on; None when all are there."""
         for dataset in self.needed(spec):
             if dataset not in self.core.holdings and not self.holders(dataset):
                 self._wanted.setdefault(spec.task, self.core.now_s)
@@ -74,7 +75,8 @@ class Datasets(Part):
         return None
 
     def needed(self, spec: TaskSpec) -> list[DatasetId]:
-        """Every dataset that the flock must keep for the task: raw inputs, program, outputs."""
+        """Return every dataset that the flock must keep for the task: raw inputs, program, outputs
+        of its producers; what lies outside the flock is left out."""
         given = spec.raw if spec.published is None else (*spec.raw, spec.published)
         wanted = [dataset.dataset for dataset in given if not dataset.external]
         for ref in spec.inputs:
@@ -93,7 +95,8 @@ class Datasets(Part):
     # -- news ----------------------------------------------------------------------------
 
     def hold(self, datasets: Iterable[DatasetId]) -> None:
-        """These are on this disk now; everybody is told before anything is said about them."""
+        """Note that these datasets are on this disk now, and tell everybody before anything is said
+        about them."""
         new = tuple(dataset for dataset in datasets if dataset not in self.core.holdings)
         if new:
             self.core.holdings.update(dict.fromkeys(new))
@@ -123,6 +126,8 @@ class Datasets(Part):
         self.core.wake = True
 
     def on_tick(self) -> None:
+        """Repeat the list of what is here to peers that may have missed it, ask again where a peer
+        refused a dataset, and search for inputs that tasks want."""
         core = self.core
         for peer in core.peers.values():
             if peer.greeted and peer.stale:

@@ -30,7 +30,8 @@ def _hash(names_and_revisions: object) -> int:
 
 
 def life_version(key: str, life: Life) -> int:
-    """Names and revisions of the runs, and the maxima."""
+    """Hash the names, revisions and phases of the life's runs, and its maxima, for comparison with
+    a peer."""
     runs = [
         (
             run.generation,
@@ -47,7 +48,7 @@ def life_version(key: str, life: Life) -> int:
 
 
 def workflow_version(key: str, workflow: Workflow) -> int:
-    """Which submission it is, and the wishes on it."""
+    """Hash which submission the workflow is and the wishes on it, for comparison with a peer."""
     spec, priority = workflow.spec, workflow.priority
     return _hash(
         (
@@ -76,7 +77,7 @@ class DigestTree:
         self._records: list[dict[str, int]] = [{} for _ in range(BUCKETS)]
 
     def put(self, key: str, version: int) -> None:
-        """A record is new, or changed."""
+        """Take the version of a new or changed record into the sums."""
         bucket = bucket_of(key)
         records = self._records[bucket]
         change = version - records.get(key, 0)

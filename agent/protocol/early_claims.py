@@ -48,6 +48,8 @@ class EarlyClaims(Part):
         self._runs, self._queue, self._planning, self._claims = runs, queue, planning, claims
 
     def on_news(self, news: News) -> None:
+        """Watch for the end of running tasks that others wait for, so that what follows is claimed
+        ahead."""
         for task, _, now in news.moved:
             if self._is_followed(task, now):
                 self._wait_for_end(task)
@@ -70,7 +72,8 @@ class EarlyClaims(Part):
         core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, left_s - AHEAD_S), task)
 
     def end_is_near(self, task: TaskId) -> None:
-        """As far as is expected, or as its program has said since."""
+        """Claim what follows a run of this node, if that goes on here; when the program has said
+        meanwhile that its end is not near, wait on."""
         own = self._runs.mine.get(task)
         if own is None or own.stage is not Stage.RUNNING:
             return

@@ -43,6 +43,7 @@ class Election(Part):
         """The winner is given the time to say so before anybody calls another election."""
 
     def handlers(self) -> dict[type, Callable[..., None]]:
+        """Return which method handles which message or event."""
         return {
             WhoIsMaster: self._asked,
             StartNewMasterElection: self._called,
@@ -90,7 +91,8 @@ class Election(Part):
         self._candidacies[peer.node] = message
 
     def close(self) -> None:
-        """The window for candidacies is over; the winner says so."""
+        """End the window for candidacies; if this node has won, say so to everybody and be the
+        master."""
         core, candidacies = self.core, self._candidacies
         if not candidacies:
             return

@@ -39,6 +39,7 @@ class Healing(Part):
         self._changed_s = -1e9
 
     def handlers(self) -> dict[type, Callable[..., None]]:
+        """Return which method handles which message or event."""
         return {
             Heartbeat: self._heard,
             Digest: self._compare,
@@ -57,6 +58,8 @@ class Healing(Part):
             del self._asked[key]
 
     def on_tick(self) -> None:
+        """Compare tables again with peers that may have missed something or never finished, and
+        forget questions that nobody answered."""
         core = self.core
         if core.table.changes != self._changes:
             self._changes, self._changed_s = core.table.changes, core.now_s
@@ -133,7 +136,8 @@ class Healing(Part):
     def in_pieces(
         self, workflows: Iterable[WorkflowId], lives: list[TaskLife], prunings: list[Pruning]
     ) -> list[Records]:
-        """Records in bounded messages. A workflow comes with its lives, in one message."""
+        """Split records into messages of bounded size, at least one; a workflow comes with its
+        lives, in one message."""
         table, size = self.core.table, self.core.settings.records_per_message_max
         pieces = [
             Records(prunings=tuple(prunings[i : i + size])) for i in range(0, len(prunings), size)
@@ -155,7 +159,8 @@ class Healing(Part):
         return [piece for piece in pieces if piece != Records()] or [Records()]
 
     def take(self, peer: Peer, message: Records) -> None:
-        """Records came that were asked for."""
+        """Join records that a peer sent because they were asked for; comparisons that waited for
+        them are complete."""
         self.core.learn(peer.node, message.workflows, message.lives, message.prunings)
         waiting = [each for each in self.core.peers.values() if each.awaited]
         for key in _keys(message):

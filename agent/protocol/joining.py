@@ -62,7 +62,7 @@ class Joining(Part):
         self._join_if_ready()
 
     def start_over(self) -> None:
-        """This node slept so long that peers went on without it: it must join them again."""
+        """Join the peers anew: this node slept so long that they went on without it."""
         core = self.core
         core.joined = self._transferred = False
         self._donor, self._asked_s = "", core.now_s

@@ -88,6 +88,7 @@ class Liveness(Part):
         self.elected: Stamp = (0, 0)
 
     def handlers(self) -> dict[type, Callable[..., None]]:
+        """Return which method handles which message or event."""
         return {
             PeerLinked: self._linked,
             PeerUnlinked: self._unlinked,
@@ -105,7 +106,8 @@ class Liveness(Part):
     # -- questions -----------------------------------------------------------------------
 
     def alive(self, host: NodeId, incarnation: int) -> bool:
-        """Not down for me: this incarnation may be running what it says it runs."""
+        """Tell whether this incarnation of a host may still be running what it says it runs: it is
+        not down for this node, nor replaced by a later one."""
         core = self.core
         if host == core.me:
             return incarnation == core.incarnation
@@ -114,7 +116,7 @@ class Liveness(Part):
         return self.up(host)
 
     def up(self, host: NodeId) -> bool:
-        """The host, in whatever incarnation, is not down for me."""
+        """Tell whether the host, in whatever incarnation, is not down for this node."""
         core = self.core
         if host == core.me:
             return True
@@ -162,7 +164,8 @@ class Liveness(Part):
         self._changed_s = self.core.now_s
 
     def stir(self) -> None:
-        """Something goes on: words and looks are close together from the next tick on."""
+        """Note that something goes on: after calm, beats and looks are close together again from
+        the next tick on."""
         self._stirred_s = self.core.now_s
         if self.calm:
             self.calm = False
@@ -241,11 +244,9 @@ class Liveness(Part):
             self._changed()
 
     def raise_incarnation(self, incarnation: int) -> None:
-        """An earlier start of this host had a higher one: its disk was lost, its clock set back.
-
-        Everybody is told anew who this is. What ran under the old name is not believed alive any
-        more by anybody, so ``runs`` ends it.
-        """
+        """Take a higher incarnation, as an earlier start of this host had one: its disk was lost or
+        its clock set back. Everybody is told anew who this is. What ran under the old name is not
+        believed alive any more by anybody, so ``runs`` ends it."""
         core = self.core
         core.incarnation = incarnation
         core.save_identity()
@@ -261,6 +262,7 @@ class Liveness(Part):
     # -- heartbeats ----------------------------------------------------------------------
 
     def on_tick(self) -> None:
+        """Judge each peer by its silence, look for calm, and send the heartbeats that are due."""
         core = self.core
         own_beat_s = self._beat_s
         self.restful = True
@@ -288,7 +290,8 @@ class Liveness(Part):
 
     @property
     def ticks_per_beat(self) -> int:
-        """By the number of peers, so that a larger flock costs no more words, and by the calm."""
+        """How many ticks apart the heartbeats are: more with many peers, so that a larger flock
+        costs no more words, and most in calm."""
         if self.calm:
             return TICKS_PER_CALM_BEAT
         ticks = -(-len(self.core.peers) // PEERS_PER_TICK_MAX)
@@ -391,7 +394,7 @@ class Liveness(Part):
     # -- statuses ------------------------------------------------------------------------
 
     def tell_status(self) -> None:
-        """Tell everybody how this node is, if that changed. Its load alone goes with the beats."""
+        """Tell everybody how this node is, if that changed; its load alone goes with the beats."""
         core = self.core
         presence = core.presence
         status = Status(

@@ -12,7 +12,7 @@ from agent.protocol.records import Evicted, Failed, Life, NodeId, TaskSpec
 
 
 def misfit(spec: TaskSpec, capabilities: Capabilities) -> str:
-    """Why a node with these capabilities cannot run the task; empty when it can."""
+    """Return why a node with these capabilities cannot run the task; empty when it can."""
     needs = spec.requirements
     if spec.program not in capabilities.programs:
         if spec.published is None:
@@ -36,7 +36,8 @@ def misfit(spec: TaskSpec, capabilities: Capabilities) -> str:
 
 
 def failed_on(life: Life) -> list[NodeId]:
-    """Hosts on which the task has failed in its present generation."""
+    """Return the hosts on which the task has failed in its present generation, once for each
+    failure."""
     generation = effective_generation(life)
     return [
         run.host
@@ -46,7 +47,7 @@ def failed_on(life: Life) -> list[NodeId]:
 
 
 def evictions(life: Life, host: NodeId) -> int:
-    """How often the host gave the task back in its present generation."""
+    """Return how often the host gave the task back in its present generation."""
     generation = effective_generation(life)
     return sum(
         run.host == host and run.generation == generation and isinstance(run.phase, Evicted)

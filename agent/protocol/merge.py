@@ -26,7 +26,8 @@ _content = msgspec.msgpack.Encoder().encode
 
 
 def join_runs(mine: Run, theirs: Run) -> Run:
-    """The newer of two versions of one run."""
+    """Return the newer of two versions of one run; one that terminated is never replaced by one
+    that did not."""
     if mine is theirs:
         return mine
     my_rank = (isinstance(mine.phase, Terminated), mine.revision)
@@ -37,10 +38,8 @@ def join_runs(mine: Run, theirs: Run) -> Run:
 
 
 def join_lives(mine: Life, theirs: Life) -> Life:
-    """Union of the runs, of each the newer version; the maximum of everything else.
-
-    Returns ``mine`` itself when ``theirs`` adds nothing, so that callers can see it cheaply.
-    """
+    """Return the union of the runs, of each the newer version, and the maximum of everything else;
+    ``mine`` itself when ``theirs`` adds nothing, so that callers can see it cheaply."""
     runs = _join_run_sets(mine.runs, theirs.runs)
     generation = max(mine.generation, theirs.generation)
     floor = max(mine.floor, theirs.floor)
@@ -72,7 +71,8 @@ def _join_run_sets(mine: tuple[Run, ...], theirs: tuple[Run, ...]) -> tuple[Run,
 
 
 def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
-    """Wishes by their maximum; of two submissions under one name the earlier stands."""
+    """Return the workflow with the maximum of the wishes and, of two submissions under one name,
+    the earlier; ``mine`` itself when ``theirs`` adds nothing."""
     spec = _join_specs(mine.spec, theirs.spec)
     priority = join_priorities(mine.priority, theirs.priority)
     generation = max(mine.generation, theirs.generation)

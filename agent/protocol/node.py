@@ -118,11 +118,9 @@ class Node:
     def handle(
         self, event: Event, now: Instant, cause: str = "", *, more: bool = False
     ) -> list[Effect]:
-        """One event; what has to be done about it, in order.
-
-        With ``more`` another event follows at once, and the effects come with its own: many
-        messages that wait then lead to one plan, one record on disk and one word to each peer.
-        """
+        """Handle one event and return the effects that have to be carried out, in order. With
+        ``more`` another event follows at once, and the effects come with its own: many messages
+        that wait then lead to one plan, one record on disk and one word to each peer."""
         core = self._core
         core.set_now(now, cause or type(event).__name__)
         self._notice_sleep()

@@ -46,7 +46,8 @@ class Overtaking:
         """How many words wait for each peer that no other word to it may overtake."""
 
     def may(self, effect: Effect) -> bool:
-        """It is a word about claims, and nothing that has to come first waits for its peers."""
+        """Tell whether the effect may go ahead of the disk: it is a word about claims, says nothing
+        of a life, and nothing that has to come first waits for its peers."""
         return (
             isinstance(effect, Send)
             and isinstance(effect.message, CLAIM_WORDS)
@@ -61,7 +62,7 @@ class Overtaking:
                 self._first[peer] = self._first.get(peer, 0) + 1
 
     def free(self, effect: Effect) -> None:
-        """It waits no more."""
+        """Count a message that waited as sent, so that words to its peers may overtake again."""
         if isinstance(effect, Send) and not isinstance(effect.message, BEHIND):
             for peer in effect.peers:
                 left = self._first[peer] - 1

@@ -53,7 +53,8 @@ class OwnRun:
         return max(0, said_ms - int((now_s - self.left_said_s) * 1000))
 
     def nearly_done(self, now_s: float, limit_ms: int) -> bool:
-        """By its program's own word, and no longer than that word allows."""
+        """Tell whether the program says that it ends within ``limit_ms``, and is not overdue by
+        more than that."""
         if self.stage is not Stage.RUNNING or self.left_ms is None:
             return False
         overdue_ms = (now_s - self.left_said_s) * 1000 - self.left_ms
@@ -65,7 +66,8 @@ _decode_outputs = msgspec.msgpack.Decoder(tuple[Dataset, ...]).decode
 
 
 def unreadable(outputs: tuple[Dataset, ...]) -> str:
-    """What a program delivers becomes a record that every peer must be able to read."""
+    """Return why outputs that a program delivers cannot be a record that every peer reads; empty
+    when they can."""
     try:
         _decode_outputs(_encode(outputs))
     except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError) as error:

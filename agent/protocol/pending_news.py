@@ -39,7 +39,7 @@ class PendingNews:
         """Of runs in this node's row, and since when they lie here, the oldest first."""
 
     def add(self, news: News) -> None:
-        """To be told soon, and with it what was not told of the same tasks."""
+        """Keep news to be told soon, with what was held back of the same tasks."""
         for part in news.lives:
             _, before = self._row.pop(part.task, (0.0, ()))
             self._lives += (*before, part)
@@ -47,14 +47,15 @@ class PendingNews:
         self._prunings += news.prunings
 
     def add_in_row(self, lives: Iterable[TaskLife], now_s: float) -> None:
-        """To be told with the ends of these runs, or when they have lain for long."""
+        """Keep lives to be told with the ends of these runs, or when they have lain for long."""
         for part in lives:
             self._row.setdefault(part.task, (now_s, []))[1].append(part)
         if self._row and not self._timers.armed(TimerKind.ROW):
             self._timers.arm(TimerKind.ROW, now_s + self._settings.row_told_after_s)
 
     def no_longer_in_row(self, now_s: float) -> None:
-        """What has lain for long is told soon; what came a moment later goes with it."""
+        """Move what has lain in the row for long to what is told soon; what came a moment later
+        goes with it."""
         old_s = now_s - self._settings.row_told_after_s / 2
         old = list(takewhile(lambda task: self._row[task][0] <= old_s, self._row))
         for task in old:
@@ -67,7 +68,7 @@ class PendingNews:
         self._can_wait = False
 
     def is_due(self, now_s: float) -> bool:
-        """Whether it is to be told now; else a timer says when."""
+        """Tell whether peers must be told now; if not, set a timer for when."""
         if not (self._can_wait and self._lives):
             return True
         if self.kept_back and not self._timers.armed(TimerKind.TELL, ENDS):
@@ -77,7 +78,8 @@ class PendingNews:
         return False
 
     def take(self, cause: str) -> State | None:
-        """All of it in one message, if there is anything."""
+        """Return everything that is to be told as one message and clear it; None when there is
+        nothing."""
         self._can_wait = True
         self.kept_back.clear()
         if not (self._lives or self._workflows or self._prunings):

@@ -57,7 +57,8 @@ class Planning(Part):
         self._settled = False
 
     def plan(self) -> None:
-        """Lay the plan anew and go for what it gives this node."""
+        """Plan who takes which claimable task, and claim those that fall to this node; do nothing
+        before it has joined or while it cannot run tasks."""
         core = self.core
         if not core.joined or not core.able:
             return
@@ -213,7 +214,8 @@ class Planning(Part):
         return seats
 
     def goes_on_here(self, following: TaskId) -> bool:
-        """When a run of this node has ended, nobody will have more room for what follows it."""
+        """Tell whether nobody will have more room than this node for the task that follows, once a
+        run of this node has ended."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
         mine = self._own_seats()
@@ -256,7 +258,7 @@ class Planning(Part):
         return not self._obstacle(spec.task)
 
     def interactive_waits(self) -> bool:
-        """An interactive task lies there that this node could run now."""
+        """Tell whether an interactive task waits that this node could run now."""
         core = self.core
         if not core.joined or not core.able:
             return False
@@ -295,7 +297,8 @@ class Planning(Part):
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
     def look_for_overdue(self) -> None:
-        """Deal out without a node what it left lying although it was planned to take it."""
+        """Plan without a node for the tasks that it left lying although they were planned for
+        it."""
         core = self.core
         for left, wait_s in ((self._planned, core.settings.overdue_s), (self._drawn, LOT_S)):
             for task, (node, since_s) in left.items():
@@ -306,6 +309,7 @@ class Planning(Part):
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
     def on_news(self, news: News) -> None:
+        """Forget the plans for tasks that somebody owns now, that have ended or were removed."""
         for task, _, now in news.moved:
             if now.owner is not None or now.outcome is not None:
                 self._forget(task)

@@ -27,6 +27,8 @@ class Prunings(Part):
         self._finished_s: dict[WorkflowId, float] = {}
 
     def on_tick(self) -> None:
+        """Forget what was pruned long ago and, as the master, prune finished workflows; do nothing
+        until it is time to look again."""
         core = self.core
         if core.now_s - self._looked_s < min(PERIOD_S, core.settings.retention_ms / 1000):
             return

@@ -57,7 +57,8 @@ class Queue(Part):
         self.left_s: dict[TaskId, tuple[float, float]] = {}
 
     def in_order(self) -> Iterator[TaskId]:
-        """Claimable tasks, those wanted first in front."""
+        """Yield the claimable tasks, those wanted first in front. With much work the order may be a
+        while old; the policy is asked anew when it is too old."""
         unfinished = sum(len(tasks) for tasks in self.core.table.unfinished.values())
         stale_s = unfinished * STALE_S_PER_TASK if unfinished > FRESH_TASKS else 0.0
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
@@ -78,9 +79,10 @@ class Queue(Part):
     def after(
         self, ending: Iterable[TaskId], within_s: float, held: frozenset[TaskId] = NOTHING
     ) -> list[TaskId]:
-        """What has a place when these and all that end within this time have ended, first in front:
-        who looked at one end alone would leave to others what nobody takes. ``held``: claims of this
-        node that are looked at as if they were not."""
+        """Return what has a place when these tasks and all that end within this time have ended,
+        first in front: who looked at one end alone would leave to others what nobody takes. Empty
+        with too much unfinished work. ``held``: claims of this node that are looked at as if they
+        were not."""
         table = self.core.table
         if sum(len(tasks) for tasks in table.unfinished.values()) > FRESH_TASKS:
             return []
@@ -96,6 +98,8 @@ class Queue(Part):
         return open_to_all and not self._claimed(task)
 
     def on_news(self, news: News) -> None:
+        """Keep the queue in line with the news: add tasks that became ready, note when others
+        began, and ask the policy anew when a workflow changed."""
         for task, _, now in news.moved:
             if now.state is TaskState.READY:
                 self._added[task] = None

@@ -55,7 +55,7 @@ class DerivedState(Struct, frozen=True):
 
     @property
     def mixed_inputs(self) -> bool:
-        """The outcome was computed from outputs that are not the ones that count now."""
+        """Whether the outcome was computed from outputs that are not the ones that count now."""
         return (
             self.outcome is not None
             and self.inputs is not None
@@ -79,7 +79,8 @@ def effective_generation(life: Life) -> int:
 
 
 def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int) -> DerivedState:
-    """The rules of this module's head, in their order."""
+    """Derive state, outcome and owner of a task from its records, by the rules of this module's
+    head, in their order."""
     inputs, blocked = _given_inputs(spec, reading_of)
     outcome = _outcome(life, inputs)
     if outcome is not None:

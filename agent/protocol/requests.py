@@ -75,6 +75,7 @@ class Requests(Part):
         self._repeated_s = 0.0
 
     def handlers(self) -> dict[type, Callable[..., None]]:
+        """Return which method handles which message or event."""
         return {
             Submit: self._guarded(self._submit),
             Cancel: self._guarded(self._cancel),
@@ -176,7 +177,8 @@ class Requests(Part):
             self._answer_submission(workflow)
 
     def refuse_unsaved(self, dropped: Iterable[object]) -> list[WorkflowId]:
-        """What the disk refused before anybody was told of it has not happened."""
+        """Undo submissions that the disk refused before anybody was told of them, and answer their
+        clients with a refusal; return these workflows."""
         told: dict[WorkflowId | RequestId, None] = {}
         for effect in dropped:
             if isinstance(effect, Send) and isinstance(effect.message, Enqueue):
@@ -200,7 +202,8 @@ class Requests(Part):
         return refused
 
     def vouches(self, effect: object, refused: list[WorkflowId]) -> bool:
-        """The effect says that something is on this disk, which it is not."""
+        """Tell whether the effect says that something is on this disk which, with these workflows
+        refused, it is not."""
         if isinstance(effect, Answer):
             return effect.verdict in (Verdict.ACCEPTED, Verdict.ALREADY_KNOWN)
         if not isinstance(effect, Send):
@@ -265,6 +268,8 @@ class Requests(Part):
         self._look_at_cancelling()
 
     def on_tick(self) -> None:
+        """Look after tasks that are being cancelled, and ask peers again for receipts that clients
+        wait for."""
         self._look_at_cancelling()
         core = self.core
         if self._receipts and core.now_s - self._repeated_s >= RECEIPT_REPEAT_S:

@@ -146,7 +146,7 @@ class Runs(Part):
         return sum(own.stage is not Stage.COPYING for own in self.mine.values())
 
     def begin(self, task: TaskId, run: Run) -> None:
-        """The claim is won and recorded: bring the inputs, then start."""
+        """Take on a run whose claim is won and recorded: fetch its inputs, then queue it."""
         spec = self.core.table.specs[task]
         own = self.mine[task] = OwnRun(task, spec, run, Stage.QUEUED)
         own.needs = tuple(self._datasets.needed(spec))
@@ -270,7 +270,8 @@ class Runs(Part):
     # -- what should run, and what does --------------------------------------------------
 
     def reconcile(self) -> None:
-        """Bring what runs here in line with the table and the owner's presence."""
+        """Bring the runs of this node in line with the table and the owner's presence; when
+        stopping, go once none is left."""
         core, owned = self.core, self.core.table.owned
         undisturbed = not (core.stopping or core.presence.owner_present)
         for own in list(self.mine.values()):
@@ -371,7 +372,8 @@ class Runs(Part):
         return all(own.stage in resting for own in self.mine.values())
 
     def start_queued(self, interactive_waits: Callable[[], bool]) -> None:
-        """Fill free slots. A low task does not start while an interactive one could."""
+        """Start queued runs in free slots, interactive ones first; a low task does not start while
+        an interactive one could."""
         core = self.core
         free = core.slots - sum(own.stage in ON_THE_MACHINE for own in self.mine.values())
         if free <= 0 or core.stopping:
@@ -448,6 +450,8 @@ class Runs(Part):
     # -- progress ------------------------------------------------------------------------
 
     def on_tick(self) -> None:
+        """Let tasks that were given back be taken again when their rest is over, and tell everybody
+        the progress of runs that is due."""
         core = self.core
         for task in [task for task, until_s in self.resting.items() if until_s <= core.now_s]:
             del self.resting[task]

@@ -13,7 +13,7 @@ STAMP_SANE_MAX = 2**61
 
 
 def sane_life(life: Life) -> bool:
-    """All counters of the life leave room above them."""
+    """Tell whether all counters of the life leave room above them."""
     if max(life.generation, life.floor, life.cancel) > COUNTER_SANE_MAX:
         return False
     return all(

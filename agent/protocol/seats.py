@@ -110,7 +110,7 @@ class SeatPlan:
         return (spec.program, published, spec.requirements, self.short(spec), home)
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
-        """Seats that the task may be dealt to once they are free, by node."""
+        """Return the seats that the task may be dealt to once they are free, by node."""
         kind = self.kind(spec)
         found = self._fitting.get(kind)
         if found is None:
@@ -125,7 +125,7 @@ class SeatPlan:
         return found
 
     def free(self, spec: TaskSpec) -> Iterable[Seats]:
-        """Those that could take it now, the ones to be asked first in front."""
+        """Return the seats that could take the task now, the ones to be asked first in front."""
         room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
         if len(room) < 2:
             return room
@@ -133,14 +133,16 @@ class SeatPlan:
         return sorted(room, key=lambda each: (*each.level, each.node not in makers, each.node))
 
     def drawn(self, spec: TaskSpec) -> Seats | None:
-        """Whose a short task is, room or not; None when nobody can take it."""
+        """Return the seats for which a short task is drawn by its id, room or not; None when nobody
+        can take it."""
         candidates = self._candidates(spec)
         if not candidates:
             return None
         return candidates[crc32(spec.task.encode()) % len(candidates)]
 
     def home(self, spec: TaskSpec) -> Seats | None:
-        """Where an interactive task was submitted: it runs there at once, owner or not."""
+        """Return the seats where an interactive task was submitted, as it runs there at once, owner
+        or not; None for other tasks and where that node cannot run it."""
         if not self._core.table.interactive(spec.task):
             return None
         node = self._core.table.home(spec.task)
@@ -154,7 +156,8 @@ class SeatPlan:
         return any(self.has_room(each, spec) for each in self.fitting(spec))
 
     def has_room(self, seats: Seats, spec: TaskSpec) -> bool:
-        """Interactive work overtakes what is only queued; short tasks queue up in a row."""
+        """Tell whether the seats have room for the task: interactive work overtakes what is only
+        queued, short tasks queue up in a row."""
         if self._core.table.interactive(spec.task):
             return seats.active < seats.slots
         if seats.open:

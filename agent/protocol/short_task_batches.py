@@ -33,7 +33,7 @@ class ShortTaskBatches(Part):
         self._first_since_s = 0.0
 
     def slots(self) -> int:
-        """Those that a row may wait for: what is long keeps the others."""
+        """Return how many slots short tasks may wait for: those that no long task occupies."""
         short_ms = self.core.settings.short_task_ms
         return self.core.slots - sum(
             own.stage in ON_THE_MACHINE and own.spec.expected_ms >= short_ms
@@ -41,7 +41,8 @@ class ShortTaskBatches(Part):
         )
 
     def filled(self, tasks: int) -> None:
-        """Tasks were claimed. After a row that stood still, single ones show that it may grow."""
+        """Adapt how long a row may be to how fast it emptied, as these many tasks were claimed.
+        After a row that stood still, single ones show that it may grow."""
         if tasks < 2 and self.in_a_row_max >= SHORT_TASKS_PER_SLOT_FIRST:
             return
         now_s = self.core.now_s
@@ -52,6 +53,8 @@ class ShortTaskBatches(Part):
         self._filled_s = now_s
 
     def on_tick(self) -> None:
+        """Give the waiting short tasks back when the first has not begun for too long, and claim
+        single ones from then on."""
         waiting = [own.task for own in self._runs.mine.values() if own.stage is Stage.QUEUED]
         first = waiting[0] if waiting else ""
         if first != self._first:

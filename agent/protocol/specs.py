@@ -15,7 +15,8 @@ def producers_of(spec: TaskSpec) -> list[TaskId]:
 
 
 def contradiction(specs: Iterable[TaskSpec]) -> str:
-    """Why these cannot be the tasks of one workflow; empty when they can."""
+    """Return why these cannot be the tasks of one workflow (an id twice, a circle); empty when they
+    can."""
     by_id: dict[TaskId, TaskSpec] = {}
     for spec in specs:
         if spec.task in by_id:

@@ -132,7 +132,7 @@ class Table:
         return self.workflows[self.workflow_of[task]].spec.host
 
     def closure(self, tasks: Iterable[TaskId]) -> list[TaskId]:
-        """The tasks and all that depends on them, each once, nearest first."""
+        """Return the tasks and all that depends on them, each once, nearest first."""
         found: dict[TaskId, None] = dict.fromkeys(tasks)
         queue = list(found)
         for task in queue:
@@ -153,7 +153,7 @@ class Table:
         lives: Iterable[TaskLife] = (),
         prunings: Iterable[Pruning] = (),
     ) -> News:
-        """Take in parts of records; say what was new."""
+        """Join records into the table and return what was new."""
         news = News()
         dirty: dict[TaskId, None] = {}
         for pruning in prunings:
@@ -174,7 +174,8 @@ class Table:
         self.changes += 1
 
     def withdraw(self, workflow: WorkflowId) -> News:
-        """A workflow that could not be kept on disk, and was never told to anybody."""
+        """Forget a workflow that could not be kept on disk and was never told to anybody; return
+        what changed."""
         news = News()
         dirty: dict[TaskId, None] = {}
         self._forget(workflow, news, dirty)

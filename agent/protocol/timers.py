@@ -51,7 +51,7 @@ class Timers:
         """The earliest deadline."""
 
     def arm(self, kind: TimerKind, deadline_s: float, subject: TaskId = "") -> None:
-        """Set or move a timer."""
+        """Set a timer, or move it if it is set already."""
         name = (kind, subject)
         moved = self._deadlines.get(name)
         self._deadlines[name] = deadline_s

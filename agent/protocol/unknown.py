@@ -41,6 +41,7 @@ class Unknown(Part):
         self._waiting: dict[TaskId, dict[NodeId, None]] = {}
 
     def handlers(self) -> dict[type, Callable[..., None]]:
+        """Return which method handles which message or event."""
         return {
             GetTask: self._asked_as_master,
             DoYouKnow: self._asked_as_peer,
@@ -53,7 +54,8 @@ class Unknown(Part):
         self.ask(news.unknown_tasks)
 
     def ask(self, tasks: Iterable[TaskId]) -> None:
-        """Somebody spoke of these tasks; find out what they are."""
+        """Find out what these tasks are, of which somebody spoke; those asked about already are
+        skipped."""
         core = self.core
         for task in tasks:
             if task in self._questions or task in self._heard or len(self._heard) >= HEARD_MAX:
@@ -85,7 +87,8 @@ class Unknown(Part):
         )
 
     def due(self, task: TaskId) -> None:
-        """The master did not answer in time, or it is this node's turn to answer others."""
+        """Handle the timer of a question: answer the peers that wait for it, and ask everybody when
+        the master did not answer in time; drop the question when that was in vain."""
         core = self.core
         if task == NEXT_QUESTION:
             self._ask_next()

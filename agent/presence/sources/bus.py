@@ -36,7 +36,8 @@ class Bus:
         self._connection: DBusConnection | None = None
 
     def ask(self, question: DBusAddress, method: str, signature: str = "", *body: object) -> Any:
-        """The arguments of the answer; raises ``BusError``."""
+        """Call a method over the bus and return the arguments of its answer; raise ``BusError``
+        when nobody answers in time or it is refused."""
         message = new_method_call(question, method, signature or None, body)
         message.header.flags |= MessageFlag.no_auto_start
         try:

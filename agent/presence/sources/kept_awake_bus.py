@@ -41,6 +41,8 @@ class BusKeptAwake:
         return cls(bus, "KDE")
 
     def read(self) -> Reading[str]:
+        """Return why the screen is kept on, empty when it is not; unseen when the desktop does not
+        answer."""
         gnome = self._desktop == "GNOME"
         question, method = (GNOME, "IsInhibited") if gnome else (KDE, "HasInhibition")
         try:

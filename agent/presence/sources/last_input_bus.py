@@ -35,6 +35,7 @@ class MutterLastInput:
         self._bus, self._clock = bus, clock
 
     def read(self) -> Reading[LastInput]:
+        """Return when there was input last, as GNOME tells it; unseen when it does not answer."""
         try:
             quiet_ms = int(self._bus.ask(MUTTER, "GetIdletime")[0])
         except BusError as error:
@@ -54,6 +55,8 @@ class SaverLastInput:
         self._a_second: float | None = None
 
     def read(self) -> Reading[LastInput]:
+        """Return when there was input last, as the screen saver tells it; unseen when it does not
+        answer."""
         try:
             told = int(self._bus.ask(SAVER, "GetSessionIdleTime")[0])
         except BusError as error:

@@ -17,6 +17,8 @@ class WindowsLastInput:
         self._calls, self._clock = calls, clock
 
     def read(self) -> Reading[LastInput]:
+        """Return when there was input last and where the pointer is; unseen to a service, or when
+        Windows does not tell."""
         try:
             if self._calls.own_session() == SERVICES_SESSION:
                 return Unseen(

@@ -21,6 +21,7 @@ class LinuxMains:
         self._supplies = supplies
 
     def read(self) -> Reading[bool]:
+        """Return whether the machine is on mains; it is when it has no battery of its own."""
         try:
             found = [_supply(path) for path in sorted(self._supplies.iterdir())]
         except FileNotFoundError:

@@ -15,6 +15,7 @@ class WindowsMains:
         self._calls = calls
 
     def read(self) -> Reading[bool]:
+        """Return whether the machine is on mains; unseen when Windows does not tell."""
         try:
             status = self._calls.line_status()
         except OSError as error:

@@ -9,7 +9,7 @@ from agent.presence.looking import Sources
 
 
 def native_sources(clock: Callable[[], float]) -> Sources:
-    """Nothing is opened before it is read."""
+    """Return the sources of presence for this system; nothing is opened before it is read."""
     if sys.platform == "win32":
         from agent.presence.sources.native_windows import windows_sources
 

@@ -36,7 +36,7 @@ NO_SCREEN = (
 def linux_sources(
     clock: Callable[[], float], environment: Mapping[str, str] = os.environ
 ) -> Sources:
-    """Each with what it needs."""
+    """Return the sources of presence that suit the session that the environment tells of."""
     session, system = Bus("SESSION"), Bus("SYSTEM")
     screen = X11Screen(environment)
     last_input, full_screen = _of_session(clock, environment, screen, session)

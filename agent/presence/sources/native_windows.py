@@ -28,7 +28,7 @@ if sys.platform == "win32":
 
 
 def sources_of(calls: WindowsCalls, clock: Callable[[], float]) -> Sources:
-    """With calls of whatever kind."""
+    """Return the sources of presence on Windows, over real or other calls."""
     programs = ExclusivePrograms(calls.process_names, own_processes)
     return Sources(
         screen_input=WindowsLastInput(calls, clock),

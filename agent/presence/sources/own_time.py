@@ -20,7 +20,8 @@ class CountedOwnTime:
         self._ended_s = 0.0
 
     def read(self) -> float:
-        """All of it so far, in seconds."""
+        """Return what this process and those below it have used of the processor so far, in
+        seconds."""
         below: list[psutil.Process] = []
         with suppress(psutil.Error):
             below = self._me.children(recursive=True)

@@ -36,7 +36,7 @@ class LinuxOwnTime:
         return sum(self._used_s(each) for each in [self._me, *self.descendants()])
 
     def descendants(self) -> list[int]:
-        """All below it."""
+        """Return the processes below this one, parents before children, up to about a limit."""
         found = self._children(self._me)
         for each in found:  # it grows while it is read
             if len(found) > DESCENDANTS_MAX:

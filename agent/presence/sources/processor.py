@@ -34,6 +34,8 @@ class Processor:
         """When, and what others had used by then."""
 
     def read(self) -> Reading[float]:
+        """Return how much of the processor others used in the last seconds, in percent; unseen
+        until it was measured for long enough."""
         now_s = self._clock()
         if self._samples and now_s - self._samples[-1][0] > 3 * WINDOW_S:
             self._samples.clear()  # it was not looked for, or this machine slept

@@ -29,6 +29,8 @@ class ExclusivePrograms:
         self._watched = names
 
     def read(self) -> Reading[tuple[str, ...]]:
+        """Return which of the exclusive programs run, without those that this node has started;
+        unseen when processes cannot be listed."""
         wanted = {plain(each): each for each in self._watched}
         if not wanted:
             return Seen(())
@@ -53,7 +55,7 @@ def plain(name: str) -> str:
 
 
 def own_processes() -> frozenset[int]:
-    """All that this process has started."""
+    """Return the ids of all processes below this one; empty when they cannot be told."""
     import psutil
 
     try:

@@ -16,7 +16,7 @@ NAME_BYTES_MAX = 64
 
 
 def linux_names(processes: Path = PROCESSES) -> Iterator[tuple[int, str]]:
-    """Number and name of each; raises ``OSError`` where there is no such file system."""
+    """Yield id and name of each process; raise ``OSError`` where there is no such file system."""
     for number in os.listdir(processes):  # noqa: PTH208 - paths would cost more than the reading
         if number.isdigit():
             with suppress(OSError):

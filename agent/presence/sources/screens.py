@@ -20,6 +20,7 @@ class Screens:
         self._sessions, self._savers = sessions, tuple(savers)
 
     def read(self) -> Reading[Sessions]:
+        """Return who is at the screens; locked as well when a screen saver says so."""
         reading = self._sessions.read()
         if isinstance(reading, Seen) and (reading.value.locked or reading.value.nobody):
             return reading

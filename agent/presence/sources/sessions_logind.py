@@ -48,6 +48,7 @@ class LogindSessions:
         self._user_id = os.getuid() if user_id is None else user_id
 
     def read(self) -> Reading[Sessions]:
+        """Return who is at the screens, as logind tells it; unseen when it does not answer."""
         try:
             listed = self._bus.ask(MANAGER, "ListSessions")[0]
             logins = [
@@ -75,7 +76,8 @@ class LogindSessions:
 
 
 def sessions_of(logins: Iterable[Login], user_id: int) -> Sessions:
-    """What the logins mean for whoever runs the agent."""
+    """Return what the logins mean for the user who runs the agent: whether its screen is locked,
+    whether nobody is logged in, and who else uses the machine."""
     logins = list(logins)
     own = [each for each in logins if each.user_id == user_id]
     others = {

@@ -19,6 +19,8 @@ class WindowsSessions:
         self._calls = calls
 
     def read(self) -> Reading[Sessions]:
+        """Return who is at the machine and whether the own screen is locked; unseen when Windows
+        does not tell."""
         try:
             own, sessions = self._calls.own_session(), self._calls.sessions()
         except OSError as error:

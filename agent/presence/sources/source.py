@@ -44,6 +44,8 @@ class FirstThatSees(Generic[T]):
         self._tried_s = float("-inf")
 
     def read(self) -> Reading[T]:
+        """Return the reading of the best source that sees; another one is tried when it does not,
+        and better ones now and then."""
         now_s = self._clock()
         if self._chosen and now_s - self._tried_s >= TRY_BETTER_EVERY_S:
             return self._choose(now_s)

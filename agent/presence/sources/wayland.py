@@ -43,7 +43,8 @@ class WaylandIdle:
         """The same of those that a program can hold back; empty where they are the same."""
 
     def look(self) -> str:
-        """Hear what was told; why that cannot be, or nothing."""
+        """Take in what the compositor has told; return why that cannot be, empty when it can. The
+        connection is closed on failure."""
         try:
             self._hear()
         except WaylandError as error:
@@ -60,7 +61,8 @@ class WaylandIdle:
         return max(now_s if since_s is None else since_s for since_s in self._input.values())
 
     def kept_awake(self) -> bool:
-        """Nobody touches the machine, and yet it does not become idle."""
+        """Tell whether nobody touches the machine and yet it does not become idle, because a
+        program keeps it awake."""
         if not self._awake or None in self._input.values():
             return False
         quiet_s = self._clock() - self.last_input_s()

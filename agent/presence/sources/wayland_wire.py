@@ -60,7 +60,8 @@ class WaylandConnection:
 
     @classmethod
     def connect(cls, environment: Mapping[str, str] = os.environ) -> WaylandConnection:
-        """Raises ``OSError``."""
+        """Connect to the session's compositor and learn what it offers; raise ``OSError`` when
+        there is none."""
         connection = cls(_open(socket_path(environment)))
         try:
             connection._list_globals()
@@ -79,7 +80,7 @@ class WaylandConnection:
         return [each for each in self.globals.values() if each.interface == interface]
 
     def bind(self, wanted: Global, version: int) -> int:
-        """Have an object for a global; its id."""
+        """Have an object made for a global of the compositor and return its id."""
         new = self.new_id()
         text = _text(wanted.interface)
         self.send(REGISTRY, BIND, struct.pack("=I", wanted.name) + text + _numbers(version, new))
@@ -162,7 +163,7 @@ class WaylandConnection:
 
 
 def socket_path(environment: Mapping[str, str]) -> Path:
-    """Where the compositor listens; raises ``WaylandError``."""
+    """Return where the compositor listens; raise ``WaylandError`` outside a graphical session."""
     name = environment.get("WAYLAND_DISPLAY", "")
     folder = environment.get("XDG_RUNTIME_DIR", "")
     if not name or not (folder or name.startswith("/")):

@@ -25,7 +25,8 @@ class X11Screen:
         self._connection: XConnection | None = None
 
     def see(self, ask: Callable[[XConnection], T]) -> Reading[T]:
-        """What an asking function finds, or why nothing can be found."""
+        """Return what ``ask`` finds on the connection, opened if need be; unseen with the reason
+        when it cannot. A connection that fails is closed."""
         if self._environment.get("WAYLAND_DISPLAY"):
             return Unseen("X11 sees only part of what happens in a Wayland session")
         try:

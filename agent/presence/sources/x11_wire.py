@@ -50,7 +50,7 @@ class XReply:
 
 
 def display_number(display: str) -> int:
-    """Of a display on this machine; raises ``XError`` for any other."""
+    """Return the number of a display on this machine; raise ``XError`` for any other."""
     if not display:
         raise XError(NO_SESSION)
     found = _DISPLAY.match(display)
@@ -73,7 +73,7 @@ class XConnection:
 
     @classmethod
     def connect(cls, environment: Mapping[str, str] = os.environ) -> XConnection:
-        """Raises ``OSError``."""
+        """Connect to the session's X server; raise ``OSError`` when there is none or it refuses."""
         number = display_number(environment.get("DISPLAY", ""))
         connection = cls(_open(number))
         try:
@@ -88,7 +88,8 @@ class XConnection:
         self._socket.close()
 
     def ask(self, opcode: int, detail: int, body: bytes) -> XReply:
-        """One request and its answer; raises ``OSError``."""
+        """Send one request and return its answer; raise ``OSError`` when the server refuses or is
+        gone."""
         body += bytes(-len(body) % 4)
         self._socket.sendall(struct.pack("=BBH", opcode, detail, 1 + len(body) // 4) + body)
         self._sequence = (self._sequence + 1) % 65_536
@@ -101,7 +102,7 @@ class XConnection:
             return reply
 
     def extension(self, name: str) -> int:
-        """The opcode of an extension; raises ``XError`` where it is missing."""
+        """Return the opcode of an extension; raise ``XError`` where it is missing."""
         if name not in self._extensions:
             text = name.encode()
             reply = self.ask(QUERY_EXTENSION, 0, struct.pack("=HH", len(text), 0) + text)
@@ -111,7 +112,7 @@ class XConnection:
         return self._extensions[name]
 
     def atom(self, name: str) -> int:
-        """The number of a name."""
+        """Return the number by which the server knows a name."""
         if name not in self._atoms:
             text = name.encode()
             reply = self.ask(INTERN_ATOM, 0, struct.pack("=HH", len(text), 0) + text)
@@ -119,7 +120,7 @@ class XConnection:
         return self._atoms[name]
 
     def numbers(self, window: int, name: str) -> tuple[int, ...]:
-        """A property of a window that is a list of numbers; empty where it has none."""
+        """Return a property of a window that is a list of numbers; empty where it has none."""
         asked = struct.pack("=IIIII", window, self.atom(name), 0, 0, PROPERTY_LONGS_MAX)
         reply = self.ask(GET_PROPERTY, 0, asked)
         count = struct.unpack_from("=I", reply.head, 16)[0]
@@ -128,7 +129,7 @@ class XConnection:
         return struct.unpack_from(f"={count}I", reply.extra)
 
     def text(self, window: int, name: str) -> str:
-        """A property of a window that is a text; empty where it has none."""
+        """Return a property of a window that is a text; empty where it has none."""
         asked = struct.pack("=IIIII", window, self.atom(name), 0, 0, PROPERTY_LONGS_MAX)
         reply = self.ask(GET_PROPERTY, 0, asked)
         count = struct.unpack_from("=I", reply.head, 16)[0]
@@ -216,7 +217,8 @@ def _cookie(number: int, environment: Mapping[str, str]) -> bytes:
 
 
 def cookie_for(entries: bytes, number: int, host: str) -> bytes:
-    """The cookie of a local display in an authority file."""
+    """Return the cookie of a local display in the content of an authority file, that of this host
+    first; empty when there is none."""
     found = b""
     while entries:
         try:

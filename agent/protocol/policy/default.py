@@ -55,7 +55,7 @@ class LookAhead:
     """The first m workflows in strict order, the others evenly, m by looking ahead."""
 
     def order(self, flock: FlockView) -> list[str]:
-        """Name every ready task once, the one to start first in front."""
+        """Return every ready task once, the one to start first in front."""
         workflows = ranked(flock)
         if not _is_a_choice(flock):
             return strict_order(workflows)

@@ -14,7 +14,7 @@ class FirstCome:
     """By priority, then by how long a task has been ready, then by submission."""
 
     def order(self, flock: FlockView) -> list[str]:
-        """Name every ready task once, the one to start first in front."""
+        """Return every ready task once, the one to start first in front."""
         queue = [
             (
                 -min(workflow.priority, INTERACTIVE_PRIORITY),

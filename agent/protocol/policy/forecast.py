@@ -45,7 +45,7 @@ class Outlook:
 
 
 def lay_out(workflows: list[WorkflowView]) -> Work:
-    """Turn workflows, given in rank order, into numbers."""
+    """Turn workflows, given in rank order, into the numbers that a forecast plays through."""
     tasks = [task for workflow in workflows for task in workflow.tasks]
     numbered = list(enumerate(tasks))
     lengths_s = [believed_s(task.length_s) for task in tasks]
@@ -66,7 +66,8 @@ def lay_out(workflows: list[WorkflowView]) -> Work:
 def forecast(
     work: Work, order: list[int], slots: int, ending: int = 0, give_up_s: float = inf
 ) -> Outlook | None:
-    """Play `order` through; None once the ends of `ending` workflows must exceed `give_up_s`."""
+    """Play an order of tasks through and return when workflows end; None once the ends of
+    ``ending`` workflows must exceed ``give_up_s``."""
     place_of = [0] * len(order)
     for place, task in enumerate(order):
         place_of[task] = place

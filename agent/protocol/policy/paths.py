@@ -22,7 +22,8 @@ def believed_s(length_s: float) -> float:
 
 
 def remaining_paths_s(workflow: WorkflowView) -> list[float]:
-    """For each task the length of the longest path from its start to the end of its workflow."""
+    """Return for each task the length of the longest path from its start to the end of its
+    workflow."""
     paths_s = [believed_s(task.length_s) for task in workflow.tasks]
     if len(paths_s) == 1:
         return paths_s

@@ -27,7 +27,8 @@ AGEING_STEP_S: Final = 600.0
 
 
 def level(workflow: WorkflowView) -> int:
-    """The priority with what waiting has added to it."""
+    """Return the workflow's priority with what waiting has added to it; interactive stays as it
+    is."""
     if workflow.priority >= INTERACTIVE_PRIORITY:
         return INTERACTIVE_PRIORITY
     if not workflow.age_s >= AGEING_STEP_S:
@@ -37,7 +38,7 @@ def level(workflow: WorkflowView) -> int:
 
 
 def ranked(flock: FlockView) -> list[WorkflowView]:
-    """The workflows in the order in which they are entitled to be served."""
+    """Return the workflows in the order in which they are entitled to be served."""
     levels: dict[int, list[WorkflowView]] = {}
     for workflow in flock.workflows:
         levels.setdefault(level(workflow), []).append(workflow)
@@ -46,7 +47,8 @@ def ranked(flock: FlockView) -> list[WorkflowView]:
 
 
 def bands(workflows: list[WorkflowView]) -> list[int]:
-    """For each workflow, given in rank order, the number of its band; band 0 is served first."""
+    """Return for each workflow, given in rank order, the number of its band; band 0 is served
+    first."""
     numbers: list[int] = []
     band, head = -1, None
     for workflow in workflows:

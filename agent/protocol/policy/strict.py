@@ -21,7 +21,8 @@ class Strict:
 
 
 def strict_order(workflows: list[WorkflowView]) -> list[str]:
-    """The ready tasks of workflows that are given in rank order."""
+    """Return the ready tasks of workflows that are given in rank order: workflow by workflow, the
+    longest remaining path first."""
     names: list[str] = []
     for workflow in workflows:
         ready = [i for i, task in enumerate(workflow.tasks) if task.state is Stage.READY]
