@@ -12,7 +12,9 @@ NO_AGENT = "no agent runs here: start one with `wingbeat agent`"
 
 
 def read_control_file(home: Home | None = None) -> ControlFile:
-    """Of this home (default: this user's). Raises ``NoAgentError`` where no agent runs."""
+    """Return where the agent of this home (default: this user's) listens, and its token. Raises
+    ``NoAgentError`` where none runs or the file cannot be read, ``NotUnderstoodError`` where
+    another version wrote it."""
     home = home or Home.of()
     path = home.data / CONTROL_FILE
     try:

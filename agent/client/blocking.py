@@ -41,7 +41,8 @@ class BlockingClient:
     def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
     ) -> Generator[Event, None, None]:
-        """As ``Client.events``; to be closed or exhausted before the next call."""
+        """Yield events as ``Client.events`` does; to be closed or exhausted before the next
+        call."""
         events = self._client.events(after, patience_s)
         try:
             while (event := self._runner.run(_next(events))) is not None:

@@ -44,17 +44,17 @@ class Client:
 
     @classmethod
     async def connect(cls, home: Home | None = None, name: str = "client", node: str = "") -> Self:
-        """A client of the agent of this home (default: this user's). ``name`` is for its log.
-
-        With ``node``, of another member of the flock, by way of that agent. Raises
-        ``NoAgentError`` when none runs.
-        """
+        """Connect to the agent of this home (default: this user's), or with ``node`` to another
+        member by way of it; ``name`` is for the agent's log. Raises ``ClientError``, of which
+        ``NoAgentError`` means that none runs."""
         client = cls(home or Home.of(), name, node)
         await client._linked()
         return client
 
     async def call(self, method: Method[P, R], params: P) -> R:
-        """Ask, and wait for the answer. Raises ``RequestError`` when the agent refuses."""
+        """Ask, and wait for the answer. Raises ``RequestError`` when the agent refuses,
+        ``DisconnectedError`` when the connection was lost and asking twice could do harm, else
+        another ``ClientError``."""
         link = await self._linked()
         try:
             return await link.call(method, params)
@@ -74,7 +74,8 @@ class Client:
     async def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
     ) -> AsyncGenerator[Event, None]:
-        """All that happens from now on, or after a position; each once, none left out.
+        """Yield all that happens from now on, or after a position; each once, none left out. It
+        connects again within ``patience_s``.
 
         Raises ``EventsLostError`` when that cannot be held, ``NoAgentError`` when the agent went
         away and did not come back in time.
@@ -100,7 +101,8 @@ class Client:
         return self._link.welcome if self._link is not None else None
 
     async def wait_ended(self, within_s: float) -> bool:
-        """Whether the agent ended the connection within that time, as it does when it stops."""
+        """Wait until the agent ends the connection, as it does when it stops; return false if it
+        did not in that time."""
         link = self._link
         try:
             async with asyncio.timeout(within_s):
@@ -111,7 +113,7 @@ class Client:
         return True
 
     async def close(self) -> None:
-        """End the connection."""
+        """End the connection, if there is one; the next call would open another."""
         link, self._link = self._link, None
         if link is not None:
             await link.close()

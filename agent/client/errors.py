@@ -34,7 +34,7 @@ class EventsLostError(RequestError):
 
 
 def error_of(problem: Problem) -> RequestError:
-    """The exception for an answer of the agent."""
+    """Return the exception for what the agent says is wrong."""
     if problem.code == ErrorCode.EVENTS_LOST:
         return EventsLostError(problem)
     return RequestError(problem)

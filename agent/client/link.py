@@ -55,8 +55,9 @@ class Link:
 
     @classmethod
     async def open(cls, control: ControlFile, client: str, node: str = "") -> Link:
-        """Connect and greet, the agent there or by its way another member. Raises
-        ``NoAgentError`` when nobody is there."""
+        """Connect and greet: the agent there, or another member by its way. Raises ``NoAgentError``
+        when nobody listens, ``NotUnderstoodError`` when no agent answers, ``RequestError`` when it
+        refuses."""
         try:
             reader, writer = await asyncio.open_connection(control.address, control.port)
         except OSError as error:
@@ -76,7 +77,8 @@ class Link:
         return link
 
     async def greet(self, hello: Hello) -> None:
-        """The first word; raises ``TimeoutError`` when there is no answer to it."""
+        """Say the first word, and keep the ``welcome``. Raises ``TimeoutError`` when there is no
+        answer to it."""
         self._hello = hello
         async with asyncio.timeout(GREETING_S_MAX):
             self.welcome = await self.call(HELLO, hello)
@@ -86,7 +88,9 @@ class Link:
         await self.call(HELLO, self._hello)
 
     async def call(self, method: Method[P, R], params: P) -> R:
-        """Ask, and wait for the answer."""
+        """Ask, and wait for the answer. Raises ``RequestError`` when the agent refuses,
+        ``DisconnectedError`` when the connection ends first, ``NotUnderstoodError`` for an answer
+        of another version."""
         if self.ended:
             raise self._gone()
         number = next(self._ids)
@@ -103,7 +107,8 @@ class Link:
         return (await self.call(EVENTS, Events(after))).position
 
     async def next_event(self) -> Event:
-        """The next event, as soon as there is one."""
+        """Wait for the next event, and return it. Raises ``DisconnectedError`` when the connection
+        ends first."""
         while not self._events:
             if self.ended:
                 raise self._gone()
@@ -117,7 +122,8 @@ class Link:
         await asyncio.wait({self._reading})
 
     async def close(self) -> None:
-        """End it; whoever waits for an answer is told. Nothing stays open if this is cancelled."""
+        """End the connection; whoever waits for an answer is told. Nothing stays open if this is
+        cancelled."""
         self.ended = True
         self._reading.cancel()
         self._writer.close()

@@ -29,7 +29,8 @@ class NotHostedError(ClientError):
 
 
 def runs_here(home: Home) -> bool:
-    """Whether an agent says that it runs on this home; only greeting it tells for sure."""
+    """Tell whether a control file says that an agent runs on this home; only greeting it tells for
+    sure."""
     try:
         read_control_file(home)
     except NoAgentError:
@@ -40,7 +41,7 @@ def runs_here(home: Home) -> bool:
 
 
 def host(home: Home) -> OwnAgent:
-    """Start an agent in this process, in a thread of its own; returns when it runs.
+    """Start an agent in this process, in a thread of its own, and return when it runs.
 
     Raises ``NotHostedError``, also when another process runs the agent of this home already.
     """

@@ -15,7 +15,7 @@ MACHINES_NAMED_MAX = PROGRAMS_NAMED_MAX = 4
 
 
 def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
-    """Whether somebody there has to accept the program of this task first."""
+    """Tell whether somebody at that machine has to accept the program of this task first."""
     capabilities = machine.capabilities
     taken = spec.program in capabilities.programs or capabilities.takes_published
     return spec.published is not None and not taken
@@ -24,8 +24,8 @@ def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
 def acceptances(
     specs: Iterable[TaskSpec], machines: Sequence[Machine], *, far: bool = False
 ) -> list[str]:
-    """A sentence for each set of programs that the same machines do not run yet. This one first;
-    ``far``: another machine of the flock asks, and publishes nothing here."""
+    """Return a sentence for each set of programs that the same machines do not run yet. The first
+    of the machines is this one; ``far``: another member asks, so that it publishes nothing here."""
     programs = {spec.program: spec for spec in specs if spec.published is not None}
     waiting: dict[tuple[str, ...], list[str]] = {}
     for program, spec in programs.items():
@@ -38,7 +38,7 @@ def acceptances(
 
 
 def listed(names: Sequence[str]) -> str:
-    """``a, b and c``, and how many more where there are many."""
+    """Return the names as ``a, b and c``, with how many more there are beyond a few."""
     shown = [*names[:MACHINES_NAMED_MAX]]
     if len(names) > len(shown):
         shown[-1:] = [f"{len(names) - len(shown) + 1} others"]

@@ -18,7 +18,7 @@ from agent.net.refusals import MembershipError
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """What goes wrong with another machine is told as the sentence that it is."""
+    """Raise ``ServiceError`` with the same sentence for a ``MembershipError`` of the block."""
     try:
         yield
     except MembershipError as error:
@@ -26,7 +26,8 @@ def refusing() -> Iterator[None]:
 
 
 async def decided(call: RequestContext, reference: str, code: str, *, admit: bool) -> Answered:
-    """A person has answered the request that is meant."""
+    """Admit or refuse the request that a person means, and return it. Raises ``RefusedError`` where
+    none or several are meant, or one is to be admitted without its code."""
     required_membership(call)
     wanted = find_request(call.rooms.flock.requests(), reference)
     if admit and not code:
@@ -36,7 +37,8 @@ async def decided(call: RequestContext, reference: str, code: str, *, admit: boo
 
 
 def find_request(requests: list[JoinRequestFacts], reference: str) -> JoinRequestFacts:
-    """By id, code or name. Names may repeat, even on purpose; then the code decides."""
+    """Return the request with this id, code or name. Raises ``RefusedError`` where none or several
+    have it: names may repeat, even on purpose."""
     found = (
         [each for each in requests if each.request == reference]
         or [each for each in requests if same_code(each.code, reference)]
@@ -55,7 +57,8 @@ def find_request(requests: list[JoinRequestFacts], reference: str) -> JoinReques
 
 
 def check_compared(wanted: JoinRequestFacts, reference: str) -> None:
-    """Nobody is let in by its name alone, for that is its own word, and whoever is quicker has it."""
+    """Raise ``RefusedError`` unless the reference is the request's id or code. Nobody is let in by
+    its name alone, for that is its own word, and whoever is quicker has it."""
     if reference != wanted.request and not same_code(wanted.code, reference):
         sentence = f"give the code that {reference} shows, so that it is the one you mean"
         raise RefusedError(ErrorCode.REFUSED, sentence)
@@ -73,7 +76,7 @@ def asks_to_be_let_in(facts: JoinRequestFacts) -> str:
 
 
 def ask_view(facts: AskFacts) -> AskView:
-    """The request of this machine."""
+    """Return this machine's own request as clients see it."""
     return AskView(
         facts.state,
         facts.flock,
@@ -86,7 +89,7 @@ def ask_view(facts: AskFacts) -> AskView:
 
 
 def request_view(facts: JoinRequestFacts) -> JoinRequestView:
-    """The request of another machine."""
+    """Return the request of another machine as clients see it."""
     return JoinRequestView(
         facts.request,
         facts.name,

@@ -10,7 +10,8 @@ from agent.protocol.records import Dataset
 
 
 async def brought(call: RequestContext, reference: str) -> Dataset:
-    """The dataset that is meant, on this disk; refuses what the flock does not keep."""
+    """Bring the dataset that is meant to this disk, and return it. Raises ``RefusedError`` where it
+    is unknown, not kept by the flock or cannot be had."""
     dataset = find_dataset(call.now.table, reference)
     if dataset.external or ":" not in dataset.dataset:
         sentence = f"{dataset.dataset} is not kept by the flock: only its identifier is known"

@@ -48,7 +48,7 @@ _MESSAGE = re.compile(r"(?P<message>[A-Z]\w*) from (?P<node>\S+)")
 
 
 def moved_by(cause: str, after: str, name_of: Callable[[str], str]) -> str:
-    """Why a task has come to a state."""
+    """Return why a task has come to this state, in words of people."""
     if cause == "OutputsCopied" and after != TaskState.TERMINATED.value:
         return INPUTS_THERE
     return cause_words(cause, name_of)

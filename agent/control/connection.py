@@ -73,7 +73,8 @@ class Connection:
         writer.transport.set_write_buffer_limits(high=limits.output_bytes_high)
 
     async def run(self) -> None:
-        """Until either side ends it."""
+        """Serve the client until either side ends the connection, then close it and forget its
+        uploads."""
         loop, limit_s = asyncio.get_running_loop(), self._limits.greeting_s_max
         late = loop.call_later(limit_s, self._not_greeted, limit_s)
         self._begin(self._hear_all())

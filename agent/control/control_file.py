@@ -25,14 +25,16 @@ def new_token() -> str:
 
 
 def write_control_file(folder: Path, port: int, token: str) -> None:
-    """Tell the clients of this account. Raises ``MembershipError`` when the disk refuses."""
+    """Write port, token and process where this account's clients look. Raises ``MembershipError``
+    when the disk refuses."""
     content = ControlFile(port, token, os.getpid())
     data = msgspec.json.format(msgspec.json.encode(content)) + b"\n"
     PrivateFolder(folder).write(CONTROL_FILE, data)
 
 
 def remove_control_file(folder: Path, token: str) -> None:
-    """Take it back, if it is still the one of this server."""
+    """Remove the file if it still has this token; one that cannot be read, or is another server's,
+    stays."""
     path = folder / CONTROL_FILE
     try:
         written = msgspec.json.decode(path.read_bytes(), type=ControlFile)

@@ -20,7 +20,8 @@ CURE = (
 
 
 def own_identity_copied(facts: Facts) -> str:
-    """What is wrong with the identity of this machine, or nothing."""
+    """Return what is wrong if another machine has the identity of this one; empty if none was
+    seen."""
     seen = any(each.node == facts.node for each in facts.copied)
     told = any(each.cause == Cause.COPIED for each in facts.refusals)
     if not seen and not told:
@@ -30,7 +31,7 @@ def own_identity_copied(facts: Facts) -> str:
 
 
 def others_copied(facts: Facts) -> Iterator[tuple[CopiedFacts, str]]:
-    """Of other identities."""
+    """Yield each other identity that two machines have, with the sentence that says so."""
     for each in facts.copied:
         if each.node != facts.node:
             yield each, f"{_two_machines(each)}: {CURE.format(folder=facts.data_folder)}"

@@ -13,7 +13,9 @@ LETTERS_MIN = 6
 
 
 def find_dataset(table: Table, reference: str) -> Dataset:
-    """``workflow/task`` is its first output, ``workflow/task/2`` the second one."""
+    """Return the dataset with this identifier or beginning, or that a task made: ``workflow/task``
+    is its first output, ``workflow/task/2`` the second one. Raises ``RefusedError`` where none or
+    several are meant."""
     known = known_datasets(table)
     if reference in known:
         return known[reference]
@@ -26,7 +28,8 @@ def find_dataset(table: Table, reference: str) -> Dataset:
 
 
 def known_datasets(table: Table) -> dict[str, Dataset]:
-    """All that the table names, those of the flock's own store and others."""
+    """Return all datasets that the table names, by identifier, those of the flock's own store and
+    others."""
     found: dict[str, Dataset] = {}
     for workflow in table.workflows.values():
         for spec in workflow.spec.tasks:

@@ -97,7 +97,8 @@ _UNREACHABLE = (
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
-    """All that is wrong, what explains most first."""
+    """Yield all that is wrong, what explains most first, and nothing more where that explains the
+    rest."""
     clock_s = time.time() if now_s is None else now_s
     yield from _own_disk(facts)
     if facts.flock is None:
@@ -117,7 +118,7 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
 
 
 def missing_members(facts: Facts) -> list[MemberFacts]:
-    """The members without a link, in the order of their names."""
+    """Return the members without a link, in the order of their names."""
     linked = {peer.node for peer in facts.peers}
     away = [each for each in facts.members if not each.is_this_node and each.node not in linked]
     return sorted(away, key=lambda each: (each.name, each.node))

@@ -46,7 +46,7 @@ class Fits:
 
 
 def machines_seen(now: Snapshot) -> list[Machine]:
-    """This one first."""
+    """Return this machine, then those that are linked, with what each has and whether it helps."""
     facts = now.facts
     own = facts.capabilities
     programs = dict.fromkeys((*own.programs, *facts.programs))
@@ -85,7 +85,7 @@ class FitTable:
         self._known: dict[object, Fits] = {}
 
     def of(self, spec: TaskSpec) -> Fits:
-        """The machines that fit, and those that do not."""
+        """Return the machines that fit a task, and those that do not with the reason."""
         kind = (spec.program, spec.requirements, spec.published)
         found = self._known.get(kind)
         if found is None:
@@ -115,7 +115,8 @@ def plan_tasks(
     *,
     far: bool = False,
 ) -> tuple[list[TaskPlan], float]:
-    """Each task's plan, in the order of the author, and the end of the last, in seconds from now."""
+    """Return each task's plan in the order of the author, and the end of the last one in seconds
+    from now. Nothing is changed."""
     machines = machines_seen(views.now)
     fits = FitTable(machines, far=far)
     helping = [each for each in machines if each.helps] or machines

@@ -34,7 +34,8 @@ class Malformed:
 
 
 def read_request(line: bytes) -> Request | Malformed:
-    """The request in a line that starts with a brace."""
+    """Return the request in a line that starts with a brace, or what is wrong with it; nothing is
+    raised."""
     try:
         line.decode("utf-8")
         fields = _object.decode(line)

@@ -51,7 +51,7 @@ class EventLog:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Count a client among those that are told, for so long."""
+        """Count a client among those that are told, for as long as the block lasts."""
         self._followers += 1
         try:
             yield
@@ -59,7 +59,8 @@ class EventLog:
             self._followers -= 1
 
     def record(self, happening: Happening) -> None:
-        """Something happened."""
+        """Number what happened, keep it, and wake whoever waits for it; the oldest events are
+        forgotten beyond the limits."""
         self._last += 1
         at_ms = int(self._wall() * 1000)
         # Beside the lines, and one value for all of a moment: there may be 100,000 of them.
@@ -79,7 +80,7 @@ class EventLog:
             self._bytes -= _bytes_of(lines.popleft())
 
     def check(self, position: Position) -> None:
-        """Refuse a place from which the events cannot be told without a gap."""
+        """Raise ``RefusedError`` for a place from which the events cannot be told without a gap."""
         if position.log != self._name:
             raise RefusedError(
                 ErrorCode.EVENTS_LOST,
@@ -96,7 +97,8 @@ class EventLog:
             )
 
     def lines_after(self, sequence: int) -> list[bytes]:
-        """The next events, some at a time; raises when the ring has passed them by."""
+        """Return the lines of the next events, some at a time. Raises ``RefusedError`` when those
+        right after were forgotten."""
         self.check(Position(self._name, sequence))
         start = sequence - self._first + 1
         end = min(len(self._lines), start + self._limits.events_per_turn_max)
@@ -112,7 +114,7 @@ class EventLog:
         return written
 
     async def wait_after(self, sequence: int) -> None:
-        """Until there is an event after this one."""
+        """Wait until there is an event after this one."""
         while self._last <= sequence:
             self._news.clear()
             await self._news.wait()

@@ -41,7 +41,8 @@ class ProgramAnswers:
     silent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def missing(self, wanted: Collection[str]) -> tuple[str, ...]:
-        """A sentence for each of these programs of which nothing is known."""
+        """Return a sentence for each of these programs of which nothing is known, as its machines
+        do not answer."""
         return tuple(
             f"what {program} makes and how long it takes is not known: {' and '.join(machines)} "
             f"{'does' if len(machines) == 1 else 'do'} not answer"
@@ -67,7 +68,8 @@ class FlockPrograms:
         self._asking = asyncio.Lock()
 
     async def told(self, own: Collection[str]) -> ProgramAnswers:
-        """Of all programs but those that are described here."""
+        """Return what other machines say of their programs, without those described here; asks them
+        only for what is not kept, and not longer than a few seconds."""
         peers = self._node.now().facts.peers
         wanted = {name for peer in peers for name in installed(peer)}.difference(own)
         try:

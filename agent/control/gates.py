@@ -24,7 +24,8 @@ def with_names(names: Sequence[str]) -> More:
 
 
 def attach_names(spec: TaskSpec) -> tuple[str, ...]:
-    """What a person may attach; empty where nobody said, and where it cannot be read."""
+    """Return the names of what a person may attach; empty where nobody said, and where it cannot be
+    read."""
     told = spec.more.get(ATTACH)
     if told is None:
         return ()
@@ -35,7 +36,8 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
 
 
 def attachment_fault(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> str:
-    """Why a gate cannot be done with so many datasets, of which ``tasks`` need some; or empty."""
+    """Return why a gate cannot be done with so many datasets, of which ``tasks`` need some; empty
+    where it can."""
     names = attach_names(gate)
     if names and count > len(names):
         only = "one thing" if len(names) == 1 else f"{len(names)} things"

@@ -30,7 +30,8 @@ class Lines:
         self._held += data
 
     def take(self) -> Iterator[bytes | TooLong]:
-        """The complete lines, without their ends; each too long one is told once, at once."""
+        """Yield the complete lines, without their ends; one that is too long is told once, at once,
+        and skipped."""
         while True:
             end = self._held.find(b"\n", self._searched)
             if end < 0:

@@ -17,7 +17,7 @@ Hands = dict[NodeId, list[tuple[TaskId, Run]]]
 
 
 def node_view(views: Views) -> work.NodeView:
-    """The node that answers."""
+    """Return the row of the node that answers."""
     now = views.now
     belongs, facts = now.flock, now.facts
     tasks = _tasks(tasks_by_host(now.table).get(now.node, ()), views)
@@ -38,7 +38,8 @@ def node_view(views: Views) -> work.NodeView:
 
 
 def peer_views(views: Views) -> tuple[flock.PeerView, ...]:
-    """In the order of names, those without a link with what is known of why."""
+    """Return the rows of the other machines by name; those without a link say why, as far as it is
+    known."""
     facts, hands = views.now.facts, tasks_by_host(views.now.table)
     linked = {peer.node: _linked(peer, facts, hands, views) for peer in facts.peers}
     away = [
@@ -61,7 +62,8 @@ def peer_view(views: Views, node: NodeId) -> flock.PeerView | None:
 
 
 def capabilities_view(has: Capabilities, programs: tuple[str, ...] = ()) -> values.Capabilities:
-    """What a machine has."""
+    """Return what a machine has, as clients see it; ``programs``, if there are any, instead of its
+    own."""
     return values.Capabilities(
         has.system,
         has.architecture,

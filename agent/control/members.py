@@ -48,7 +48,8 @@ class Members:
     _closing: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def ask(self, node: NodeId, method: Method[P, R], params: P) -> R:
-        """One question; raises ``RefusedError`` with what the other node says, or why not."""
+        """Ask another member one question, over a connection that is kept for a while. Raises
+        ``RefusedError`` with what the other node says, or why it did not answer."""
         name = self.node.now().name_of(node)
         for attempt in (1, 2):
             kept = await self._linked(node)
@@ -71,7 +72,7 @@ class Members:
         raise AssertionError("two attempts end in an answer or a refusal")
 
     async def close(self) -> None:
-        """End all of them."""
+        """End all connections to other members, and wait until they have ended."""
         for node, kept in list(self._kept.items()):
             self._drop(node, kept)
         await asyncio.gather(*self._closing)

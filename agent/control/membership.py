@@ -15,7 +15,7 @@ HOW_TO_JOIN = (
 
 
 def required_flock(call: RequestContext) -> FlockFacts:
-    """The flock of this node; refuses without one, telling how to join."""
+    """Return the flock of this node. Raises ``RefusedError`` without one, telling how to join."""
     flock = call.now.flock
     if flock is None:
         raise RefusedError(ErrorCode.NO_FLOCK, HOW_TO_JOIN)
@@ -23,7 +23,8 @@ def required_flock(call: RequestContext) -> FlockFacts:
 
 
 def required_membership(call: RequestContext) -> FlockFacts:
-    """The same for what only those may do who belong: one that was sent away knows its flock."""
+    """Return the flock that this node belongs to. Raises ``RefusedError`` without one, and where it
+    was sent away: such a node still knows its flock."""
     flock = required_flock(call)
     if flock.expelled:
         raise RefusedError(ErrorCode.NO_FLOCK, sent_away(flock.name))
@@ -31,7 +32,7 @@ def required_membership(call: RequestContext) -> FlockFacts:
 
 
 def sent_away(flock: str) -> str:
-    """What a person at a machine must do that does not belong any more."""
+    """Return what a person has to do at a machine that does not belong any more."""
     return (
         f"this machine was sent away from {flock}: leave the flock (`wingbeat flock leave`) and "
         f"join again with a new invitation"
@@ -39,7 +40,8 @@ def sent_away(flock: str) -> str:
 
 
 def other_member(call: RequestContext, reference: str) -> MemberFacts:
-    """The member that is meant, to be asked; says of one that is gone when and how it went."""
+    """Return the member that is meant. Raises ``RefusedError`` where none or several are, saying of
+    one that is gone when and how it went."""
     required_membership(call)
     members = call.rooms.flock.members()
     if not any(reference in (each.name, each.node) for each in members):

@@ -30,7 +30,8 @@ def task_id(workflow: WorkflowId, name: str) -> TaskId:
 
 
 def readable(text: str, table: Table, names: Mapping[TaskId, str] | None = None) -> str:
-    """The text with the names of tasks in the places of their ids."""
+    """Return the text with the names of tasks in the places of their ids; ids that nobody knows
+    stay."""
 
     def name(found: re.Match[str]) -> str:
         spec = table.specs.get(found.group())
@@ -40,7 +41,8 @@ def readable(text: str, table: Table, names: Mapping[TaskId, str] | None = None)
 
 
 def find_workflow(table: Table, reference: str) -> Workflow:
-    """The workflow that is meant; refuses what is unknown or may mean several."""
+    """Return the workflow with this id or name, or the only one that begins so. Raises
+    ``RefusedError`` where none or several are meant."""
     if reference in table.workflows:
         return table.workflows[reference]
     known = [(each.spec.name, each.spec.workflow) for each in table.workflows.values()]
@@ -48,7 +50,8 @@ def find_workflow(table: Table, reference: str) -> Workflow:
 
 
 def find_task(table: Table, reference: str, within: Workflow | None = None) -> TaskSpec:
-    """The task that is meant, of one workflow or of any; ``workflow/task`` names both."""
+    """Return the task with this id or name, or the only one that begins so, of one workflow or of
+    any; ``workflow/task`` names both. Raises ``RefusedError`` where none or several are meant."""
     if within is None and reference in table.workflows:
         _refuse_workflow(table, reference)
     if reference in table.specs and _is_in(table, reference, within):
@@ -67,7 +70,8 @@ def find_task(table: Table, reference: str, within: Workflow | None = None) -> T
 
 
 def find_member(members: Iterable[MemberFacts], reference: str) -> MemberFacts:
-    """The member that is meant."""
+    """Return the member with this id or name, or the only one that begins so. Raises
+    ``RefusedError`` where none or several are meant."""
     by_id = {member.node: member for member in members}
     known = [(member.name, member.node) for member in by_id.values()]
 

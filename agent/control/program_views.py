@@ -25,7 +25,8 @@ Described = dict[str, ProgramDescription]
 
 
 def descriptions(folder: Path) -> tuple[Described, list[tuple[str, str]]]:
-    """The programs in a folder by name, and folders that are none with what is wrong."""
+    """Read the programs in a folder; return them by name, and the folders that are none with what
+    is wrong. Both are empty where the folder cannot be read."""
     found: Described = {}
     broken: list[tuple[str, str]] = []
     try:
@@ -45,7 +46,8 @@ def descriptions(folder: Path) -> tuple[Described, list[tuple[str, str]]]:
 def program_views(
     now: Snapshot, room: ProgramRoom, described: Described, told: ProgramAnswers
 ) -> tuple[ProgramView, ...]:
-    """All that some machine can run, in the order of names."""
+    """Return all programs that some machine can run or unfinished work brings along, in the order
+    of names."""
     facts = now.facts
     holders: dict[str, list[str]] = {name: [facts.name] for name in facts.programs}
     for peer in facts.peers:
@@ -61,7 +63,8 @@ def program_views(
 
 
 def published_programs(table: Table) -> Published:
-    """Those that unfinished work brings along, each with who submitted it."""
+    """Return the programs that unfinished work brings along, each with its dataset and who
+    submitted it."""
     found = Published()
     for workflow in table.unfinished:
         spec = table.workflows[workflow].spec

@@ -38,7 +38,8 @@ class ProgressBook:
         self._told: dict[TaskId, ProgressReport] = {}
 
     def note(self, notice: Notice) -> None:
-        """Take note of what concerns progress."""
+        """Keep what a task says of its progress, and forget it when the task is not run any more;
+        other notices change nothing."""
         match notice:
             case TaskProgressed(task, host, permille, left_ms):
                 known = min(permille, PERMILLE_MAX)

@@ -35,7 +35,8 @@ class Relay:
         self._reader, self._writer = reader, writer
 
     async def greet(self, hello: Hello) -> Welcome:
-        """Say hello there; what is said against it is a refusal here, and ends this."""
+        """Say hello to the other member, and return its answer. Raises ``RefusedError`` with what
+        is said against it; the relay is closed then."""
         try:
             return await self._greeted(hello)
         except BaseException:

@@ -78,7 +78,8 @@ class Verb:
 def serves(
     method: Method[P, R],
 ) -> Callable[[Callable[[RequestContext, P], Awaitable[R]]], Verb]:
-    """Make the function below it a verb: a method of the contract, whose types it must have."""
+    """Make the function below it the verb of this method; parameters that cannot be read are
+    refused with a sentence."""
     decode = msgspec.json.Decoder(method.params).decode
     fields = method.params.__struct_fields__
 

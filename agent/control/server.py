@@ -66,7 +66,8 @@ class ControlServer:
         self._ending: asyncio.Task[None]
 
     async def start(self) -> None:
-        """Listen, then tell where. Raises ``OSError`` or ``MembershipError`` when that fails."""
+        """Listen on loopback, then tell where in the control file. Raises ``OSError`` or
+        ``MembershipError`` when that fails; nothing is left then."""
         self._listening = await asyncio.start_server(self._arrived, LOOPBACK, 0)
         self._port = int(self._listening.sockets[0].getsockname()[1])
         self._unsubscribe = self._node.subscribe(self._noticed)
@@ -87,7 +88,8 @@ class ControlServer:
         return sum(each.greeted and not each.over for each in self._connections)
 
     async def stop(self, reason: str = "the agent is stopping") -> None:
-        """Let nobody in any more, end every connection with a last word. Can be called again."""
+        """Let nobody in any more, remove the control file, and end every connection with this
+        reason. Can be called again."""
         self._stopped_for = reason
         self._listening.close()
         self._unsubscribe()
@@ -112,7 +114,8 @@ class ControlServer:
     async def serve_member(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """A client of another member; who it is was verified before."""
+        """Serve a client that another member passes on, until its connection ends; who that member
+        is was verified before."""
         await self._serve(reader, writer, replace(self._call, member=name))
 
     async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -63,7 +63,8 @@ class TextSession:
         self._unsubscribe = call.node.subscribe(self._noticed)
 
     async def answer(self, line: bytes) -> bool:
-        """Whether the conversation goes on after this line."""
+        """Answer a line; return whether the conversation goes on after it. What is refused is told
+        as an error."""
         try:
             return await self._answer(line)
         except (TextError, ServiceError) as error:
@@ -73,7 +74,8 @@ class TextSession:
         return True
 
     async def tell_progress(self) -> None:
-        """As long as the connection lasts."""
+        """Tell the client of tasks it has subscribed to, at each change and every few seconds; ends
+        by being cancelled."""
         while True:
             try:
                 async with asyncio.timeout(PROGRESS_EVERY_S):

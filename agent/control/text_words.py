@@ -85,7 +85,7 @@ Wish = Token | Schedule | Subscribe | Cancel | Help | Quit
 
 
 def read_line(line: bytes) -> Wish:
-    """The wish in a line; raises ``TextError``."""
+    """Return the wish in a line. Raises ``TextError`` with what to say instead."""
     words = _words(line)
     verb, told = words[0].upper(), words[1:]
     match verb:

@@ -40,7 +40,8 @@ class Uploads:
         self._open: dict[str, Upload] = {}
 
     def begin(self, name: str, *, folder: bool) -> str:
-        """The name under which pieces are sent."""
+        """Make room for a file or folder, and return the number under which its pieces are sent.
+        Raises ``RefusedError`` for a name that is none, or too many uploads, and ``OSError``."""
         if len(self._open) >= OPEN_MAX:
             raise RefusedError(ErrorCode.TOO_MANY, f"{OPEN_MAX} uploads are open: end one of them")
         plain = PurePosixPath(name.replace("\\", "/")).name
@@ -55,7 +56,8 @@ class Uploads:
         return number
 
     def take(self, number: str, path: str, offset: int, data: bytes, *, executable: bool) -> int:
-        """A piece; how large that file is now. Raises ``OSError`` too."""
+        """Append a piece to a file; return how large the file is now. Raises ``RefusedError`` where
+        the piece does not follow, or the disk is almost full, and ``OSError``."""
         upload = self._upload(number)
         target = _target(upload, path)
         held = upload.sizes.get(path, 0)
@@ -77,14 +79,15 @@ class Uploads:
         _target(self._upload(number), path).mkdir(parents=True, exist_ok=True)
 
     def content(self, number: str) -> tuple[Path, str]:
-        """What was sent, and its name."""
+        """Return the path of what was sent, and its name. Raises ``RefusedError`` if nothing was
+        sent."""
         upload = self._upload(number)
         if not upload.sizes and not upload.folder:
             raise RefusedError(ErrorCode.REFUSED, f"end_upload: nothing of {upload.name} was sent")
         return upload.place / upload.name, upload.name
 
     def forget(self, number: str) -> None:
-        """It is a dataset, or not wanted any more."""
+        """Delete an upload and what is left of its files; does nothing if it is not known."""
         upload = self._open.pop(number, None)
         if upload is not None:
             shutil.rmtree(upload.place, ignore_errors=True)

@@ -33,7 +33,7 @@ class Views:
         self.now, self._progress = now, progress
 
     def task(self, spec: TaskSpec) -> work.TaskView:
-        """A task as its records read."""
+        """Return a task as clients see it."""
         table, name_of = self.now.table, self.now.name_of
         reading = table.reading(spec.task) or _NOT_READ
         run = reading.owner or reading.outcome or self._given_up(spec.task, reading)
@@ -66,7 +66,8 @@ class Views:
         )
 
     def workflow(self, workflow: Workflow) -> work.WorkflowView:
-        """A workflow with how many of its tasks are in which state, and how far it is."""
+        """Return a workflow as clients see it: how many of its tasks are in which state, and how
+        far it is."""
         spec, table = workflow.spec, self.now.table
         counts = table.counts(spec.workflow)
         state = workflow_state(counts)
@@ -93,7 +94,7 @@ class Views:
         return self._progress.now_ms()
 
     def current(self, task: TaskId, run: Run) -> work.CurrentTask:
-        """A task that a machine has in hand."""
+        """Return a task that a machine has in hand, as clients see it."""
         table = self.now.table
         spec, reading = table.specs[task], table.reading(task) or _NOT_READ
         permille, left_ms = self.progress(spec, reading)
@@ -104,7 +105,8 @@ class Views:
         )
 
     def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, int]:
-        """How far a task is in thousandths, and how many milliseconds it expects still to need."""
+        """Return how far a task is in thousandths, and the milliseconds it expects still to need:
+        by its own word, else reckoned from what its program usually takes."""
         if reading.state is TaskState.TERMINATED:
             return 1_000, 0
         run = reading.owner
@@ -174,7 +176,7 @@ def dataset_view(dataset: Dataset) -> values.Dataset:
 
 
 def tasks_by_host(table: Table) -> dict[NodeId, list[tuple[TaskId, Run]]]:
-    """Which machine has which tasks in hand."""
+    """Return the tasks that each machine has in hand, with their runs."""
     found: dict[NodeId, list[tuple[TaskId, Run]]] = {}
     for task, run in table.owned.items():
         found.setdefault(run.host, []).append((task, run))

@@ -15,7 +15,7 @@ _SAME = tuple(each.name for each in fields(Rules) if each.name not in ("mode", "
 
 
 def volunteering_view(state: PresenceState) -> api.VolunteeringView:
-    """Whether this machine helps, and why."""
+    """Return whether this machine helps and why, as clients see it."""
     until_s = state.paused_until_s
     return api.VolunteeringView(
         state.volunteering,
@@ -40,7 +40,8 @@ def volunteering_view(state: PresenceState) -> api.VolunteeringView:
 
 
 def rules_of(told: api.VolunteerRules) -> Rules:
-    """The rules as presence knows them; refuses hours that no clock shows."""
+    """Return the rules as presence knows them. Raises ``RefusedError`` for hours that no clock
+    shows."""
     try:
         hours = tuple(
             Hours(Weekday(each.day), minutes(each.begins), minutes(each.ends))

@@ -20,7 +20,8 @@ TO_BE_NAMED = ""
 async def wish(
     call: RequestContext, event: Wish, names: Mapping[TaskId, str] | None = None
 ) -> Answer:
-    """Hands a wish in; what the node refuses is a refusal here."""
+    """Hand a wish to the node, and return its answer. Raises ``RefusedError`` where the node
+    refuses, with ``names`` in the place of ids."""
     answer = await call.node.ask(event)
     if answer.verdict is Verdict.REFUSED:
         raise RefusedError(ErrorCode.REFUSED, readable(answer.text, call.now.table, names))
@@ -28,7 +29,8 @@ async def wish(
 
 
 async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:
-    """The same for a workflow that is known."""
+    """Hand in a wish for a workflow that is known, and return what came of it. Raises
+    ``RefusedError`` where the node refuses."""
     answer = await wish(call, event)
     text = readable(answer.text, call.now.table)
     if answer.verdict is Verdict.CANCELLING:

@@ -127,7 +127,7 @@ def near_or_all(word: str, known: Iterable[str]) -> Phrase | None:
 
 
 def shown(text: str) -> str:
-    """Something that was written, in quotes, on one line and not too long."""
+    """Return a text that somebody wrote in quotes, on one line and cut if it is long."""
     flat = " ".join(text.split())
     if len(flat) > SHOWN_CHARACTERS_MAX:
         flat = flat[: SHOWN_CHARACTERS_MAX - 1] + "…"

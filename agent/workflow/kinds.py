@@ -43,7 +43,7 @@ class Word(str):
 
     @classmethod
     def at(cls, place: Place, text: str) -> Word:
-        """This text, there."""
+        """Return this text as a word that was written there."""
         word = cls(text)
         word.place = place
         return word
@@ -122,7 +122,8 @@ class Text:
         return Word.at(found.place, found.text)
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """As it is, or what variables may make of it."""
+        """Return the JSON Schema of such a text; with ``variables``, of what they may make of it
+        too."""
         told: Schema = {"type": ["string", "number", "boolean"], "maxLength": self.characters_max}
         if not self.empty:
             told["minLength"] = 1
@@ -152,7 +153,8 @@ class Whole:
         return None
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Between the two."""
+        """Return the JSON Schema of such a number; with ``variables``, of a reference to one
+        too."""
         return _or_variable(
             {"type": "integer", "minimum": self.least, "maximum": self.most}, variables
         )
@@ -240,7 +242,8 @@ class Amount:
         return None if found is None or factor is None else float(found[1]) * factor
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """A number, or a text of number and unit."""
+        """Return the JSON Schema of a text of number and unit, and of a bare number where one may
+        stand."""
         units = "|".join(_either_case(unit) for unit in self.units)
         text = {"type": "string", "pattern": rf"^([0-9]+(\.[0-9]*)?|\.[0-9]+) ?({units})$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": self.most}
@@ -314,7 +317,7 @@ class Several:
         return tuple(values)
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """A list, or one of its items."""
+        """Return the JSON Schema of a list, and of one item where it may stand alone."""
         item = self.kind.schema(variables=variables)
         several = {"type": "array", "items": item, "maxItems": self.most}
         return {"anyOf": [several, item]} if self.alone else several

@@ -47,7 +47,8 @@ class LocalFiles:
         return tuple(self.dataset(path) for path in self.named(word))
 
     def dataset(self, path: Path) -> Dataset:
-        """The placeholder of a file or folder."""
+        """Return the placeholder of a file or folder, the same one each time; it is sent with the
+        submission from now on."""
         placeholder = self._placeholders.get(path)
         if placeholder is None:
             placeholder = f"{PENDING}{len(self.files) + 1}"
@@ -71,7 +72,7 @@ class LocalFiles:
         return found[:FILES_MAX]
 
     def one(self, word: Word) -> Path | None:
-        """The file that is meant; a fault when it is not there."""
+        """Return the path of the file that is meant; None, and a fault, where it is not there."""
         path = self.folder / word
         if _exists(path):
             return path
@@ -150,7 +151,8 @@ class LocalFiles:
             self.faults.add(word.place, missing, hint)
 
     def relative(self, path: Path) -> str:
-        """How the file's author would call it."""
+        """Return the path as the file's author would write it: from the folder of the file if it is
+        below it."""
         try:
             return path.relative_to(self.folder).as_posix()
         except ValueError:

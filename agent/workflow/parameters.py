@@ -30,7 +30,8 @@ XML_ROOT, XML_ITEM = "parameters", "item"
 
 
 def parameters_text(node: Node, form: str, faults: Faults) -> str:
-    """The text for these values in that form."""
+    """Return these values as the text that a program gets, as XML, arguments or JSON; a single
+    value as it is. What cannot be written so becomes a fault."""
     if isinstance(node, Scalar):
         return "" if node.empty else node.text
     if form == "xml":
@@ -41,7 +42,7 @@ def parameters_text(node: Node, form: str, faults: Faults) -> str:
 
 
 def plain_value(node: Node, faults: Faults) -> Any:
-    """The values as JSON has them."""
+    """Return the values of a node as JSON has them."""
     match node:
         case Scalar():
             return _single(node, faults)

@@ -81,7 +81,8 @@ class ProgramDescription:
 
 
 def script_description(name: str, script: str) -> str:
-    """The text of a ``program.yaml`` for a single script of that file name."""
+    """Return the text of a ``program.yaml`` that runs this script, with the interpreter that its
+    ending tells."""
     first = {".py": "{python}", ".sh": "sh", ".js": "node", ".pl": "perl", ".rb": "ruby"}
     first |= {".r": "Rscript", ".bat": "cmd", ".cmd": "cmd", ".ps1": "powershell"}
     interpreter = first.get(Path(script).suffix.lower(), "")

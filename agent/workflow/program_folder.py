@@ -12,7 +12,8 @@ OTHER_NAMES = ("program.yml", "program.json", "Program.yaml", "program.toml")
 
 
 def read_program(folder: Path) -> ProgramDescription:
-    """The program in a folder. Raises ``FaultsError`` with all that is wrong at once."""
+    """Read the description of the program in a folder. Raises ``FaultsError`` with all that is
+    wrong at once."""
     from agent.workflow.program_xml import read_program_xml
     from agent.workflow.program_yaml import read_program_yaml
 

@@ -129,7 +129,8 @@ def _has_windows_line_ends(path: Path) -> bool:
 
 
 def described_script(name: str, path: Path, outputs: tuple[str, ...]) -> str:
-    """The description of a script, which lies in the program's folder under its own name."""
+    """Return the text of the description that is published with a script, with the outputs that its
+    author named."""
     text = script_description(name, path.name)
     if outputs:
         text += f"outputs: {json.dumps(list(outputs), ensure_ascii=False)}\n"

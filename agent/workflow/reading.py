@@ -68,12 +68,14 @@ class Asked:
 def read_workflow(
     path: Path, variables: Map[str, str] | None = None, programs: Known | None = None
 ) -> Workflow:
-    """The workflow in a file. Raises ``FaultsError`` with all that is wrong."""
+    """Return the workflow in a file, with these values of its variables. Raises ``FaultsError``
+    with all that is wrong."""
     return read_workflow_file(path, Asked(variables or {}, programs))
 
 
 def read_workflow_file(path: Path, asked: Asked) -> Workflow:
-    """The workflow in a file; of a ``.xml`` file too. Raises ``FaultsError``."""
+    """Return the workflow in a YAML or ``.xml`` file. Raises ``FaultsError`` with all that is
+    wrong."""
     if path.suffix.lower() == ".xml":
         from agent.workflow.xml_workflow import read_xml_workflow
 
@@ -90,7 +92,8 @@ def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
 
 
 def variables_of(path: Path) -> tuple[Variable, ...]:
-    """What a workflow file wants to be told, for whoever asks a person. Wrong files have none."""
+    """Return the variables that a workflow file declares, for whoever asks a person. A wrong file
+    has none, and nothing is raised."""
     faults = Faults(str(path))
     node = read_yaml_file(path, faults)
     declared = node.get("variables") if isinstance(node, Mapping) else None
@@ -122,7 +125,7 @@ class _Reader:
         self._links = 0
 
     def workflow(self) -> Workflow | None:
-        """All of it; what comes of a file with faults means nothing."""
+        """Return the whole workflow; None where there are faults."""
         templates = self._templates()
         used = self._used_programs(templates.values())
         self._programs.told_unused(used)
@@ -358,7 +361,8 @@ def _expected_s(given: float | None, known: KnownProgram | None) -> float:
 
 
 def both(own: Requirements, known: KnownProgram | None) -> Requirements:
-    """What the task and its program ask for; what the task names itself comes first."""
+    """Return what the task and its program ask for together: a word of the task goes before one of
+    the program, the larger number counts, tags add up."""
     if known is None or known.requirements == Requirements():
         return own
     needs = known.requirements
@@ -373,7 +377,7 @@ def both(own: Requirements, known: KnownProgram | None) -> Requirements:
 
 
 def limits_of(values: Values | None) -> Limits:
-    """Limits as a client says them."""
+    """Return the limits as a client says them; those that are not given stay at their defaults."""
     if values is None:
         return Limits()
     return Limits(

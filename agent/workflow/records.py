@@ -99,7 +99,7 @@ class Record:
             values.values[name] = value
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """An object of these and nothing else."""
+        """Return the JSON Schema of an object with these fields and nothing else."""
         told: Schema = {
             "type": "object",
             "additionalProperties": False,
@@ -152,7 +152,7 @@ class Named:
         return 0 < len(name) <= self.characters_max and bool(re.fullmatch(self.name, name))
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """An object with such keys."""
+        """Return the JSON Schema of an object with such names and values."""
         return {
             "type": "object",
             "additionalProperties": False,

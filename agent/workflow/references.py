@@ -34,7 +34,8 @@ class Reference:
 
 
 def input_reference(given: object, faults: Faults) -> Reference | None:
-    """An input as it was written: a word or a mapping."""
+    """Return the input that a word or a mapping refers to; None where it is neither. What is wrong
+    with it is a fault already, or becomes one."""
     if isinstance(given, Values):
         task, output = given.get("task"), given.get("output", "")
         workflow = str(given.get("workflow", ""))
@@ -73,7 +74,8 @@ class Links:
                 self._owners.update(dict.fromkeys(self._runs[name], name))
 
     def inputs(self, reference: Reference, own: Template, run: int) -> list[Input]:
-        """The inputs that a reference means, for one run of its task."""
+        """Return the inputs that a reference means for one run of its task; empty, and a fault,
+        where it means nothing."""
         if reference.workflow:
             output = self._elsewhere(reference)
             return [Input(reference.task, output, reference.workflow)] if output >= 0 else []
@@ -215,7 +217,7 @@ class Links:
         )
 
     def circle(self) -> None:
-        """Tell of tasks that need each other."""
+        """Add a fault for tasks that need each other in a circle."""
         done: set[str] = set()
         for name in self.templates:
             self._walk(name, done)

@@ -22,7 +22,7 @@ DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
 def workflow_schema() -> Schema:
-    """What a workflow file may contain."""
+    """Return the JSON Schema of a workflow file."""
     return {
         "$schema": DIALECT,
         "title": "Wingbeat workflow",
@@ -33,7 +33,7 @@ def workflow_schema() -> Schema:
 
 
 def program_schema() -> Schema:
-    """What ``program.yaml`` may contain."""
+    """Return the JSON Schema of ``program.yaml``."""
     return {
         "$schema": DIALECT,
         "title": "Wingbeat program",
@@ -48,7 +48,7 @@ def text_of(schema: Schema) -> str:
 
 
 def main() -> int:
-    """Write the published files anew."""
+    """Write both schemas to their files anew, and return 0."""
     for path, schema in ((FILE, workflow_schema()), (PROGRAM_SCHEMA, program_schema())):
         path.write_text(text_of(schema), "utf-8")
         sys.stdout.write(f"{path} is written\n")

@@ -49,7 +49,8 @@ async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
 async def submit_file(
     client: Client, path: Path, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submitted:
-    """All of it; ``told`` hears a line for each step that may take a while.
+    """Read a workflow file, add its files, publish its programs and submit it; ``told`` hears a
+    line for each step that may take a while.
 
     Raises ``FaultsError``, and what the client raises.
     """
@@ -60,7 +61,8 @@ async def submit_file(
 async def prepare(
     client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
-    """The request, with files added and programs published."""
+    """Add the workflow's files and publish its programs, and return the request, which is not sent
+    yet."""
     files: dict[str, Dataset] = {}
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
         told(f"adding {path.name} ({number} of {len(workflow.files)})")
@@ -78,7 +80,8 @@ def ready(
     files: Mapping[str, Dataset],
     programs: Mapping[str, Published],
 ) -> Submit:
-    """The request with real names in the place of those that only the file knows."""
+    """Return the request with the datasets and programs of the flock in the place of names that
+    only the file knows."""
     return structs.replace(
         submit,
         tasks=tuple(_ready_task(task, files, programs) for task in submit.tasks),
@@ -106,7 +109,7 @@ def dry(workflow: Workflow, wanted: Wanted) -> Submit:
 
 
 async def programs_of(client: Client) -> Known:
-    """What the flock can run, and what is known of it."""
+    """Return what the flock can run, with what is known of each program."""
     reply: ProgramsReply = await client.call(methods.PROGRAMS, Programs())
     return {
         each.name: KnownProgram(each.outputs or None, each.expected_s, published=each.published)

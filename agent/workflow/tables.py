@@ -275,7 +275,8 @@ WORKFLOW = Record(
 
 
 def requirements_of(values: Values | None) -> Requirements:
-    """Requirements as a client says them."""
+    """Return the requirements as a client says them; without values, those that any machine
+    meets."""
     if values is None:
         return Requirements()
     return Requirements(

@@ -53,13 +53,14 @@ class Template:
         return GATE_RECORD if self.gate else TASK_RECORD
 
     def names(self) -> list[str]:
-        """What its runs are called."""
+        """Return the names of its runs: its own, or one for each instance of its fan-out."""
         if self.fan is None:
             return [self.name]
         return [f"{self.name}.{each.label}" for each in self.fan.instances]
 
     def values(self, instance: Instance | None, scope: Scope, faults: Faults) -> Values:
-        """The fields of one run."""
+        """Return the fields of one run, with the values of its instance filled in; what is wrong
+        with them becomes a fault."""
         if instance is None or not self.varying:
             return self.fixed
         fixed = self.fixed
@@ -189,7 +190,7 @@ class _Fans:
         self._open: list[str] = []
 
     def of(self, name: str) -> Fan | None:
-        """The fan-out of a task; None when it has none, or a wrong one."""
+        """Return the fan-out of a task; None when it has none, or a wrong one."""
         if name not in self._fans:
             self._fans[name] = None
             self._open.append(name)
@@ -198,7 +199,8 @@ class _Fans:
         return self._fans[name]
 
     def declared(self, node: Mapping) -> frozenset[str]:
-        """The variables that a wrong fan-out would have had."""
+        """Return the variables that a wrong fan-out would have had, so that they are not told as
+        unknown."""
         source = node.get(_FOR_EACH)
         if isinstance(source, Mapping):
             return frozenset(entry.key.text for entry in source.entries)

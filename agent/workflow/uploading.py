@@ -53,7 +53,8 @@ class Client(Protocol):
 async def add(
     client: Client, path: Path, *, far: bool = False, sent: Sent = lambda _: None
 ) -> Dataset:
-    """A file or folder, as a dataset of the flock; ``sent`` is told of each piece of a far one."""
+    """Have a file or folder taken into the flock's store, and return its dataset. With ``far`` it
+    is sent in pieces, and ``sent`` hears the bytes of each."""
     if not far:
         added = await client.call(methods.ADD_DATASET, AddDataset(_told(path)))
         return added.dataset
@@ -61,7 +62,8 @@ async def add(
 
 
 async def publish(client: Client, program: LocalProgram, *, far: bool = False) -> Published:
-    """A program's folder; of a script, a folder with it and its description."""
+    """Publish a program's folder; for a script, a folder made of it and its description. Returns
+    the name and dataset."""
     if not program.description:
         return await _publish(client, program.path, far)
     with tempfile.TemporaryDirectory(prefix="wingbeat-") as made:

@@ -81,7 +81,8 @@ class Scope:
     """Names of texts: what looks like a number there is none."""
 
     def inside(self, more: Map[str, str], unknown: frozenset[str] = frozenset()) -> Scope:
-        """The same with values of a narrower place."""
+        """Return a scope with these values added, before the same names of this one; both note in
+        one place what was used."""
         texts = frozenset(key for key, value in more.items() if guessed_type(value) == "text")
         return Scope(
             {**self.values, **more},
@@ -93,7 +94,7 @@ class Scope:
 
 
 def read_variables(node: Node | None, faults: Faults) -> tuple[Variable, ...]:
-    """What a workflow declares."""
+    """Return the variables that a workflow declares; what is wrong with them goes to the faults."""
     found = None if node is None else VARIABLES.read(node, "variables", faults)
     read = (_variable(name, name.place, value, faults) for name, value in (found or {}).items())
     return tuple(read)
@@ -128,7 +129,8 @@ def _plain(value: object) -> str | tuple[str, ...]:
 
 
 def guessed_type(default: str) -> str:
-    """What kind of variable a value belongs to that nothing is said of."""
+    """Return the type of variable that a default suggests where none is named: flag, whole, number
+    or text."""
     if _FLAG.fullmatch(default):
         return "flag"
     if _WHOLE.fullmatch(default):
@@ -213,7 +215,7 @@ def _check(
 
 
 def names_in(node: Node) -> frozenset[str]:
-    """The names that a node refers to, of anything."""
+    """Return all names that the text of a node refers to, in whatever depth."""
     match node:
         case Scalar():
             if "${" not in node.text:
@@ -226,7 +228,8 @@ def names_in(node: Node) -> frozenset[str]:
 
 
 def fill(node: Node, scope: Scope, faults: Faults) -> Node:
-    """The node with the values in the places of their names."""
+    """Return the node with the values in the places of their names; a name without a value is a
+    fault."""
     match node:
         case Scalar():
             return _fill_scalar(node, scope, faults) if "${" in node.text else node

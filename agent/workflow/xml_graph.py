@@ -340,7 +340,7 @@ def _no_constant(name: str) -> Any:
 
 
 def type_of(value: Any) -> str:
-    """The type of a value as the language names it."""
+    """Return the name of a value's type in the XML language."""
     match value:
         case bool():
             return "Boolean"

@@ -52,7 +52,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 def read_xml_workflow(
     path: Path, name: str = "", programs: Map[str, KnownProgram] | None = None
 ) -> Workflow:
-    """The workflow in a file. Raises ``FaultsError`` with all that is wrong.
+    """Return the workflow in a file. Raises ``FaultsError`` with all that is wrong.
 
     Where the flock has no program ``javascript``, the one that comes with Wingbeat is published.
     """
@@ -111,7 +111,7 @@ class _Maker:
         self._tasks: list[Task] = []
 
     def workflow(self, name: str) -> Workflow | None:
-        """All of it; None where there is no final node."""
+        """Return the whole workflow; None where there are faults or no final node."""
         self._names()
         for node in self._graph.nodes.values():
             if node.value is not None:

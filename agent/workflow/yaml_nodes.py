@@ -163,7 +163,7 @@ def decode(data: bytes, faults: Faults) -> str | None:
 
 
 def place_at(text: str, index: int) -> Place:
-    """The place of a character of a text."""
+    """Return the line and column of a character of a text."""
     lines = text[:index].splitlines() or [""]
     if text[:index].endswith(("\n", "\r")):
         lines.append("")

@@ -23,10 +23,7 @@ from agent.control.request_context import RequestContext, serves
 
 @serves(NEARBY)
 async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
-    """Which flocks are on this network.
-
-    As far as they answer within a moment.
-    """
+    """Return the flocks of this network, as far as they answer within a moment."""
     flocks, trouble = await call.rooms.flock.asking.nearby()
     found = [
         NearbyFlock(each.flock_id, each.name, each.machines, each.askable, each.own)
@@ -37,47 +34,35 @@ async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
 
 @serves(ASK)
 async def ask(call: RequestContext, params: Ask) -> AskView:
-    """This machine wants to join a flock that nobody invited it to.
-
-    The flock's people see the request when this is answered.
-    """
+    """Ask a flock that did not invite this machine to let it in. The flock's people see the request
+    when this is answered."""
     with refusing():
         return ask_view(await call.rooms.flock.asking.ask(params.flock))
 
 
 @serves(ASKED)
 async def asked(call: RequestContext, params: Asked) -> AskView:
-    """What has become of this machine's request.
-
-    The last one of this start of the agent.
-    """
+    """Return what has become of this machine's last request since the agent started."""
     return ask_view(call.rooms.flock.asking.asked())
 
 
 @serves(CONFIRM_ASK)
 async def confirm_ask(call: RequestContext, params: ConfirmAsk) -> AskView:
-    """A person here says that the keeper shows the same code.
-
-    Only with the code of the request that is open, so that no other one is meant.
-    """
+    """Note that a person here sees the same code at the keeper. The code has to be that of the open
+    request, so that no other one is meant."""
     return ask_view(call.rooms.flock.asking.confirm(params.code))
 
 
 @serves(WITHDRAW_ASK)
 async def withdraw_ask(call: RequestContext, params: WithdrawAsk) -> AskView:
-    """This machine does not want to join any more.
-
-    Without a request nothing happens.
-    """
+    """Withdraw this machine's request; without one nothing happens."""
     return ask_view(await call.rooms.flock.asking.withdraw())
 
 
 @serves(REQUESTS)
 async def requests(call: RequestContext, params: Requests) -> RequestsReply:
-    """Which machines ask to be let in.
-
-    Every member knows; keepers can answer.
-    """
+    """Return which machines ask to be let in, and who can answer: every member knows, keepers
+    decide."""
     flock = required_flock(call)
     keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
     found = map(request_view, call.rooms.flock.requests())
@@ -86,17 +71,12 @@ async def requests(call: RequestContext, params: Requests) -> RequestsReply:
 
 @serves(ADMIT)
 async def admit(call: RequestContext, params: Admit) -> Answered:
-    """A machine that asks is let in.
-
-    It belongs as soon as it has come, which it does when a person there agrees too.
-    """
+    """Admit a machine that asks. It belongs as soon as it has come, which it does when a person
+    there agrees too."""
     return await decided(call, params.request, params.code, admit=True)
 
 
 @serves(REFUSE)
 async def refuse(call: RequestContext, params: Refuse) -> Answered:
-    """A machine that asks is not let in.
-
-    It is told so; it may ask again.
-    """
+    """Refuse a machine that asks. It is told so, and may ask again."""
     return await decided(call, params.request, "", admit=False)

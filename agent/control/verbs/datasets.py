@@ -118,10 +118,8 @@ def _holders(view: DatasetView, now: Snapshot, store: DatasetRoom) -> tuple[str,
 
 @serves(ADD_DATASET)
 async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
-    """A file or folder of this machine is taken into the store.
-
-    By its whole path: the agent does not know where the client is.
-    """
+    """Take a file or folder of this machine into the store. Its path has to be whole, for the agent
+    does not know where the client is."""
     path = Path(params.path)
     if not path.is_absolute():
         sentence = f"add_dataset: {params.path} is no whole path, and the agent is elsewhere"
@@ -138,20 +136,16 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
 
 @serves(BEGIN_UPLOAD)
 async def begin_upload(call: RequestContext, params: BeginUpload) -> UploadBegun:
-    """A client is about to send a file or a folder.
-
-    It is forgotten with the connection.
-    """
+    """Begin to receive a file or a folder from the client; what is not ended is forgotten with the
+    connection."""
     number = await asyncio.to_thread(call.uploads.begin, params.name, folder=params.folder)
     return UploadBegun(number)
 
 
 @serves(UPLOAD_CHUNK)
 async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
-    """A piece of what a client sends.
-
-    In order within each file: whoever sends several at once waits for the answers.
-    """
+    """Take a piece of what a client sends, in order within each file; return how large that file is
+    now."""
     if params.folder and params.data:
         raise RefusedError(ErrorCode.REFUSED, "upload_chunk: a folder has no data of its own")
     take = partial(call.uploads.take, executable=params.executable)
@@ -168,10 +162,8 @@ async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
 
 @serves(END_UPLOAD)
 async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
-    """What a client has sent becomes a dataset.
-
-    Moved into the store, not copied; on other disks too as soon as it is there.
-    """
+    """Move what a client has sent into the store as a dataset, and return it; other disks get it as
+    soon as that is done."""
     content, name = call.uploads.content(params.upload)
     try:
         dataset = await call.rooms.datasets.add(content, name, move=True)
@@ -204,10 +196,8 @@ async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesRepl
 
 @serves(READ_DATASET)
 async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiece:
-    """A piece of a file of a dataset.
-
-    Behind the end there is nothing, which is no fault.
-    """
+    """Return a piece of a file of a dataset; behind the file's end it is empty, which is no
+    fault."""
     dataset = await brought(call, params.dataset)
     store, name = call.rooms.datasets, dataset.dataset
     sizes = {each.path: each.size_bytes for each in await store.files(name)}

@@ -31,20 +31,15 @@ from agent.control.request_context import RequestContext, serves
 
 @serves(PEERS)
 async def peers(call: RequestContext, params: Peers) -> PeersReply:
-    """The machines that this node sees, and the members that it does not.
-
-    In the order of names, those without a link with what is known of why.
-    """
+    """Return this machine and the others, linked or not, in the order of names; those without a
+    link with what is known of why."""
     views = call.views
     return PeersReply(node_view(views), peer_views(views), own_identity_copied(views.now.facts))
 
 
 @serves(MEMBERS)
 async def members(call: RequestContext, params: Members) -> MembersReply:
-    """Who belongs to the flock, and who did.
-
-    In the order of names.
-    """
+    """Return who belongs to the flock, and who did, in the order of names."""
     flock = required_flock(call)
     members = sorted(call.rooms.flock.members(), key=lambda each: (each.name, each.node))
     departures = call.now.facts.departures
@@ -69,19 +64,15 @@ async def members(call: RequestContext, params: Members) -> MembersReply:
 
 @serves(FLOCK_CREATE)
 async def flock_create(call: RequestContext, params: FlockCreate) -> Joined:
-    """A flock with this machine as its first member.
-
-    Refused where there is a flock already.
-    """
+    """Found a flock with this machine as its first member; refused where it belongs to one
+    already."""
     return joined(call, await call.rooms.flock.create(params.name))
 
 
 @serves(INVITE)
 async def invite(call: RequestContext, params: Invite) -> Invitation:
-    """A text, and a file of the same, by which other machines join.
-
-    Only a keeper can; another member is told who is one.
-    """
+    """Return a text, and a file of the same, by which other machines join. Only a keeper can;
+    another member is told who is one."""
     flock = required_membership(call)
     invitation = await call.rooms.flock.invite(params.uses, params.hours * 3600)
     return Invitation(
@@ -95,19 +86,14 @@ async def invite(call: RequestContext, params: Invite) -> Invitation:
 
 @serves(JOIN)
 async def join(call: RequestContext, params: Join) -> Joined:
-    """This machine joins the flock that invites it.
-
-    What it has in its table goes with it.
-    """
+    """Join the flock that invites this machine; what it has in its table goes with it."""
     return joined(call, await call.rooms.flock.join(params.invitation))
 
 
 @serves(EXPEL)
 async def expel(call: RequestContext, params: Expel) -> Expelled:
-    """A member is sent away, for ever.
-
-    By its id, so that the name of one cannot hit another.
-    """
+    """Send a member away, for ever. It is meant by its id, so that the name of one cannot hit
+    another."""
     required_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
     warning = await call.rooms.flock.expel(member.node)
@@ -116,10 +102,7 @@ async def expel(call: RequestContext, params: Expel) -> Expelled:
 
 @serves(LEAVE)
 async def leave(call: RequestContext, params: Leave) -> Left:
-    """This machine leaves its flock.
-
-    What it runs is handed back first.
-    """
+    """Leave the flock, after what this machine runs was handed back."""
     flock = required_flock(call)
     warning = await call.rooms.flock.leave(even_as_last_keeper=params.even_as_last_keeper)
     return Left(flock.name, warning)
@@ -127,10 +110,8 @@ async def leave(call: RequestContext, params: Leave) -> Left:
 
 @serves(DOCTOR)
 async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
-    """Why a machine is not seen, in sentences with what to do.
-
-    From what this node knows of itself; nothing is tried out.
-    """
+    """Return why machines are not seen, or this one does not work, in sentences with what to do:
+    from what this node knows, nothing is tried out."""
     facts = call.now.facts
     linked = {peer.node for peer in facts.peers}
     missing = [each for each in facts.members if not each.is_this_node and each.node not in linked]

@@ -24,10 +24,8 @@ from agent.control.views import dataset_view
 
 @serves(PROGRAMS)
 async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
-    """What the flock can run, and where.
-
-    In the order of names, with what the descriptions say here and on other machines.
-    """
+    """Return what the flock can run and where, in the order of names, as described here or by
+    machines that answer in time."""
     folder = call.rooms.programs.folder
     described, broken = await asyncio.to_thread(descriptions, folder)
     told = ProgramAnswers() if params.own else await call.programs.told(described)
@@ -40,10 +38,8 @@ async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
 
 @serves(PUBLISH)
 async def publish(call: RequestContext, params: Publish) -> Published:
-    """A program folder of this machine is given to the flock.
-
-    By its whole path: the agent does not know where the client is.
-    """
+    """Give a program folder of this machine to the flock. Its path has to be whole, for the agent
+    does not know where the client is."""
     folder = Path(params.folder)
     if not folder.is_absolute():
         sentence = f"publish: {params.folder} is no whole path, and the agent is elsewhere"
@@ -56,10 +52,8 @@ async def publish(call: RequestContext, params: Publish) -> Published:
 
 @serves(ACCEPT_PROGRAM)
 async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided:
-    """A published program may run on this machine.
-
-    It is brought here, so that a fault of it is told now.
-    """
+    """Let a published program run on this machine. It is brought here at once, so that a fault of
+    it is told now."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.accept(name)
@@ -68,10 +62,7 @@ async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided
 
 @serves(REFUSE_PROGRAM)
 async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided:
-    """A published program never runs on this machine.
-
-    What was accepted can be refused later.
-    """
+    """Have a published program never run on this machine, also if it was accepted before."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.refuse(name)

@@ -13,11 +13,11 @@ from agent.control.request_context import RequestContext, serves
 
 @serves(HELLO)
 async def hello(call: RequestContext, params: Hello) -> Welcome:
-    """The token, and who is here. Until it was said no other verb is heard.
+    """Let a client in that shows the token, and return who is here; until then no other verb is
+    heard. With ``node`` the conversation is passed on to that member.
 
-    Compared in constant time: the other end may be anybody of this machine.
-
-    Another member has shown its certificate, which is more than a token.
+    The token is compared in constant time: the other end may be anybody of this machine. A member
+    has shown its certificate, which is more than a token.
     """
     right = secrets.compare_digest(params.token.encode(), call.token.encode())
     if not (call.member or right):
@@ -33,10 +33,8 @@ async def hello(call: RequestContext, params: Hello) -> Welcome:
 
 @serves(EVENTS)
 async def events(call: RequestContext, params: Events) -> Subscribed:
-    """What happens from now on, or from where the client was cut off.
-
-    Nothing is awaited here, so that the events follow the answer without a gap.
-    """
+    """Tell the client what happens from now on, or from where it was cut off. Nothing is awaited
+    here, so that the events follow the answer without a gap."""
     position = params.after or call.events.position
     call.events.check(position)
     call.follow(position)
@@ -45,9 +43,7 @@ async def events(call: RequestContext, params: Events) -> Subscribed:
 
 @serves(STOP)
 async def stop(call: RequestContext, params: Stop) -> Stopping:
-    """The agent ends, after it has handed back what it runs.
-
-    Answered before it is done; the end of the connection says that it was.
-    """
+    """End the agent, after it has handed back what it runs. Answered before that; the end of the
+    connection says that it is done."""
     call.stop(params.reason or "a client asked for it")
     return Stopping(call.now.node)

@@ -12,19 +12,14 @@ from agent.control.request_context import RequestContext, serves
 
 @serves(SETTINGS)
 async def settings(call: RequestContext, params: Settings) -> SettingsView:
-    """How this node is set up, and which of it waits for a restart.
-
-    As the file says, which is what holds after the next start.
-    """
+    """Return what the settings file says, and what of it waits for a restart."""
     return await call.rooms.settings.view()
 
 
 @serves(CHANGE_SETTINGS)
 async def change_settings(call: RequestContext, params: ChangeSettings) -> SettingsView:
-    """Those that an owner may change while the agent runs.
-
-    Kept in the settings file; the reply tells which hold only after a restart.
-    """
+    """Write these settings into the file; return what it says then, and what of it waits for a
+    restart."""
     given = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(params).items()

@@ -30,10 +30,8 @@ from agent.protocol.table import Table
 
 @serves(SUBMIT)
 async def submit(call: RequestContext, params: Submit) -> Submitted:
-    """A workflow as its author wrote it becomes records of the flock.
-
-    Answered when it is on as many disks as can be had now.
-    """
+    """Make a workflow records of the flock, and answer when they are on as many disks as can be had
+    now. Raises ``RefusedError`` for one that is wrong."""
     fault = fault_in(params, call.now.table)
     if fault:
         raise RefusedError(ErrorCode.REFUSED, fault)
@@ -74,7 +72,7 @@ class _Shared:
         self._limits: dict[Limits, records.Limits] = {}
 
     def id(self, name: str, workflow: str = "") -> str:
-        """The id of a task, of this workflow if no other is named."""
+        """Return the id of a task, of this workflow if no other is named."""
         key = (workflow or self._workflow, name)
         found = self._ids.get(key)
         if found is None:
@@ -82,7 +80,7 @@ class _Shared:
         return found
 
     def needs(self, told: Requirements) -> records.Requirements:
-        """What a machine must have."""
+        """Return these requirements as records have them, the same object for the same ones."""
         if told not in self._needs:
             self._needs[told] = records.Requirements(
                 told.system,
@@ -95,7 +93,7 @@ class _Shared:
         return self._needs[told]
 
     def limits(self, told: Limits) -> records.Limits:
-        """What a run may take."""
+        """Return these limits as records have them, the same object for the same ones."""
         if told not in self._limits:
             self._limits[told] = records.Limits(
                 memory_mb=told.memory_mb,
@@ -107,7 +105,7 @@ class _Shared:
 
 
 def fault_in(params: Submit, table: Table) -> str:
-    """The first thing that is wrong, in the author's words; empty when nothing is."""
+    """Return the first thing that is wrong, in the author's words; empty when nothing is."""
     own: dict[str, Task] = {}
     for task in params.tasks:
         if task.id in own:
@@ -168,10 +166,8 @@ def _published(task: Task) -> records.Dataset | None:
 
 @serves(PLAN)
 async def plan(call: RequestContext, params: Plan) -> PlanReply:
-    """A dry run; where each task could run, why not elsewhere, when it all might end.
-
-    Nothing is kept of it.
-    """
+    """Try a submission without keeping anything: return what is wrong, or where each task could
+    run, why not elsewhere, and when it all might end."""
     told, views = params.workflow, call.views
     now = views.now
     known = told.name in now.table.workflows

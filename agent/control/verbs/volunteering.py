@@ -12,10 +12,8 @@ from agent.control.volunteering import rules_of, volunteering_view
 
 @serves(PAUSE)
 async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
-    """This machine is wanted by its owner, for a while or until further notice.
-
-    Kept over restarts; what runs is suspended at once, or let end first.
-    """
+    """Pause helping, for a while or until further notice, over restarts too; what runs is suspended
+    at once, or may end first."""
     if params.for_s is not None and params.until_tomorrow:
         sentence = "pause: either for_s or until_tomorrow, not both"
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
@@ -33,10 +31,7 @@ async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
 
 @serves(RESUME)
 async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
-    """The pause is over, the rules count again.
-
-    Whether it helps then is for the rules to say.
-    """
+    """End the pause; whether the machine helps then is for its rules to say."""
     presence = call.rooms.presence
     presence.resume()
     await presence.kept()
@@ -45,19 +40,15 @@ async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
 
 @serves(VOLUNTEERING)
 async def volunteering(call: RequestContext, params: Volunteering) -> VolunteeringView:
-    """Whether this machine helps, by which rules, and what each source of presence sees.
-
-    All sources are looked at, needed or not: whoever asks wants to know what they see.
-    """
+    """Return whether this machine helps, by which rules, and what each source of presence sees. All
+    sources are looked at now, needed or not."""
     return volunteering_view(await call.rooms.presence.look())
 
 
 @serves(SET_VOLUNTEERING)
 async def set_volunteering(call: RequestContext, params: SetVolunteering) -> VolunteeringView:
-    """Other rules for when this machine helps.
-
-    Kept in the settings file; rules that leave no moment to help are refused.
-    """
+    """Change when this machine helps, in the settings file too. Rules that leave no moment to help
+    are refused."""
     presence = call.rooms.presence
     await presence.set_rules(rules_of(params.rules))
     return volunteering_view(presence.state())

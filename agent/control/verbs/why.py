@@ -23,10 +23,8 @@ _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
 
 @serves(WHY)
 async def why(call: RequestContext, params: Why) -> Story:
-    """The story of a task, and what it waits for, in sentences.
-
-    What this node knows: another one may have seen more of the way.
-    """
+    """Return the story of a task, and what it waits for, as this node knows it: another one may
+    have seen more."""
     views = call.views
     now = views.now
     spec = find_task(now.table, params.task)

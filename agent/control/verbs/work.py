@@ -26,10 +26,8 @@ from agent.protocol.states import TaskState
 
 @serves(CANCEL)
 async def cancel(call: RequestContext, params: Cancel) -> Wished:
-    """Tasks with all that depends on them, or a whole workflow.
-
-    Answered when the wish is kept; what runs is stopped after that.
-    """
+    """Cancel tasks with all that depends on them, or a whole workflow. Answered when the wish is
+    kept; what runs is stopped after that."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
@@ -39,10 +37,8 @@ async def cancel(call: RequestContext, params: Cancel) -> Wished:
 
 @serves(RETRY)
 async def retry(call: RequestContext, params: Retry) -> Wished:
-    """What failed or was cancelled is tried again, with all that it needs.
-
-    Answered with how many tasks are tried again.
-    """
+    """Try again what failed or was cancelled, with all that it needs; the answer says how many
+    tasks."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
@@ -52,10 +48,7 @@ async def retry(call: RequestContext, params: Retry) -> Wished:
 
 @serves(PRIORITY)
 async def priority(call: RequestContext, params: SetPriority) -> Wished:
-    """A workflow is to go before others, or after them.
-
-    Moves what has not begun yet.
-    """
+    """Let a workflow go before others, or after them; that moves what has not begun yet."""
     name = find_workflow(call.now.table, params.workflow).spec.workflow
     event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
     return await wish_of(call, name, event)
@@ -63,10 +56,8 @@ async def priority(call: RequestContext, params: SetPriority) -> Wished:
 
 @serves(GATE)
 async def gate(call: RequestContext, params: Gate) -> Wished:
-    """A person has done the step that a gate waits for.
-
-    The datasets that are attached are the gate's outputs.
-    """
+    """Mark a gate done, with the attached datasets as its outputs. Raises ``RefusedError`` for what
+    is no gate, or lacks an attachment that is needed."""
     table = call.now.table
     spec = find_task(table, params.task)
     task, workflow = spec.task, table.workflow_of[spec.task]
@@ -88,10 +79,7 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
 
 @serves(STATUS)
 async def status(call: RequestContext, params: Status) -> StatusReply:
-    """This node and the workflows, the newest first.
-
-    All of one moment: nothing is awaited between the first word and the position.
-    """
+    """Return this node and a page of the workflows, the newest first, all of one moment."""
     views = call.views
     workflows = sorted(
         views.now.table.workflows.values(),
@@ -109,10 +97,8 @@ async def status(call: RequestContext, params: Status) -> StatusReply:
 
 @serves(SHOW)
 async def show(call: RequestContext, params: Show) -> ShowReply:
-    """The tasks of one workflow.
-
-    A page of tasks. One that belongs to another workflow, which named it first, is left out.
-    """
+    """Return a workflow with a page of its tasks; a task that belongs to another workflow, which
+    named it first, is left out."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     name = workflow.spec.workflow

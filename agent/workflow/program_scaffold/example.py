@@ -12,7 +12,8 @@ SAVE_EVERY = 100
 
 
 def main() -> None:
-    """Count, a file at a time; an earlier attempt may have counted some of them."""
+    """Count the bytes of all files and write the report; what an earlier attempt has counted is not
+    counted again."""
     saved = task.saved()
     counts: dict[str, int] = json.loads(saved.read_text()) if saved else {}
     files = [path for given in task.raw() + task.inputs() for path in files_of(Path(given))]
@@ -30,7 +31,8 @@ def main() -> None:
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files below a folder, in order; a file itself."""
+    """Return the files below a folder in order, or the file itself; end the program as failed if
+    there is nothing."""
     if not path.exists():
         task.failed(f"{path} is not there")
     return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]

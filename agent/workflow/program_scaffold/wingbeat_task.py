@@ -47,7 +47,8 @@ def inputs() -> list[str]:
 
 
 def parameters() -> str:
-    """The text behind ``-x``. One of many lines, or XML, comes as a file and is read here."""
+    """Return the text behind ``-x``; one of many lines, or XML, comes as a file and is read here.
+    Empty where none was given."""
     given = next(iter(_behind("-x")), "")
     if os.path.isabs(given) and os.path.isfile(given):  # noqa: PTH113, PTH117
         return Path(given).read_text("utf-8")
@@ -65,7 +66,7 @@ def progress(percent: float) -> None:
 
 
 def cancelled() -> bool:
-    """Whether the node has asked to stop. Ask often: what does not stop is ended."""
+    """Tell whether the node has asked to stop. Ask often: a program that does not stop is ended."""
     with _lock:
         if not _listening:
             _listening.append(threading.Thread(target=_listen, daemon=True))
@@ -74,7 +75,7 @@ def cancelled() -> bool:
 
 
 def stop_if_cancelled() -> None:
-    """End the program in an orderly way if the node has asked to stop."""
+    """End the program in an orderly way if the node has asked to stop; else do nothing."""
     if cancelled():
         say("CANCELLED")
         sys.exit(0)
@@ -112,7 +113,7 @@ def failed(reason: str) -> None:
 
 
 def say(line: str) -> None:
-    """A line of its own, at once."""
+    """Write a line of its own to the node, at once."""
     with _lock:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
