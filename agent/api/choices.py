@@ -18,7 +18,8 @@ _STEP = re.compile(r"\.(?P<field>\w+)|\[[^\]]*\]")
 
 
 def choices_at(kind: type[Struct], place: str) -> tuple[str, ...]:
-    """The words that may stand at a place like ``.rules.hours[0].day``; none where any may."""
+    """Return the words that may stand at a place like ``.rules.hours[0].day``; empty where any
+    may."""
     found: list[Any] = [kind]
     for step in _STEP.finditer(place):
         below = [_below(each, step["field"]) for each in found]

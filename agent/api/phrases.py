@@ -55,7 +55,7 @@ def worded(phrase: Phrase, translated: Translate = str) -> str:
 
 
 def either(words: Sequence[str], translated: Translate = str) -> str:
-    """``a, b or c``"""
+    """Return the words as ``a, b or c``."""
     *first, last = words or ("",)
     both = said("{first} or {last}", first=", ".join(first), last=last)
     return worded(both, translated) if first else last

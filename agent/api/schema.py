@@ -26,7 +26,7 @@ _NOTIFICATIONS: dict[str, type[Struct]] = {"event": session.Event, "closing": se
 
 
 def document() -> dict[str, Any]:
-    """The whole contract."""
+    """Return the whole contract as an OpenRPC document."""
     kinds = [kind for each in methods.METHODS.values() for kind in (each.params, each.result)]
     kinds += [rpc.Request, rpc.Answer, rpc.Failure, rpc.Notification, *_NOTIFICATIONS.values()]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)

@@ -51,8 +51,8 @@ def parameters_fault(
     fields: Iterable[str] = (),
     choices: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> str:
-    """One sentence for a decoder's message; ``fields`` are the ones that a typing error means,
-    and ``choices`` tells which words may stand at a place, where not any may."""
+    """Return a decoder's message as one sentence for a person; ``fields`` are the ones that a
+    typing error means, ``choices`` tells which words may stand at a place, where not any may."""
     found = _PLACE.match(message)
     said, place = (found["said"], found["place"] or "") if found else (message, "")
     where = place.lstrip(".")
@@ -63,7 +63,7 @@ def parameters_fault(
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """What was probably meant; empty when nothing is near."""
+    """Return what was probably meant, as the end of a sentence; empty when nothing is near."""
     names = list(known)
     near = published_as(word, names)[:SUGGESTED_MAX] or difflib.get_close_matches(word, names, 1)
     return f"; did you mean {' or '.join(near)}?" if near else ""

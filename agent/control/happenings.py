@@ -41,7 +41,7 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
 
 
 def happening_of(notice: Notice, now: Snapshot) -> session.Happening:  # noqa: PLR0911, C901 - a table
-    """The event that says the same to clients."""
+    """Return the event that says to clients what the notice says."""
     match notice:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(now, task)

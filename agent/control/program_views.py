@@ -75,7 +75,8 @@ def published_programs(table: Table) -> Published:
 
 
 def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
-    """The published program that is meant; what is unknown here is left to those who decide."""
+    """Return the one published program whose name begins so; the reference itself where none does,
+    as those who decide know more. Raises ``RefusedError`` where several do."""
     known = [
         *published_programs(table),
         *(each.program for each in room.waiting()),

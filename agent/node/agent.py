@@ -119,7 +119,7 @@ class Agent:
         return service
 
     async def stop(self, why: str = "stopped") -> None:
-        """Hand everything back, say goodbye, close. Can be called again."""
+        """Hand everything back, say goodbye, close. Another call waits until that is done."""
         if self._reason:
             await self._stopped.wait()
             return
@@ -154,7 +154,7 @@ class Agent:
         return await self._requests.ask(wish, self._live.hand)
 
     def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
-        """Be told of changes, in the loop and in order; returns what ends that.
+        """Have the callback told of changes, in the loop and in order; return what ends that.
 
         The callback must not block. If it raises, that is logged, and it is told further on.
         """
@@ -206,14 +206,14 @@ class Agent:
         return 0 if self.network is None else self.network.links.port
 
     def name_of(self, node: NodeId) -> str:
-        """What people call a node: by its own word, else by the roster, else its id."""
+        """Return what people call a node: its own word, else the roster's, else its id."""
         if node == self.node_id:
             return self.name
         return node if self.network is None else self.network.name_of(node)
 
     @property
     def rooms(self) -> Rooms:
-        """Who does what people ask for; others after this node has begun anew."""
+        """The rooms that do what people ask for; others after this node has begun anew."""
         live = self._live
         return Rooms(
             self.flock,
@@ -239,7 +239,8 @@ class Agent:
         self._requests.answered(answer)
 
     def told(self, notice: TaskNotice) -> None:
-        """The node tells of a task or workflow."""
+        """Pass on what the node tells of a task or workflow, and that a workflow has ended where it
+        has."""
         if isinstance(notice, TaskMoved):
             self._live.datasets.moved(notice)
             self._live.published.moved(notice)
@@ -252,7 +253,8 @@ class Agent:
         self._handed_back.set()
 
     def failed(self, error: BaseException) -> None:
-        """The node is at fault: it is stopped as well as it still can be."""
+        """Stop the node as well as it still can be, because it is at fault itself; the error is
+        logged."""
         log.error("this node stops because of a fault of its own: %r", error)
         if self._reason:
             self._handed_back.set()
@@ -270,7 +272,7 @@ class Agent:
             self.network.unlink(peer, reason)
 
     async def open_bulk(self, peer: NodeId) -> Pipe:
-        """A transfer of data with a peer. Raises ``OSError``."""
+        """Open a transfer of data with a peer. Raises ``OSError``, also without a flock."""
         if self.network is None:
             raise ConnectionError("this node belongs to no flock")
         return await self.network.links.open_bulk(peer)
@@ -306,13 +308,15 @@ class Agent:
         self._live.datasets.transfers.serve(peer, pipe)
 
     async def begin_again(self, between: Callable[[], Awaitable[None]]) -> None:
-        """Close the protocol's node, wait for ``between``, begin with what the home holds then."""
+        """Close the protocol's node, wait for ``between``, and begin with what the home holds
+        then."""
         await self._live.close()
         await between()
         await self.begin_node()
 
     def notify(self, notice: Notice) -> None:
-        """Tell everybody who subscribed."""
+        """Tell a notice to everybody who subscribed; one who raises is logged, and the others hear
+        it."""
         if isinstance(notice, PeersChanged) and notice.peer != self.node_id:
             self._live.datasets.peer_seen(notice.peer, linked=notice.linked)
         for watcher in list(self._watchers):
@@ -322,7 +326,8 @@ class Agent:
                 log.exception("somebody who subscribed failed at %s", notice)
 
     async def begin_node(self) -> None:
-        """Start the node that this home holds now, and its network if it belongs to a flock."""
+        """Start the node that this home holds now, and its network if it belongs to a flock. What
+        was opened is closed again if that fails."""
         async with AsyncExitStack() as undone:
             journal = await open_journal(self._home)
             self._begin_logs()
@@ -353,7 +358,8 @@ class Agent:
         await self._live.close()
 
     async def hand_back(self, reason: str) -> None:
-        """Until the node has handed everything back, or the time for it is over."""
+        """Have the node hand everything back, and wait for it; after the time for that, log so and
+        return."""
         self._handed_back.clear()
         self._live.shut_down(reason)
         try:

@@ -51,7 +51,8 @@ def run(
     *,
     until_input_ends: bool = False,
 ) -> str:
-    """Run the agent of this user's home until it is asked to end; the reason."""
+    """Run the agent of this user's home until it is asked to end, and return the reason. Raises
+    ``NotStartedError``. A name or port that is given is kept in the settings."""
     home = Home.of()
     ending = InputEnding(native_ending()) if until_input_ends else native_ending()
     terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -70,7 +71,8 @@ def run(
 async def live_with_clients(
     home: Home, options: Options, ending: Ending, started: Callable[[Running], None]
 ) -> str:
-    """Until it is asked to end. Clients are told last, when everything is handed back."""
+    """Run an agent that serves clients until it is asked to end, and return the reason; clients are
+    told last, when everything is handed back. Raises ``ServiceError``."""
     servers: list[ControlServer] = []
 
     async def serve(service: Agent) -> None:
@@ -102,9 +104,11 @@ def _running(service: Agent, server: ControlServer) -> Running:
 
 
 def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
-    """Put what was told into the settings file, in the place of what it says so far.
+    """Write the values that are not None into the settings file, in the place of what it says so
+    far.
 
-    Not while an agent runs: a second start is refused, and changes nothing. Raises ``ServiceError``.
+    Not while an agent runs: a second start is refused, and changes nothing. Raises
+    ``ServiceError``.
     """
     given = {key: value for key, value in told.items() if value is not None}
     if given:

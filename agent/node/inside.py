@@ -33,7 +33,8 @@ class InsideAgent:
         self._thread = threading.Thread(target=self._main, name="agent", daemon=True)
 
     def start(self, within_s: float = START_S_MAX) -> Running:
-        """Start, and wait for it. Raises ``NotStartedError``."""
+        """Start the agent in its thread, and wait until it runs. Raises ``NotStartedError``, also
+        when that takes too long."""
         self._thread.start()
         try:
             return self._started.result(within_s)
@@ -50,7 +51,7 @@ class InsideAgent:
         return self._thread.is_alive()
 
     def stop(self, reason: str, within_s: float = STOP_S_MAX) -> bool:
-        """Have it hand back what it runs and end; whether it did in time."""
+        """Have the agent hand back what it runs and end; return whether it ended in time."""
         self._ending.ask(reason)
         if self._thread.is_alive():
             self._thread.join(within_s)
@@ -86,7 +87,7 @@ class _AskedFromOutside:
         self._reason: str | None = None
 
     def watch(self, asked: Asked) -> None:
-        """In the loop."""
+        """Have ``asked`` called in this loop once somebody asks; at once if that was before."""
         with self._lock:
             self._loop, self._asked = asyncio.get_running_loop(), asked
             reason = self._reason
@@ -94,7 +95,8 @@ class _AskedFromOutside:
             asked(reason)
 
     def ask(self, reason: str) -> None:
-        """From anywhere; later ones change nothing."""
+        """Ask the agent to end, from any thread; only the first reason counts, and after the end
+        nothing happens."""
         with self._lock:
             self._reason = self._reason or reason
             loop, asked = self._loop, self._asked

@@ -28,7 +28,8 @@ class PendingRequests:
         self._waiting: dict[str, asyncio.Future[Answer]] = {}
 
     async def ask(self, event: Wish, hand: Callable[[Event], None]) -> Answer:
-        """Hand it in under a new name, and wait. Raises ``ServiceError``."""
+        """Hand a wish in under a new name, and wait for the answer. Raises ``ServiceError`` where
+        too many wait, or the node stops first."""
         if len(self._waiting) >= REQUESTS_MAX:
             raise ServiceError(f"{REQUESTS_MAX} requests wait on {self._name}: ask again later.")
         name = uuid.uuid4().hex
@@ -41,13 +42,13 @@ class PendingRequests:
             self._waiting.pop(name, None)
 
     def answered(self, answer: Answer) -> None:
-        """A request is answered."""
+        """Give an answer to whoever waits for it; nothing happens if nobody does any more."""
         waiting = self._waiting.get(answer.request)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
 
     def give_up(self) -> None:
-        """The node answers no more."""
+        """Let everybody who waits fail with ``ServiceError``, for the node answers no more."""
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(

@@ -33,7 +33,8 @@ class ProgramReader:
 
 
 def program_of(described: ProgramDescription, folder: Path, machine: Capabilities) -> Program:
-    """As it is executed."""
+    """Return a described program as it is executed, with why it cannot run on this machine, if it
+    cannot."""
     told = described.limits
     return Program(
         name=described.name,

@@ -55,7 +55,7 @@ class Snapshot:
 
     @property
     def table(self) -> Table:
-        """Return the table, to be read only, and only in the loop.
+        """The table, to be read only, and only in the loop.
 
         It is ahead of the notices: a change is told when it is on disk.
         """

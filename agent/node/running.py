@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 
 def refuse_second_start(home: Home) -> None:
-    """Raises ``AlreadyRunningError`` when an agent runs on this home."""
+    """Raise ``AlreadyRunningError`` when an agent runs on this home; else do nothing."""
     if not home.journal.exists():
         return
     try:
@@ -62,7 +62,8 @@ def refuse_second_start(home: Home) -> None:
 
 
 async def open_journal(home: Home) -> Journal:
-    """The journal of this home, which is also the lock on it."""
+    """Open the journal of this home, which is also the lock on it. Raises ``AlreadyRunningError``
+    when an agent has it, ``ServiceError`` when it cannot be read."""
     try:
         return await asyncio.to_thread(Journal.open, home.journal)
     except JournalInUse as error:
@@ -82,7 +83,8 @@ def _runs_already(home: Home, error: JournalInUse) -> AlreadyRunningError:
 async def open_datasets(
     me: NodeId, home: Home, settings: NodeSettings, reach: Reach
 ) -> NodeDatasets:
-    """The datasets of this home."""
+    """Open the store of this home's datasets. Raises ``ServiceError`` when the disk does not let
+    it."""
     folder = home.data / "datasets"
     try:
         quota_bytes = int(settings.datasets_gb * GIGABYTE)
@@ -145,7 +147,8 @@ class RunningNode:
         audience: Audience,
         presence: PresenceChanged,
     ) -> None:
-        """Read what the disk has and begin. Nothing is linked yet."""
+        """Read what the disk has and begin; nothing is linked yet. Raises ``ServiceError`` when the
+        journal cannot be read."""
         try:
             remembered = await asyncio.to_thread(self._journal.read)
         except JournalError as error:
@@ -165,28 +168,30 @@ class RunningNode:
         self.set_presence(presence)
 
     def hand(self, event: Event) -> None:
-        """Whatever happens to the node."""
+        """Hand an event to the node; the success of a program only after its outputs were
+        committed."""
         if isinstance(event, ChildStarted):
             self.work_began()
         if not self.datasets.commits(event, self.driver.hand):
             self.driver.hand(event)
 
     def set_presence(self, presence: PresenceChanged) -> None:
-        """Whether this machine works for others now."""
+        """Tell the node whether this machine works for others now."""
         self.presence = replace(presence, load_percent=self._load_percent)
         if presence.volunteering:
             self.children.prepare()
         self.hand(self.presence)
 
     def set_load(self, percent: int) -> None:
-        """How busy this machine is; nothing else has changed."""
+        """Tell the node how busy this machine is; nothing else has changed."""
         self._load_percent = percent
         self.presence = replace(self.presence, load_percent=percent)
         self.hand(self.presence)
         self.row_changed()
 
     def look_for_programs(self) -> tuple[str, ...]:
-        """What is installed now; the flock is told when it changed."""
+        """Look which programs are installed, and return their names; the flock is told when they
+        changed."""
         before = self.children.names()
         self.programs.look()
         names = self.children.names()
@@ -205,7 +210,8 @@ class RunningNode:
         self.hand(Shutdown(reason))
 
     async def close(self) -> None:
-        """Let go of everything, whether or not it was handed back."""
+        """Close driver, programs, datasets and journal, whether or not everything was handed
+        back."""
         self.driver.close()
         await self.children.close()
         await self.datasets.close()

@@ -72,6 +72,8 @@ class _Results:
         self.paths: dict[DatasetId, Path] = {}
 
     async def lay(self, dataset: DatasetId, into: Path) -> Path:
+        """Copy the saved state, which is all that a trial ever lays, into a folder, and return
+        where."""
         del dataset  # only a saved state is ever laid
         assert self._checkpoint is not None
         path = into / self._checkpoint.name
@@ -97,7 +99,8 @@ class _Results:
 
 
 async def try_program(trial: Trial, tell: Callable[[str], None]) -> Tried:
-    """Run it to its end, telling what happens. Raises ``TrialError``."""
+    """Run a program to its end as a node would, telling what happens. Raises ``TrialError`` where
+    it cannot be tried; a program that fails is a result."""
     try:
         with tempfile.TemporaryDirectory(prefix="wingbeat-trial-") as place:
             return await _try(trial, tell, Path(place))

@@ -41,7 +41,8 @@ class WorkPort:
         self._transfers.copy_checkpoint(effect)
 
     def start(self, effect: StartChild) -> None:
-        """Start the program of a run, once it is laid out if it came with the work."""
+        """Start the program of a run; one that came with the work is laid out first, and this
+        returns before."""
         if effect.spec.published is None:
             self._children.start(effect)
             return
@@ -58,7 +59,7 @@ class WorkPort:
         self._children.resume(task, run)
 
     def stop(self, task: TaskId, run: RunName, reason: str) -> None:
-        """End fetching, program and processes; it is told when nothing is left."""
+        """End fetching, program and processes of a run; it is told when nothing is left."""
         self._transfers.stop(task, run)
         preparing = self._preparing.pop((task, run), None)
         if preparing is not None:

@@ -101,7 +101,8 @@ class NodeSettings:
 
 
 def read_settings(path: Path) -> NodeSettings:
-    """The settings in a file; raises ``SettingsError``."""
+    """Return the settings in a file, the defaults where there is none. Raises ``SettingsError`` for
+    one that is wrong or cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(FILE_BYTES_MAX + 1)

@@ -49,7 +49,8 @@ class Fan:
 def fan_of(
     origin: str, sources: dict[Word, object], node: Node, files: LocalFiles, faults: Faults
 ) -> Fan:
-    """A fan-out over these sources, read from ``for_each``."""
+    """Return the fan-out over these sources: an instance for each combination of their values, or
+    for one value of each, and a fault, if there are too many."""
     columns = [(str(name), _items(source, name, files, faults)) for name, source in sources.items()]
     count = 1
     for _, items in columns:

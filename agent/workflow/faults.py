@@ -50,7 +50,7 @@ class Fault:
         return worded(self.said, translated)
 
     def sentence(self) -> str:
-        """As compilers write it, so that editors jump to the place."""
+        """Return the fault as compilers write it, so that editors jump to the place."""
         line, column = self.place
         where = f":{line}:{column}" if line else ""
         return f"{self.file}{where}: {self.words()}"
@@ -69,7 +69,8 @@ class Faults:
         self.take(Fault(self.file, place, hinted(wrong, hint) if hint else wrong))
 
     def take(self, fault: Fault) -> None:
-        """A fault of another file that this one needs."""
+        """Add a fault, perhaps of another file. One that is there already changes nothing; beyond
+        the limit faults are only counted."""
         sentence = fault.sentence()
         if sentence in self._found:
             return
@@ -79,7 +80,8 @@ class Faults:
             self._more += 1
 
     def listing(self) -> tuple[Fault, ...]:
-        """All of them, from the top of the file to its end."""
+        """Return all faults from the top of the file to its end; the last one says how many more
+        there were."""
         found = sorted(self._found.values(), key=lambda fault: fault.place)
         if self._more:
             more = said("and {count} more faults", count=self._more)
@@ -107,7 +109,7 @@ class FaultsError(Exception):
 
 
 def near(word: str, known: Iterable[str]) -> Phrase | None:
-    """``did you mean this?`` with the nearest names; None when nothing is near."""
+    """Return the hint ``did you mean this?`` with the nearest names; None when none is near."""
     names = sorted(set(known))
     if len(names) > NEAR_AMONG_MAX:
         names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
@@ -118,7 +120,8 @@ def near(word: str, known: Iterable[str]) -> Phrase | None:
 
 
 def near_or_all(word: str, known: Iterable[str]) -> Phrase | None:
-    """The same; when nothing is near, all there is, if that is not much."""
+    """Return the hint of ``near``, else one that lists all names if they are few; None when they
+    are many."""
     names = list(dict.fromkeys(known))
     hint = near(word, names)
     if hint is None and 0 < len(names) <= LISTED_NAMES_MAX:
@@ -135,7 +138,8 @@ def shown(text: str) -> str:
 
 
 def accepted(submit: Submit, faults: Faults) -> Submit | None:
-    """The request as a node will read it; a fault where it would refuse to."""
+    """Return the request as a node will read it; None, and a fault, where a node would refuse
+    to."""
     try:
         return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
     except UnicodeError as error:

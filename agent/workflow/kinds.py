@@ -62,7 +62,8 @@ class Kind(Protocol):
 
 
 def scalar(node: Node, what: What, wanted: Value, faults: Faults) -> Scalar | None:
-    """The single value that is wanted here; None, and a fault that was told, where it is none."""
+    """Return the single value that is wanted here; None, and a fault, where it is none. Of what
+    refers to something missing nothing more is told."""
     if isinstance(node, Scalar) and node.void:
         return None
     if isinstance(node, Scalar) and not node.empty:
@@ -101,7 +102,7 @@ class Text:
     empty: bool = False
 
     def read(self, node: Node, what: What, faults: Faults) -> Word | None:
-        """The text."""
+        """Return the text; None, and a fault, where it is none that fits."""
         if self.empty and isinstance(node, Scalar) and node.text == "" and not node.plain:
             return Word.at(node.place, "")
         found = scalar(node, what, self.wanted, faults)
@@ -140,7 +141,7 @@ class Whole:
     most: int
 
     def read(self, node: Node, what: What, faults: Faults) -> int | None:
-        """The number."""
+        """Return the number; None, and a fault, where it is no whole number within the bounds."""
         wanted = said("a whole number from {least} to {most}", least=self.least, most=self.most)
         found = scalar(node, what, wanted, faults)
         if found is None or ambiguous(found, what, faults):
@@ -165,7 +166,7 @@ class Flag:
     """Yes or no."""
 
     def read(self, node: Node, what: What, faults: Faults) -> bool | None:
-        """Whether it is so."""
+        """Return whether it is so; None, and a fault, where that is not said."""
         wanted = said("true or false")
         found = scalar(node, what, wanted, faults)
         if found is None:
@@ -188,7 +189,7 @@ class Choice:
     words: tuple[str, ...]
 
     def read(self, node: Node, what: What, faults: Faults) -> Word | None:
-        """The word."""
+        """Return the word in small letters; None, and a fault, where it is none of these."""
         found = scalar(node, what, self.words, faults)
         if found is None:
             return None
@@ -213,7 +214,8 @@ class Amount:
     bare: bool = True
 
     def read(self, node: Node, what: What, faults: Faults) -> float | None:
-        """How many of the first unit."""
+        """Return how many of the first unit it is; None, and a fault, where it is no such
+        amount."""
         wanted = said("a number with a unit, like {ways}", ways=self.examples)
         found = scalar(node, what, wanted, faults)
         if found is None or ambiguous(found, what, faults):
@@ -294,7 +296,8 @@ class Several:
     once: bool = False
 
     def read(self, node: Node, what: What, faults: Faults) -> tuple[Any, ...] | None:
-        """What could be read of it."""
+        """Return what could be read of the list, with faults for the rest; None, and a fault, where
+        it is no list or too long."""
         if isinstance(node, Scalar) and node.empty:
             return ()
         if not isinstance(node, Sequence):
@@ -332,7 +335,8 @@ class Either:
     sequence: Kind | None = None
 
     def read(self, node: Node, what: What, faults: Faults) -> Any | None:
-        """By the shape of what is there."""
+        """Return what the kind for this shape (single value, mapping or list) reads; None, and a
+        fault, where none is given for it."""
         shapes = {Scalar: self.single, Mapping: self.mapping, Sequence: self.sequence}
         kind = shapes[type(node)]
         if kind is None:
@@ -350,9 +354,8 @@ class Either:
 
 
 def ambiguous(found: Scalar, what: What, faults: Faults) -> bool:
-    """Return whether this is a number to one reader of YAML and another number to the next.
-
-    Tells so; ``what`` is empty where the author has no name for it."""
+    """Tell whether this is a number to one reader of YAML and another number, or none, to the next;
+    then add a fault. ``what`` is empty where the author has no name for it."""
     text = found.text
     plain = text.replace("_", "")
     if _LEADING_ZERO.fullmatch(text):

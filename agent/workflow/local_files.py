@@ -37,7 +37,8 @@ class LocalFiles:
     _found: dict[str, tuple[Path, ...]] = field(default_factory=dict)
 
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
-        """What a word under ``data`` stands for."""
+        """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``,
+        else files; empty, and a fault, where there are none."""
         if word.startswith(_EXTERNAL):
             identifier = str(word).removeprefix(_EXTERNAL).strip()
             if not identifier:
@@ -57,7 +58,8 @@ class LocalFiles:
         return Dataset(placeholder)
 
     def named(self, word: Word, *, inside: bool = False) -> tuple[Path, ...]:
-        """The files and folders that are meant. ``inside``: of a folder, the files in it."""
+        """Return the files and folders that a name or pattern means, or with ``inside`` the files
+        of a folder; empty, and a fault, where there are none."""
         key = f"{inside}{word}"
         if key not in self._found:
             self._found[key] = self._look(word, inside)
@@ -159,7 +161,8 @@ class LocalFiles:
             return path.as_posix()
 
     def text(self, word: Word, characters_max: int, place: Place) -> str | None:
-        """What is in a text file."""
+        """Return what is in a text file; None, and a fault, where it is missing, too long or no
+        text."""
         path = self.one(word)
         if path is None:
             return None

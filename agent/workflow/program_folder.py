@@ -27,7 +27,8 @@ def read_program(folder: Path) -> ProgramDescription:
 
 
 def description_file(folder: Path) -> Path:
-    """The one description of a folder. Raises ``FaultsError``."""
+    """Return the path of the one description in a folder. Raises ``FaultsError`` where there is
+    none, or two."""
     wanted, older = folder / PROGRAM_YAML, folder / PROGRAM_XML
     if wanted.is_file() and older.is_file():
         both = said("{name} is beside it: remove the one that does not hold", name=PROGRAM_YAML)

@@ -54,7 +54,8 @@ class _Element:
 
 
 def read_program_xml(path: Path, faults: Faults) -> ProgramDescription | None:
-    """The program that a file describes; whatever is wrong goes to the faults."""
+    """Return the program that a file describes; None where it cannot be read. Whatever is wrong
+    goes to the faults."""
     data = read_bytes(path, faults, DESCRIPTION_BYTES_MAX)
     if data is None:
         return None
@@ -98,7 +99,7 @@ class _Reader:
         self._ignored = 0
 
     def read(self, data: bytes) -> _Element | None:
-        """The ``task``, if there is one."""
+        """Return the element ``task``; None, and a fault, where the data is no XML."""
         try:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:

@@ -56,7 +56,7 @@ class ProgramsBeside:
         return list(self._places)
 
     def told_unused(self, used: set[str]) -> None:
-        """A program that no task runs would be published for nothing."""
+        """Add a fault for each program that no task uses, for it would be published for nothing."""
         for name, word in self._places.items():
             if name not in used:
                 self._faults.add(

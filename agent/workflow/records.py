@@ -67,7 +67,9 @@ class Record:
         return next((each for each in self.fields if each.name == name), None)
 
     def read(self, node: Node, what: What, faults: Faults) -> Values | None:
-        """What is there; ``what`` is only for a mapping that is none."""
+        """Return the fields that are there and could be read; None, and a fault that calls the node
+        ``what``, where it is no mapping. A field that is wrong, unknown or missing is a fault
+        too."""
         if not isinstance(node, Mapping):
             must_be(what, said("a mapping"), kind_of(node), node.place, faults)
             return None
@@ -82,7 +84,8 @@ class Record:
     def read_entry(
         self, values: Values, name: str, place: Place, node: Node, faults: Faults
     ) -> None:
-        """One field more."""
+        """Read one field into ``values``; it stays out, with a fault, where it is wrong or
+        unknown."""
         found = self.field(name)
         if found is None:
             known = (each.name for each in self.fields)
@@ -124,7 +127,8 @@ class Named:
     characters_max: int = 64
 
     def read(self, node: Node, what: What, faults: Faults) -> dict[Word, Any] | None:
-        """The values by name; the names know where they stand."""
+        """Return the values by name, without those that are wrong; None, and a fault, where it is
+        no mapping or too long. The names know where they stand."""
         if not isinstance(node, Mapping):
             given = kind_of(node)
             named = said("{name} must be a mapping of names, not {given}", name=what, given=given)

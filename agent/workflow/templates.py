@@ -75,7 +75,8 @@ class Template:
 def read_templates(
     sections: Map[str, Node], defaults: Node | None, scope: Scope, files: LocalFiles
 ) -> dict[str, Template]:
-    """All tasks and gates by their names."""
+    """Return all tasks and gates by their names, before fan-outs are unfolded; whatever is wrong
+    goes to the faults."""
     faults = files.faults
     shared = _defaults(defaults, scope, faults)
     nodes: dict[str, tuple[Word, bool, Mapping]] = {}

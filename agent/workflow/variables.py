@@ -139,7 +139,8 @@ def guessed_type(default: str) -> str:
 
 
 def bind(declared: Iterable[Variable], given: Map[str, str], start: Path, faults: Faults) -> Scope:
-    """Values for all variables; ``start`` is where given names of files begin."""
+    """Return the scope with a value for each variable: the one given, else its default; a fault for
+    each that is wrong, missing or unknown. Given paths begin at ``start``."""
     variables = {each.name: each for each in declared}
     for name in given:
         if name not in variables:
@@ -295,7 +296,8 @@ def _place_of(found: re.Match[str], node: Scalar) -> Place:
 
 
 def told_unused(scope: Scope, faults: Faults) -> None:
-    """Variables that nothing refers to are most often misspelled somewhere."""
+    """Add a fault for each variable that nothing refers to: most often it is misspelled
+    somewhere."""
     for name, place in scope.places.items():
         if name not in scope.used:
             faults.add(

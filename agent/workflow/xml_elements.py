@@ -52,7 +52,8 @@ _WORDS = {
 
 
 def check(element: Element, faults: Faults) -> None:
-    """All that is wrong with an element and what is in it, as far as it shows without the rest."""
+    """Add a fault for all that is wrong with an element and those in it, as far as it shows without
+    the rest of the file."""
     rule = RULES[element.name]
     _attributes(element, rule, faults)
     text = element.text.strip()

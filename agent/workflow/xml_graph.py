@@ -59,7 +59,8 @@ class Graph:
 
 
 def read_graph(root: Element, faults: Faults) -> Graph:
-    """The nodes and edges of a document whose elements were checked alone."""
+    """Return the nodes and edges of a document whose elements were checked alone; whatever is wrong
+    with them goes to the faults."""
     nodes: dict[str, GraphNode] = {}
     inner: dict[str, str] = {}
     taken: dict[str, Place] = {}
@@ -309,7 +310,8 @@ def _order(nodes: dict[str, GraphNode], faults: Faults) -> tuple[str, ...]:
 
 
 def value_of(text: str, kind: str, name: str, place: Place, faults: Faults) -> Any:
-    """A value of that type, as JSON has it."""
+    """Return the text as a value of that type, as JSON has it; None, and a fault, where it is
+    none."""
     if kind == "String":
         return text
     if kind in ("undefined", "null"):

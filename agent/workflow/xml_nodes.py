@@ -97,7 +97,7 @@ class _Builder:
 
 
 def read_xml(data: bytes, faults: Faults) -> Element | None:
-    """The root of a document; None, and a fault, when it is none."""
+    """Return the root of a document; None, and a fault, when it is none."""
     if len(data) > XML_BYTES_MAX:
         limit = XML_BYTES_MAX // 1024
         faults.add(Place(1, 1), said("is larger than {kB} kB, so it is not read", kB=limit))

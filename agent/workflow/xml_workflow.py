@@ -67,7 +67,7 @@ def read_xml_workflow(
 
 
 def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
-    """The same for what would be in that file."""
+    """Return the workflow that these bytes would be in that file. Raises ``FaultsError``."""
     faults = Faults(str(path))
     root = read_xml(data, faults)
     workflow: Workflow | None = None

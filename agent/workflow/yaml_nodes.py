@@ -94,7 +94,7 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 
 
 def kind_of(node: Node) -> str | Phrase:
-    """What a node is, in words."""
+    """Return what a node is, as a word or phrase for a sentence."""
     match node:
         case Scalar():
             return said("nothing") if node.empty else shown(node.text)
@@ -111,7 +111,8 @@ def read_yaml_file(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) 
 
 
 def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> bytes | None:
-    """What is in a file, one byte more than allowed at the most."""
+    """Return what is in a file, one byte more than allowed at the most; None, and a fault, where it
+    cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(bytes_max + 1)
@@ -125,7 +126,7 @@ def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> b
 
 
 def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
-    """The one document in these bytes; None, and at least one fault, when there is none."""
+    """Return the one document in these bytes; None, and at least one fault, when there is none."""
     if len(data) > bytes_max:
         faults.add(
             WHOLE_FILE, said("is larger than {kB} kB, so it is not read", kB=bytes_max // 1024)
@@ -144,7 +145,8 @@ def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> N
 
 
 def decode(data: bytes, faults: Faults) -> str | None:
-    """The text of a file; Windows writes UTF-16 with a mark, everybody else UTF-8."""
+    """Return the text of a file; None, and a fault, where it is no text. Windows writes UTF-16 with
+    a mark, everybody else UTF-8."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -185,7 +187,7 @@ class _Composer:
         self._depth = self._nodes = 0
 
     def document(self) -> Node | None:
-        """The only document."""
+        """Return the only document; None, and a fault, where there is nothing or a second one."""
         found: Node | None = None
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):

@@ -54,7 +54,7 @@ _WORDS = (
 
 
 def syntax_fault(text: str, error: yaml.YAMLError, faults: Faults) -> None:
-    """Say where and why it is no YAML."""
+    """Add a fault that says where and why the text is no YAML."""
     told = _python_error(text) or error
     problem = str(getattr(told, "problem", None) or told)
     place = _place(getattr(told, "problem_mark", None), text)

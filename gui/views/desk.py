@@ -60,7 +60,8 @@ class ViewContext(QObject):
         bridge.unheard.connect(self.failed)
 
     def take(self, bundle: Sequence[Any]) -> None:
-        """One bundle, one repaint."""
+        """Fold notices into the model, ask for what they leave unknown or make stale, then emit
+        ``changed`` once if anything did."""
         changes = self.screen.fold(bundle)
         for workflow in changes.wanted:
             self.bridge.want(workflow)
@@ -111,7 +112,8 @@ class ViewContext(QObject):
         self.bridge.ask(asker, method, params, done, self.failed.emit)
 
     def want_names(self, workflow: str) -> None:
-        """What its datasets are called; asked at first, and every few seconds while one has no name."""
+        """Read what the workflow's datasets are called into the model: at first, and every few
+        seconds while one has no name."""
         now_s = time.monotonic()
         if not workflow or self._named.get(workflow, 0.0) > now_s - NAMES_PAUSE_S:
             return

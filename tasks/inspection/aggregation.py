@@ -23,7 +23,7 @@ SAME_M = 3.0
 
 
 def do(work: Work) -> Sequence[str]:
-    """One table of several."""
+    """Write one table of several, each plant once, and return its name."""
     if not work.inputs:
         raise WorkError("nothing to put together: give tables of points of interest with -i")
     found: list[PointOfInterest] = []
@@ -36,7 +36,8 @@ def do(work: Work) -> Sequence[str]:
 
 
 def merged(found: list[PointOfInterest], same_m: float) -> list[PointOfInterest]:
-    """Each plant once, with the points of all its findings."""
+    """Return the findings with those within ``same_m`` of a nearer one put together, so that each
+    plant is there once, with the points of all its findings."""
     kept: list[PointOfInterest] = []
     for each in sorted(found, key=lambda each: (each.distance_m, each.east_m)):
         for place, other in enumerate(kept):

@@ -27,7 +27,7 @@ Cells = dict[Cell, list[Point]]
 
 
 def do(work: Work) -> Sequence[str]:
-    """The points of interest of a section."""
+    """Write the points of interest of a section, and return the file's name."""
     cloud = read_las(work.input(0, "the segmented points"))
     clearance_m = work.parameter("clearance_m", CLEARANCE_M)
     if clearance_m <= 0:
@@ -45,7 +45,8 @@ def do(work: Work) -> Sequence[str]:
 
 
 def too_near(work: Work, cloud: Cloud, clearance_m: float) -> list[tuple[float, Point]]:
-    """Points of vegetation with their distance to the nearest wire, where that is too small."""
+    """Return the points of vegetation nearer to a wire than they may be, with the distance. Raises
+    ``WorkError`` where there are no wires."""
     wires: Cells = {}
     for number, kind in enumerate(cloud.classes):
         if kind == WIRE:
@@ -71,7 +72,8 @@ def too_near(work: Work, cloud: Cloud, clearance_m: float) -> list[tuple[float, 
 
 
 def plants(near: list[tuple[float, Point]]) -> list[list[tuple[float, Point]]]:
-    """Points that belong together: nobody is further than ``ONE_PLANT_M`` from the next."""
+    """Return the points in groups that belong together: nobody is further than ``ONE_PLANT_M`` from
+    the next. Groups of too few points are left out."""
     cells: dict[Cell, list[tuple[float, Point]]] = {}
     for each in near:
         cells.setdefault(_cell(each[1], ONE_PLANT_M), []).append(each)

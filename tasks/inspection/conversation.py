@@ -52,7 +52,8 @@ class Work:
     _said_s: float = 0.0
 
     def progress(self, share: float) -> None:
-        """So much is done, from 0 to 1. Raises ``CancelledError``."""
+        """Tell the node that so much is done, from 0 to 1; not more often than makes sense. Raises
+        ``CancelledError`` when the work is not wanted any more."""
         if self.unwanted.is_set():
             raise CancelledError
         now_s = time.monotonic()
@@ -65,7 +66,8 @@ class Work:
         self.say(f"CHECKPOINT {path}")
 
     def parameter(self, name: str, default: T) -> T:
-        """A parameter, of the type of its default."""
+        """Return a parameter as the type of its default, or the default if it was not given. Raises
+        ``WorkError`` where it is none."""
         given = self.parameters.get(name)
         if given is None:
             return default
@@ -76,7 +78,8 @@ class Work:
             raise WorkError(f"the parameter {name} is {given!r} and has to be {kind}") from None
 
     def input(self, number: int, what: str) -> Path:
-        """One of the inputs, by its place."""
+        """Return the path of the input with this number; ``what`` says what is missing. Raises
+        ``WorkError`` where there are fewer."""
         if number >= len(self.inputs):
             raise WorkError(f"input {number + 1} is missing: {what}, given with -i")
         return self.inputs[number]
@@ -87,7 +90,7 @@ Do = Callable[[Work], Sequence[str]]
 
 
 def main(do: Do) -> None:
-    """Run a program as a node starts it, to the end of the process."""
+    """Run a program as a node starts it, and end the process with its exit code."""
     out = sys.stdout
 
     def say(line: str) -> None:
@@ -100,7 +103,8 @@ def main(do: Do) -> None:
 
 
 def converse(do: Do, work: Work, arguments: Sequence[str], errors: TextIO) -> int:
-    """Read the arguments, do the work, say the last word; the exit code."""
+    """Read the arguments, do the work, say the last word; return the exit code, 0 also when
+    cancelled. Nothing is raised."""
     try:
         read_arguments(work, arguments)
         outputs = do(work)
@@ -122,7 +126,7 @@ def converse(do: Do, work: Work, arguments: Sequence[str], errors: TextIO) -> in
 
 
 def read_arguments(work: Work, arguments: Sequence[str]) -> None:
-    """Fill in what the call says. Raises ``WorkError``."""
+    """Fill in what the call, and the environment, say. Raises ``WorkError``."""
     words = list(arguments)
     while words:
         option = words.pop(0)
@@ -141,7 +145,8 @@ def read_arguments(work: Work, arguments: Sequence[str]) -> None:
 
 
 def read_parameters(given: str) -> dict[str, str]:
-    """``name=value`` words, in the argument itself or in a file, or the XML of the documents."""
+    """Return the parameters by name: ``name=value`` words, in the argument itself or in a file, or
+    the XML of the documents. Raises ``WorkError``."""
     text = given
     if "\n" not in given and "=" not in given and Path(given).is_file():
         text = Path(given).read_text("utf-8")

@@ -23,7 +23,7 @@ LOST_SHARE_MAX = 0.2
 
 
 def do(work: Work) -> Sequence[str]:
-    """The points of a scan."""
+    """Write the points of a scan in their places on the ground, and return the file's name."""
     shots = read_scan(work.input(0, "the checked scan"))
     track = read_track(work.input(1, "the track"))
     cloud = Cloud()
@@ -44,7 +44,7 @@ def do(work: Work) -> Sequence[str]:
 
 
 def placed(shot: Shot, track: Track) -> Triple | None:
-    """East, north and height of what a shot hit."""
+    """Return east, north and height of what a shot hit; None where the track has a hole."""
     time_s, across, along, range_m, _ = shot
     position = track.positions.at(time_s)
     attitude = track.attitudes.at(time_s, turning=True)

@@ -23,7 +23,8 @@ RANGE_M_MAX = 500.0
 
 
 def do(work: Work) -> Sequence[str]:
-    """The checked scan and track."""
+    """Check a raw folder, write scan and track in common units, and return the files' names. Raises
+    ``WorkError`` where something is missing or damaged."""
     if len(work.raw) != 1 or not work.raw[0].is_dir():
         raise WorkError("one raw folder is wanted, given with -p")
     folder = work.raw[0]

@@ -41,7 +41,7 @@ class Cloud:
         return len(self.x)
 
     def add(self, x: float, y: float, z: float, time_s: float, intensity: int) -> None:
-        """One more point, of no class yet."""
+        """Add a point, of no class yet."""
         self.x.append(x)
         self.y.append(y)
         self.z.append(z)
@@ -51,7 +51,7 @@ class Cloud:
 
 
 def write_las(path: Path, cloud: Cloud) -> None:
-    """All points of a cloud."""
+    """Write all points of a cloud to a file, over what is there."""
     offsets = tuple(float(int(min(each, default=0.0))) for each in (cloud.x, cloud.y, cloud.z))
     body = b"".join(
         _POINT.pack(
@@ -92,7 +92,8 @@ def _header(cloud: Cloud, offsets: tuple[float, ...]) -> bytes:
 
 
 def read_las(path: Path) -> Cloud:
-    """The points of a file. Raises ``WorkError``."""
+    """Return the points of a file. Raises ``WorkError`` where it is none of this format, or not
+    whole."""
     data = path.read_bytes()
     if len(data) < _HEADER.size or data[:4] != SIGNATURE:
         raise WorkError(f"{path.name} is no LAS file: give one that georeferencing made")

@@ -35,7 +35,7 @@ class PointOfInterest:
 
 
 def write_points_of_interest(path: Path, found: list[PointOfInterest]) -> None:
-    """All of them, the nearest to a wire first."""
+    """Write all findings to a table, the nearest to a wire first."""
     lines = StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -55,7 +55,7 @@ def write_points_of_interest(path: Path, found: list[PointOfInterest]) -> None:
 
 
 def read_points_of_interest(path: Path) -> list[PointOfInterest]:
-    """The lines of a table. Raises ``WorkError``."""
+    """Return the findings in a table. Raises ``WorkError`` where it is none."""
     rows = list(csv.reader(StringIO(path.read_text("utf-8", "replace"))))
     if not rows or tuple(rows[0]) != COLUMNS:
         raise WorkError(f"{path.name} is no table of points of interest: {','.join(COLUMNS)}")

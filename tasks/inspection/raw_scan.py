@@ -39,7 +39,7 @@ class Block:
 
 
 def write_raw(path: Path, start_s: float, records: list[Record]) -> None:
-    """All records, in blocks."""
+    """Write all records in blocks, as the scanner does."""
     with path.open("wb") as file:
         file.write(_HEADER.pack(MAGIC, VERSION, BLOCK_RECORDS, start_s))
         for first in range(0, len(records), BLOCK_RECORDS):
@@ -49,7 +49,8 @@ def write_raw(path: Path, start_s: float, records: list[Record]) -> None:
 
 
 def read_raw(path: Path) -> tuple[float, Iterator[Block]]:
-    """When it began, and its blocks. Raises ``WorkError``."""
+    """Return when the scan began, and its blocks, which are checked as they are taken. Raises
+    ``WorkError`` where the file is no such scan."""
     data = path.read_bytes()
     if len(data) < _HEADER.size:
         raise WorkError(f"{path.name} is too short to be a scan: copy it from the scanner again")

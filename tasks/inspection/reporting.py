@@ -33,7 +33,7 @@ STYLE = (
 
 
 def do(work: Work) -> Sequence[str]:
-    """Both forms of the report."""
+    """Write the report as a page and as text, and return the files' names."""
     found = read_points_of_interest(work.input(0, "the table of points of interest"))
     title = work.parameter("title", "Inspection").replace("_", " ")
     work.progress(0.5)
@@ -43,7 +43,7 @@ def do(work: Work) -> Sequence[str]:
 
 
 def plain(title: str, found: list[PointOfInterest]) -> str:
-    """The report in Markdown."""
+    """Return the report in Markdown."""
     lines = [f"# {title}", "", summary(found), ""]
     if found:
         lines += ["| " + " | ".join(HEADINGS) + " |", "|" + " ---: |" * len(HEADINGS)]
@@ -52,7 +52,7 @@ def plain(title: str, found: list[PointOfInterest]) -> str:
 
 
 def page(title: str, found: list[PointOfInterest]) -> str:
-    """The report as HTML."""
+    """Return the report as HTML."""
     head = "".join(f"<th>{each}</th>" for each in HEADINGS)
     rows = "\n".join(
         f"<tr{' class=urgent' if each.urgent else ''}>"
@@ -69,7 +69,7 @@ def page(title: str, found: list[PointOfInterest]) -> str:
 
 
 def summary(found: list[PointOfInterest]) -> str:
-    """In a sentence."""
+    """Return in a sentence how many plants are too near, and the nearest distance."""
     if not found:
         return "No vegetation is nearer to the wires than it may be."
     urgent = sum(each.urgent for each in found)
@@ -80,7 +80,7 @@ def summary(found: list[PointOfInterest]) -> str:
 
 
 def drawn(found: list[PointOfInterest]) -> str:
-    """A map: where they are along the line."""
+    """Return a map of the findings along the line as SVG; empty where there are none."""
     if not found:
         return ""
     easts, norths = [each.east_m for each in found], [each.north_m for each in found]

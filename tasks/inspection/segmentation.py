@@ -37,7 +37,7 @@ Heights = list[float]
 
 
 def do(work: Work) -> Sequence[str]:
-    """The same points, each with its class."""
+    """Write the same points, each with its class, and return the file's name."""
     cloud = read_las(work.input(0, "the points"))
     if not len(cloud):
         raise WorkError("there are no points in the input")

@@ -78,7 +78,7 @@ def ground_m(east: float, north: float) -> float:
 
 
 def wire_m(along: float, length_m: float, start_m: float) -> float:
-    """Height of the wires at a place between the ends of their section."""
+    """Return the height of the wires at a place between the ends of their section."""
     middle, half = start_m + length_m / 2, length_m / 2
     shape = (cosh((along - middle) / 150.0) - 1.0) / (cosh(half / 150.0) - 1.0)
     ends = (ground_m(start_m, 0.0) + ground_m(start_m + length_m, 0.0)) / 2 + ENDS_M
@@ -177,6 +177,7 @@ class Flight:
         self.heading = pi / 2 + draw.uniform(-0.02, 0.02)
 
     def place(self, time_s: float) -> Triple:
+        """Return east, north and height of the helicopter at a time."""
         a, b, _, _, _, _ = self._phases
         east = self.start_m + SPEED_M_S * (time_s - START_S - LEAD_S)
         return (
@@ -186,6 +187,7 @@ class Flight:
         )
 
     def turned(self, time_s: float) -> Triple:
+        """Return roll, pitch and heading of the helicopter at a time, in radians."""
         _, _, c, d, e, f = self._phases
         return (
             radians(4.0) * sin(1.3 * time_s + c) + radians(0.5) * sin(4.0 * time_s + f),
@@ -195,7 +197,8 @@ class Flight:
 
 
 def measured(section: Section) -> tuple[list[Record], list[str], Track, float]:
-    """What scanner and recorder would have: records and what each is on, the track, the start."""
+    """Return what scanner and recorder would have: records, what each of them is on, the track, and
+    the start."""
     flight = Flight(section.start_m, section.draw)
     draw = section.draw
     shots: list[tuple[Record, str]] = []
@@ -244,7 +247,8 @@ def _recorded(flight: Flight, end_s: float) -> Track:
 
 
 def make(folder: Path, plan: Plan, damaged: bool = True) -> list[Planted]:
-    """All sections into a folder, with the truth; what was planted."""
+    """Write the raw measurements of all sections into a folder, with the truth beside them, and
+    return what was planted; ``damaged`` spoils blocks of each scan."""
     planted: list[Planted] = []
     for number in range(plan.sections):
         section = Section(plan, number)
@@ -269,7 +273,7 @@ def _damage(path: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make a survey."""
+    """Make a survey as the arguments say, and return 0."""
     defaults = Plan()
     parser = argparse.ArgumentParser(prog="survey", description="Raw measurements of known faults.")
     parser.add_argument("folder", type=Path)

@@ -25,7 +25,8 @@ class Terrain:
     cell_m: float = CELL_M
 
     def height(self, x: float, y: float) -> float:
-        """Of the ground at a place; of the nearest cell where there is nothing around."""
+        """Return the height of the ground at a place, by the cells around it; that of the nearest
+        cell where there is none around."""
         u, v = x / self.cell_m - 0.5, y / self.cell_m - 0.5
         column, row = floor(u), floor(v)
         right, up = u - column, v - row
@@ -48,10 +49,11 @@ class Terrain:
 
 
 def ground_below(points: Iterable[tuple[float, float, float]], cell_m: float = CELL_M) -> Terrain:
-    """The terrain below some points.
+    """Return the terrain below some points.
 
-    The lowest point of a cell lies at its lower edge where the ground slopes, so what it says of the
-    middle is too low by half of what the ground rises within the cell; the neighbours tell how much.
+    The lowest point of a cell lies at its lower edge where the ground slopes, so what it says of
+    the middle is too low by half of what the ground rises within the cell; the neighbours tell how
+    much.
     """
     lowest: dict[Cell, float] = {}
     for x, y, z in points:

@@ -30,7 +30,8 @@ class Series:
     values: list[Triple] = field(default_factory=list)
 
     def at(self, time_s: float, turning: bool = False) -> Triple | None:
-        """Interpolated; None outside of the recording and within a hole of it.
+        """Return the values at a time, interpolated; None outside of the recording and within a
+        hole of it.
 
         ``turning``: the third value is a direction and goes the short way round.
         """
@@ -63,7 +64,8 @@ class Track:
 
 
 def rotation(roll: float, pitch: float, heading: float) -> Matrix:
-    """From the helicopter's axes (forward, right, down) to north, east, down."""
+    """Return the matrix that turns the helicopter's axes (forward, right, down) to north, east,
+    down."""
     cr, sr, cp, sp = cos(roll), sin(roll), cos(pitch), sin(pitch)
     ch, sh = cos(heading), sin(heading)
     return (
@@ -74,7 +76,7 @@ def rotation(roll: float, pitch: float, heading: float) -> Matrix:
 
 
 def write_track(path: Path, track: Track) -> None:
-    """As the recorder does."""
+    """Write a track to a file, as the recorder does."""
     lines = ["source,time_s,first,second,third"]
     for time_s, (east, north, height) in zip(
         track.positions.times, track.positions.values, strict=True
@@ -86,7 +88,8 @@ def write_track(path: Path, track: Track) -> None:
 
 
 def read_track(path: Path) -> Track:
-    """The recording in a file. Raises ``WorkError``."""
+    """Return the recording in a file. Raises ``WorkError`` where it is none, or lacks one of the
+    two kinds of lines."""
     track = Track()
     lines = path.read_text("utf-8", "replace").splitlines()
     for number, line in enumerate(lines, 1):

@@ -33,7 +33,7 @@ class Line:
     linear: float
 
     def beside_m(self, point: Point) -> float:
-        """How far a point is from it."""
+        """Return how far a point is from the line."""
         x, y, z = (point[axis] - self.middle[axis] for axis in range(3))
         a, b, c = self.direction
         along = x * a + y * b + z * c
@@ -41,7 +41,7 @@ class Line:
 
 
 def wire_points(points: Sequence[Point]) -> set[int]:
-    """Which of these points are on a wire, by their numbers."""
+    """Return the numbers of the points that are on a wire."""
     cells: dict[Cell, list[int]] = {}
     for number, point in enumerate(points):
         cells.setdefault(_cell(point), []).append(number)
@@ -61,7 +61,8 @@ def wire_points(points: Sequence[Point]) -> set[int]:
 
 
 def line_through(points: Sequence[Point]) -> Line | None:
-    """The level line that these points lie on; None where they lie on none."""
+    """Return the level line that these points lie on; None where they lie on none, or are too
+    few."""
     count = len(points)
     if count < POINTS_MIN:
         return None

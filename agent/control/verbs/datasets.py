@@ -45,10 +45,8 @@ from agent.protocol.table import Table
 
 @serves(DATASETS)
 async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
-    """What is kept, where, and what made it.
-
-    Those of the table and those on this disk, the newest first.
-    """
+    """Return a page of the datasets of the table and of this disk, the newest first: where each is
+    kept, and what made it."""
     now, store = call.now, call.rooms.datasets
     only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""
     kept = await store.listing()
@@ -176,10 +174,7 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
 
 @serves(DATASET_FILES)
 async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesReply:
-    """What a dataset is made of; it is brought here first.
-
-    In the order of their paths.
-    """
+    """Return a page of a dataset's files in the order of their paths; it is brought here first."""
     dataset = await brought(call, params.dataset)
     store = call.rooms.datasets
     files = await store.files(dataset.dataset)

@@ -17,10 +17,8 @@ from agent.control.request_context import RequestContext, serves
 
 @serves(RUNS)
 async def runs(call: RequestContext, params: Runs) -> RunsReply:
-    """The timeline of tasks, who had them when.
-
-    In the order of the author; phases are those that this node has seen.
-    """
+    """Return the runs of a task, or of a workflow's tasks in the order of the author, with who had
+    them when; phases are those that this node has seen."""
     table = call.now.table
     if params.task:
         within = find_workflow(table, params.workflow) if params.workflow else None
@@ -37,17 +35,13 @@ async def runs(call: RequestContext, params: Runs) -> RunsReply:
 
 @serves(HISTORY)
 async def history(call: RequestContext, params: History) -> HistoryReply:
-    """What became of tasks, also of those that the flock has forgotten.
-
-    The latest first.
-    """
+    """Return a page of what became of tasks, the latest first, also of those that the flock has
+    forgotten."""
     return await call.rooms.history.tasks(params)
 
 
 @serves(STATISTICS)
 async def statistics(call: RequestContext, params: Statistics) -> StatisticsReply:
-    """What this machine gave in each week, and what the flock did.
-
-    Weeks begin on Monday by this machine's calendar, which may have hours more or less.
-    """
+    """Return what this machine gave in each week, and what the flock did. Weeks begin on Monday by
+    this machine's calendar, and may have an hour more or less."""
     return await call.rooms.history.statistics(params.weeks)

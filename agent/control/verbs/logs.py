@@ -25,10 +25,8 @@ AGENT_LOG_LOOK_EVERY_S = 0.25
 
 @serves(TASK_LOG)
 async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
-    """What a task has printed, wherever it runs or ran.
-
-    Before the first run there is nothing; who waits is answered when there is more.
-    """
+    """Return a piece of what a task has printed, wherever it runs or ran. Whoever waits is answered
+    when there is more; before the first run it is empty."""
     now = call.now
     spec = find_task(now.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
@@ -110,10 +108,8 @@ def _whole_letters(data: bytes, *, last: bool) -> bytes:
 
 @serves(AGENT_LOG)
 async def agent_log(call: RequestContext, params: AgentLog) -> AgentLogReply:
-    """Lines of the agent's own log, the last ones or those that come.
-
-    Who waits is answered as soon as there is a line that it wants.
-    """
+    """Return the last lines of the agent's own log, or those after a place. Whoever waits is
+    answered as soon as a line comes."""
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
     while True:
         found = await call.rooms.history.log_lines(params)
