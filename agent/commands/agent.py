@@ -18,7 +18,8 @@ NAME_LENGTH_MAX = 60
 
 
 def run(arguments: list[str]) -> int:
-    """Until Ctrl-C, `wingbeat stop`, logoff or shutdown."""
+    """Run the agent of this machine until Ctrl-C, `wingbeat stop`, logoff or shutdown; return the
+    exit code."""
     parser = command_parser(
         "agent",
         "Run the agent of this machine here, without a window, until Ctrl-C or `wingbeat stop`.\n"

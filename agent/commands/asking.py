@@ -38,7 +38,8 @@ def ask_with(
     options: argparse.Namespace,
     use: Callable[[Client], Coroutine[Any, Any, int]],
 ) -> int:
-    """A conversation of several questions; its end is the exit code."""
+    """Connect a client, await ``use`` with it, and return the exit code; what goes wrong is told in
+    one sentence."""
     return with_client(options, lambda client: client.run(use))
 
 
@@ -48,7 +49,8 @@ def ask(
     params: P,
     show: Callable[[R], int | None],
 ) -> int:
-    """One question; ``show`` is for people, and may have an exit code of its own."""
+    """Ask the agent one question and show the answer, as JSON where that is wanted, else by
+    ``show``, which may return an exit code of its own; return the exit code."""
 
     def asked(client: BlockingClient) -> int:
         answer = client.call(method, params)
@@ -61,7 +63,8 @@ def ask(
 
 
 def with_client(options: argparse.Namespace, use: Callable[[BlockingClient], int]) -> int:
-    """A client for as long as ``use`` needs it; what goes wrong is one sentence."""
+    """Connect a client for as long as ``use`` needs it and return the exit code; what goes wrong is
+    told in one sentence."""
     try:
         node = getattr(options, "node", "")
         with BlockingClient(name=f"{PROGRAM} command", node=node) as client:
@@ -77,7 +80,8 @@ def with_client(options: argparse.Namespace, use: Callable[[BlockingClient], int
 def fail(
     options: argparse.Namespace, sentence: str, code: int = exits.FAILED, kind: int | None = None
 ) -> int:
-    """Say why it was not done; the exit code for it."""
+    """Tell why it was not done, as JSON where that is wanted, else on standard error; return
+    ``code``. ``kind``: the agent's code of the error."""
     if options.json:
         sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind)).decode() + "\n")
     else:

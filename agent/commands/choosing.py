@@ -39,7 +39,8 @@ def command_in(module: str, summary: str, *row: str) -> Command:
 def choosing_parser(
     program: str, description: str, commands: Mapping[str, Command], *examples: str
 ) -> CommandParser:
-    """A parser for what stands before the name of a command."""
+    """Return a parser for the name of a command and the arguments behind it, with a list of the
+    commands."""
     width = max(map(len, commands))
     listing = "\n".join(
         f"  {name:<{width}}  {command.summary}" for name, command in commands.items()
@@ -59,7 +60,8 @@ def choosing_parser(
 def run_chosen(
     parser: CommandParser, commands: Mapping[str, Command], arguments: Sequence[str] | None
 ) -> int:
-    """Run the command that is named; without one, tell what there is."""
+    """Run the command that is named and return its exit code; without a name, print what commands
+    there are."""
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()

@@ -15,7 +15,8 @@ READABLE_MIN = 10
 
 
 def column_widths(natural: Sequence[int], window: int) -> list[int] | None:
-    """The width of each column in a window; None where a table could not be read in it."""
+    """Return the width of each column in a window this wide; None where a table could not be read
+    in it."""
     free = window - GAP * (len(natural) - 1)
     if sum(natural) <= free:
         return list(natural)
@@ -31,7 +32,8 @@ def column_widths(natural: Sequence[int], window: int) -> list[int] | None:
 def padded(
     rows: Iterable[Sequence[str]], widths: Sequence[int], width_of: Callable[[str], int]
 ) -> Iterator[str]:
-    """Each row in a line, which is as long as it has to be."""
+    """Yield each row as a line whose cells are as wide as their columns, without blanks at its
+    end."""
     for row in rows:
         cells = zip(row, widths, strict=True)
         told = (cell + " " * (width - width_of(cell) + GAP) for cell, width in cells)
@@ -41,7 +43,8 @@ def padded(
 def told_by_lines(
     header: Sequence[str], rows: Sequence[Sequence[str]], window: int
 ) -> Iterator[str]:
-    """Each row with its first cell above the others, which stand beside their names."""
+    """Yield the lines of each row with its first cell above the others, which stand beside their
+    names, and a blank line between rows."""
     indent = max(map(len, header[1:]), default=0) + 2 * GAP
     for number, (first, *others) in enumerate(rows):
         if number:

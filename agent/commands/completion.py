@@ -40,7 +40,8 @@ _CHOICES = re.compile(r"(?:^|\] |\[)\{([^}]*)\}")
 
 
 def run(arguments: list[str]) -> int:
-    """Print the script of a shell, or, when that asks, the words that fit."""
+    """Print the completion script of a shell or, when that script asks, the words that fit; return
+    the exit code."""
     if arguments[:1] == [WORDS]:
         sys.stdout.writelines(f"{word}\n" for word in words(arguments[1:]))
         return exits.DONE
@@ -62,7 +63,7 @@ def run(arguments: list[str]) -> int:
 
 
 def words(line: list[str]) -> list[str]:
-    """What fits the last of these words, which stand behind `wingbeat`."""
+    """Return what may stand in place of the last of these words, which stand behind `wingbeat`."""
     *before, last = line or [""]
     begun = last.strip("\"'")  # a shell may have to write the empty word so
     commands, folder = _commands(before)
@@ -82,10 +83,8 @@ def words(line: list[str]) -> list[str]:
 
 
 def for_line(line: str) -> list[str]:
-    """What bash is to write in the place of the last word of a line, as it sees words.
-
-    It takes a colon for the end of a word, and so would write what stands before it twice.
-    """
+    """Return what bash is to write in place of the last word of a line, as it sees words. It takes
+    a colon for the end of a word, and so would write what stands before it twice."""
     typed, quoted = _typed(line)
     known = words(typed[1:] or [""])
     end = max((typed[-1].rfind(sign) for sign in BASH_BREAKS), default=-1) + 1 if typed else 0

@@ -10,7 +10,8 @@ YES, NO = "yes", "no"
 
 
 def confirmed(question: str) -> bool | None:
-    """Whether the answer is yes; None when nobody answers. Anything else is asked again."""
+    """Ask a person and tell whether the answer is yes; None when nobody answers. Anything else is
+    asked again."""
     while True:
         sys.stdout.write(f"{plain(question)} (yes/no) ")
         sys.stdout.flush()

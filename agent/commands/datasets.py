@@ -21,7 +21,7 @@ ID_LETTERS = 20
 
 
 def run(arguments: list[str]) -> int:
-    """Show them, or add one."""
+    """Show the datasets of the flock, or add one; return the exit code."""
     parser = client_parser(
         "datasets",
         "Show datasets, the newest first: their size, which machines hold them, which task made\n"

@@ -14,7 +14,8 @@ from agent.commands.showing import show_json, show_lines
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 1 when something is wrong, so that a script can watch."""
+    """Show what is wrong with this machine or its flock; return the exit code, which is 1 when
+    something is."""
     parser = client_parser(
         "doctor",
         "Explain why machines are not seen or this one does not work, each with what to do about\n"

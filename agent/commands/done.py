@@ -29,7 +29,7 @@ class Attachment(Struct, frozen=True):
 
 
 def run(arguments: list[str]) -> int:
-    """Mark it done."""
+    """Mark a gate done, with what is attached; return the exit code."""
     parser = client_parser(
         "done",
         "Mark a gate done, so that the tasks behind it go on. What may be attached, and by what\n"
@@ -75,10 +75,9 @@ def _typed(text: str, names: Sequence[str]) -> Attachment:
 
 
 def in_order(gate: TaskView, given: Sequence[Attachment]) -> list[str]:
-    """What is attached, in the order of the gate's names; raises ``ValueError``.
-
-    What has no name takes the first one that is left, so that nobody has to type names of one.
-    """
+    """Return what is attached, in the order of the gate's names; raise ``ValueError`` with a
+    sentence when it does not fit them. What has no name takes the first one that is left, so that
+    nobody has to type names of one."""
     named: dict[str, str] = {}
     for each in given:
         if each.name in named:

@@ -63,7 +63,7 @@ def bar(permille: int, cells: int = BAR_CELLS) -> Text:
 
 
 def workflow_lines(workflows: Iterable[WorkflowView]) -> Table:
-    """A line for each: its name, how far it is, what is left."""
+    """Return a table with a line for each workflow: its name, how far it is, what is left."""
     lines = Table.grid(padding=(0, 2, 0, 0))
     justified: tuple[JustifyMethod, ...] = ("left", "left", "left", "right", "right", "left")
     for justify in justified:
@@ -83,7 +83,7 @@ def workflow_lines(workflows: Iterable[WorkflowView]) -> Table:
 
 
 def task_table(tasks: Iterable[TaskView], rows_max: int = ROWS_MAX) -> Table:
-    """The tasks of a workflow, what goes on first."""
+    """Return a table of a workflow's tasks, what goes on first, at most ``rows_max`` of them."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("TASK", "STATE", "ON", "", "LEFT", "WHY"):
         table.add_column(name, no_wrap=True, overflow="ellipsis")
@@ -116,7 +116,8 @@ class _OfWork(ProgressColumn):
 
 
 def work_bar() -> Progress:
-    """For one workflow; nothing where nobody watches, whatever colours are wanted there."""
+    """Return a bar for the work of one workflow; it shows nothing where nobody watches, whatever
+    colours are wanted there."""
     columns = ("{task.description}", "{task.percentage:>3.0f}%")
     return Progress(
         SpinnerColumn(),
@@ -131,7 +132,8 @@ def work_bar() -> Progress:
 
 
 def transfer_bar() -> Progress:
-    """For bytes on their way; nothing where nobody watches, whatever colours are wanted there."""
+    """Return a bar for bytes on their way; it shows nothing where nobody watches, whatever colours
+    are wanted there."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),

@@ -46,7 +46,7 @@ class _Result:
 
 
 def run(arguments: list[str]) -> int:
-    """Fetch them."""
+    """Fetch results into a folder; return the exit code."""
     parser = client_parser(
         "fetch",
         "Fetch results into a folder: of a workflow what its last tasks have made, of a task its\n"

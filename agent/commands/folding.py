@@ -26,7 +26,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 def folded(text: str, width: int) -> Iterator[str]:
-    """The lines of a text in this width."""
+    """Yield the lines of a text, filled anew in this width."""
     width = max(width, WIDTH_MIN)
     for prose, lines in groupby(text.splitlines(), lambda line: line.strip() and line[0] != " "):
         if prose:
@@ -37,7 +37,7 @@ def folded(text: str, width: int) -> Iterator[str]:
 
 
 def wrapped_lines(lines: Iterable[str], width: int) -> Iterator[str]:
-    """Sentences in this width; the rest of each stands below its beginning."""
+    """Yield the lines of sentences in this width; the rest of each stands below its beginning."""
     for line in lines:
         beginning = _BEGINNING.match(line)
         before = beginning.group() if beginning else ""

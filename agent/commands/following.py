@@ -31,7 +31,8 @@ TICK_S = 1.0
 async def bundles(
     client: Client, after: Position | None, tick_s: float = TICK_S
 ) -> AsyncGenerator[list[Event], None]:
-    """All events after a position, gathered; raises what ``Client.events`` raises."""
+    """Yield events after a position in bundles, one for each tick at most; raise what
+    ``Client.events`` raises."""
     arrived: asyncio.Queue[Event | BaseException] = asyncio.Queue(10_000)
     reading = asyncio.create_task(_read(client.events(after), arrived))
     try:
@@ -77,10 +78,9 @@ async def _read(
 async def lasting_bundles(
     client: Client, after: Position | None
 ) -> AsyncGenerator[list[Event] | None, None]:
-    """The same over restarts of the agent, which numbers its events anew then, and for who lags.
-
-    None: some are lost, and what is shown is to be read again; the events after that follow.
-    """
+    """Yield bundles of events like ``bundles``, over restarts of the agent, which numbers its
+    events anew then, and for who lags. None: some are lost, and what is shown is to be read again;
+    the events after that follow."""
     while True:
         try:
             async with aclosing(bundles(client, after)) as coming:
@@ -94,7 +94,8 @@ async def lasting_bundles(
 async def follow_until(
     client: Client, method: Method[P, R], params: P, over: Callable[[R], bool]
 ) -> R:
-    """The answer to a question once it is final; asked again whenever something has happened."""
+    """Ask a question, and again whenever something has happened, until ``over`` says that its
+    answer is final; return that."""
     answer = await client.call(method, params)
     if over(answer):
         return answer

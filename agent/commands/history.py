@@ -28,7 +28,7 @@ STATES = {
 
 
 def run(arguments: list[str]) -> int:
-    """Show it."""
+    """Show tasks that have ended, or what this machine gave in each week; return the exit code."""
     parser = client_parser(
         "history",
         "Show tasks that have ended, the latest first, also those that the flock has forgotten:\n"

@@ -17,7 +17,7 @@ LINES = 50
 
 
 def run(arguments: list[str]) -> int:
-    """Print lines of it."""
+    """Print lines of the agent's log; return the exit code."""
     parser = client_parser(
         "log",
         "Print the last lines of the agent's log, filtered; with -f those that come too.",

@@ -17,7 +17,7 @@ FOLLOW_S = WAIT_S_MAX / 2
 
 
 def run(arguments: list[str]) -> int:
-    """Print it."""
+    """Print what a task has printed; return the exit code."""
     parser = client_parser(
         "logs",
         "Print what a task has printed, from whichever machine runs it or ran it; of its latest\n"

@@ -34,7 +34,7 @@ def misuse(reason: str) -> int:
 
 
 def command_parser(name: str, description: str, *examples: str) -> CommandParser:
-    """A parser for one command, with `--json` and its examples."""
+    """Return a parser for one command, with `--json` and its examples."""
     parser = MixingParser(
         prog=f"{PROGRAM} {name}",
         description=description,
@@ -47,7 +47,8 @@ def command_parser(name: str, description: str, *examples: str) -> CommandParser
 
 
 def client_parser(name: str, description: str, *examples: str) -> CommandParser:
-    """The same for a command that asks an agent, this machine's or another member's."""
+    """Return a parser for a command that asks an agent, this machine's or with `--node` another
+    member's."""
     parser = command_parser(name, description, *examples)
     parser.add_argument(
         "--node",

@@ -16,7 +16,7 @@ _LENGTH = re.compile(r"(\d{1,6}(?:\.\d+)?)(min|m|h|d)")
 
 
 def run(arguments: list[str]) -> int:
-    """Pause it."""
+    """Pause this machine, for a while or until somebody resumes; return the exit code."""
     parser = client_parser(
         "pause",
         "Have this machine stop helping: what runs for others is suspended at once and given back\n"

@@ -17,7 +17,7 @@ HOW_TO_JOIN = (
 
 
 def run(arguments: list[str]) -> int:
-    """Show them."""
+    """Show the machines of the flock as this one sees them; return the exit code."""
     parser = client_parser(
         "peers",
         "Show the machines of the flock as this one sees them, and why some are away.",

@@ -9,7 +9,7 @@ MISFITS_SHOWN_MAX = 20
 
 
 def show_plan(reply: PlanReply) -> None:
-    """What is wrong, or where each task could run and when all of it would end."""
+    """Show the faults of a dry run, or where each task could run and when all of it would end."""
     if reply.faults:
         show_lines(reply.faults)
         return

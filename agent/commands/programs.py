@@ -25,7 +25,7 @@ ACTIONS = ("publish", "accept", "refuse")
 
 
 def run(arguments: list[str]) -> int:
-    """Show them, or decide."""
+    """Show the programs of the flock, or publish, accept or refuse some; return the exit code."""
     parser = client_parser(
         "programs",
         "Show the programs that machines of the flock can run. `publish` gives a program folder of\n"

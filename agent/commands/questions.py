@@ -97,7 +97,7 @@ def run(name: str, arguments: list[str]) -> int:
 
 
 def priority(text: str) -> NamedPriority:
-    """Return a priority as it is typed; refuses what is none."""
+    """Return a priority as it is typed; raise ``ArgumentTypeError`` when it is none."""
     names: dict[str, NamedPriority] = {"low": "low", "interactive": "interactive"}
     if text in names:
         return names[text]

@@ -19,7 +19,7 @@ PROCESSOR_WORDS = {
 
 
 def run(arguments: list[str]) -> int:
-    """Show them, or change some."""
+    """Show the settings of this node, or change those that are given; return the exit code."""
     options = _parser().parse_args(arguments)
     told = {
         "name": options.name,

@@ -24,7 +24,7 @@ class Shown(Struct, frozen=True):
 
 
 def run(arguments: list[str]) -> int:
-    """Show it."""
+    """Show one task with all that is known of it; return the exit code."""
     parser = client_parser(
         "show",
         "Show a task: where it is, what it makes, and every attempt at it.",

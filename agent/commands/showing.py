@@ -58,11 +58,9 @@ def show_verbatim(lines: Iterable[str]) -> None:
 
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
-    """Columns under their names, in a narrow window line by line; words of states have colours.
-
-    Where nobody watches, each row is a line, however long. What draws is imported here, for an
-    agent says lines only and should not carry it.
-    """
+    """Show rows in columns under their names, in a narrow window line by line; words of states have
+    colours. Where nobody watches, each row is a line, however long. What draws is imported here,
+    for an agent says lines only and should not carry it."""
     from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
@@ -90,7 +88,7 @@ def show_table(header: Row, rows: Sequence[Row]) -> None:
 
 
 def show_text(text: str) -> None:
-    """What a program has printed: on a terminal without whatever could steer it."""
+    """Print what a program has printed, on a terminal without whatever could steer it."""
     if sys.stdout.isatty():
         text = "".join(each if each in "\n\t" or each.isprintable() else "\ufffd" for each in text)
     sys.stdout.write(text)
@@ -108,7 +106,8 @@ def counted(count: int, thing: str) -> str:
 
 
 def ago(then_ms: int, now_s: float | None = None) -> str:
-    """How long ago a moment was, in its largest unit."""
+    """Return how long ago a moment was, in its largest unit; empty for a moment that is not known
+    (0)."""
     if not then_ms:
         return ""
     passed_s = (time.time() if now_s is None else now_s) - then_ms / 1000
@@ -123,7 +122,8 @@ def helping(reason: str, *, helps: bool) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A duration in the largest unit that fits at least twice, so that it is not too coarse."""
+    """Return a duration in the largest unit that fits at least twice, so that it is not too
+    coarse."""
     for unit, length_s in UNITS_S:
         count = int(seconds // length_s)
         if count >= 2:
@@ -144,7 +144,7 @@ def clock(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """So many bytes, in the unit that people would choose."""
+    """Return a number of bytes as people read it, such as "1.5 GB"."""
     amount, units = float(count), ["B", "kB", "MB", "GB", "TB"]
     while amount >= 1_000 and len(units) > 1:
         amount /= 1_000

@@ -21,7 +21,7 @@ LATEST_MAX = 2_000
 
 
 def run(arguments: list[str]) -> int:
-    """Show it."""
+    """Show this machine and its workflows, or the tasks of one; return the exit code."""
     parser = client_parser(
         "status",
         "Show this machine and the workflows that it knows, or the tasks of one workflow.",

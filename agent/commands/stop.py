@@ -16,7 +16,7 @@ STOPPED_S_MAX = 30.0
 
 
 def run(arguments: list[str]) -> int:
-    """Done when it has ended."""
+    """End the agent of this machine and wait until it has ended; return the exit code."""
     parser = command_parser(
         "stop",
         "End the agent of this machine. It hands back what it runs and says goodbye first.",

@@ -32,7 +32,8 @@ class Opening(Struct, frozen=True):
 
 
 def run(arguments: list[str]) -> int:
-    """Tell it; the line is a secret of this account."""
+    """Print how to talk to the agent by hand; the line is a secret of this account. Return the exit
+    code."""
     parser = command_parser(
         "telnet",
         DESCRIPTION,

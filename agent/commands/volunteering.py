@@ -86,7 +86,7 @@ async def _volunteering(options: argparse.Namespace, client: Client) -> int:
 
 
 def show_state(view: VolunteeringView) -> None:
-    """Whether it helps, in a sentence or two."""
+    """Show whether this machine helps, and until when it pauses, in a sentence or two."""
     helps = view.volunteering and not view.owner_present
     lines = [f"this machine {helping(view.reason, helps=helps)}"]
     until = f"until {moment(view.paused_until_ms)}" if view.paused_until_ms else ""

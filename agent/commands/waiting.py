@@ -20,7 +20,8 @@ TOLD = (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
 
 
 async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
-    """The exit code tells whether it finished."""
+    """Wait until the workflow has ended and show how far it is meanwhile; return the exit code,
+    which tells whether it finished."""
     workflow = await _read(client, name)
     followed = Followed(client, workflow)
     if on_terminal() and not as_json:
@@ -57,7 +58,8 @@ class Followed:
         return self.now.state in OVER
 
     async def look(self, bundle: list[Event] | None) -> None:
-        """Something may have happened."""
+        """Read the workflow anew after events (None: some were lost), and after a read that failed;
+        note whether the agent answers."""
         if bundle == [] and not self._stale:
             return
         try:

@@ -38,7 +38,7 @@ REDRAWN_PER_S = 4
 
 
 def run(arguments: list[str]) -> int:
-    """Until Ctrl-C, or until the workflow has ended."""
+    """Show what goes on until Ctrl-C, or until the one workflow has ended; return the exit code."""
     parser = client_parser(
         "watch",
         "Show what goes on, until Ctrl-C; of one workflow with its tasks, until it has ended.\n"
@@ -92,7 +92,7 @@ class _View:
         self._last: RenderableType = Text()
 
     async def drawn_again(self) -> RenderableType:
-        """As it is now; as it was while the agent is being started anew."""
+        """Return the view as it is now, or as it was last while the agent does not answer."""
         try:
             self._last = await self.drawn()
             self.stale = False
@@ -101,7 +101,8 @@ class _View:
         return self._last
 
     async def drawn(self) -> RenderableType:
-        """As it is now."""
+        """Ask the agent and return the view as it is now; raise ``ClientError`` when it does not
+        answer."""
         if self._name:
             return self._tasks(
                 await self._client.call(SHOW, Show(self._name, limit=TASKS_READ_MAX))

@@ -56,16 +56,16 @@ class NodeDatasets:
     async def open(
         cls, me: NodeId, folder: Path, quota_bytes: int, reach: Reach, url: str = ""
     ) -> NodeDatasets:
-        """Open the store in this folder; a quota of 0 is the usual one. Raises ``OSError``.
-
-        With a URL everything is kept there, too (``agent.storage.datasets.backend``).
-        """
+        """Open the store in this folder, made if need be; a quota of 0 is the usual one. With a URL
+        everything is kept there, too (``agent.storage.datasets.backend``). Raise ``OSError`` when
+        that fails."""
         backend = await asyncio.to_thread(open_backend, url)
         store = await asyncio.to_thread(DatasetStore, folder, quota_bytes)
         return cls(me, store, reach, None if backend is None else Sharing(store, backend))
 
     def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
-        """The node runs: tell it of changes from now on, and look after what is here."""
+        """Tell the node, which runs now, of changes of the datasets from now on, and look after
+        those that are here."""
         self._node, self._tell = node, tell
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
@@ -79,14 +79,16 @@ class NodeDatasets:
         self._caring = asyncio.create_task(self._caretaker.run())
 
     def commits(self, event: Event, then: Callable[[Event], None]) -> bool:
-        """Whether this has to be committed first; it is handed in after that."""
+        """Commit the results of a task that ended to the back end first, and hand the event to
+        ``then`` after that; return False, and do nothing, for any other event or without a back
+        end."""
         if self._results is None or not isinstance(event, ChildSucceeded):
             return False
         self._results.commit(event, then)
         return True
 
     async def close(self) -> None:
-        """End all transfers, and close the store."""
+        """End all transfers, then close the back end and the store."""
         if self._results is not None:
             await self._results.close()
         if self._caring is not None:
@@ -98,7 +100,8 @@ class NodeDatasets:
         await asyncio.to_thread(self.store.close)
 
     def moved(self, moved: TaskMoved) -> None:
-        """A task is in another state."""
+        """Note that a task is in another state: record what made its outputs once it has
+        terminated."""
         if moved.before is TaskState.TERMINATED and moved.after is not TaskState.TERMINATED:
             log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
         elif moved.after is TaskState.TERMINATED:
@@ -115,11 +118,10 @@ class NodeDatasets:
     # -- for clients -----------------------------------------------------------------------
 
     async def add(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
-        """A file or folder of this machine becomes a dataset, durable on return.
-
-        A second node gets a copy as soon as there is one, so that this machine may go away. With
-        ``move`` the file itself is taken, where it lies on the same disk. Raises ``DatasetError``.
-        """
+        """Take a file or folder of this machine in and return its dataset, durable on return. A
+        second node gets a copy as soon as there is one, so that this machine may go away. With
+        ``move`` the file itself is taken, where it lies on the same disk. Raise ``DatasetError``
+        when it cannot be kept."""
         dataset = await asyncio.to_thread(self._keep, path, name, move=move)
         self._caretaker.added(dataset.dataset)
         return dataset
@@ -143,7 +145,8 @@ class NodeDatasets:
         return await asyncio.to_thread(self.store.read, dataset, path, offset, limit)
 
     async def open_read(self, dataset: DatasetId, path: str = "") -> AsyncIterator[bytes]:
-        """All of one of its files, in pieces; it is brought here first."""
+        """Yield all of one of the dataset's files, in pieces; it is brought here first. Raise
+        ``OSError`` when it cannot be."""
         await self.bring(dataset)
         offset = 0
         while piece := await self.read(dataset, path, offset, CHUNK_BYTES):
@@ -160,10 +163,8 @@ class NodeDatasets:
         return self._node.holders(dataset)
 
     async def listing(self) -> DatasetsReply:
-        """Return what is here, the newest first, and how full the store is.
-
-        Who else has it is not told, nor what the table knows of it.
-        """
+        """Return the datasets that are here, the newest first, with who holds them and what made
+        them."""
         needed = self._caretaker.wanted().needed
         kept, quota = await asyncio.to_thread(lambda: (self.store.listing(), self.store.quota()))
         views = tuple(

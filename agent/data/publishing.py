@@ -79,7 +79,8 @@ class PublishedPrograms:
         datasets.kept_besides = self._kept
 
     def load(self) -> None:
-        """Read what was decided, and have those programs ready. Blocks."""
+        """Read what was decided about published programs, and have those that are accepted ready;
+        what cannot be read or prepared is only logged. Blocks."""
         try:
             content = self._file.read_bytes()[:FILE_BYTES_MAX]
             self._decisions = msgspec.json.decode(content, type=Decisions)
@@ -116,7 +117,8 @@ class PublishedPrograms:
         return self.mode == ALWAYS
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
-        """Make a program of this machine one of the flock. Raises ``ServiceError``."""
+        """Publish a program in a folder of this machine; return its name and dataset. Raise
+        ``ServiceError`` when it is no program or cannot be kept."""
         try:
             program = await asyncio.to_thread(self._read, folder)
             dataset = await self._datasets.add(folder, program.name)
@@ -129,7 +131,8 @@ class PublishedPrograms:
         return name, dataset
 
     def waiting(self) -> list[ProgramWaiting]:
-        """Those that wait for a decision here, each with the work that brought it first."""
+        """Return the published programs that wait for a decision here, each with the work that
+        brought it first."""
         if self.mode != ASK:
             return []
         found: dict[str, ProgramWaiting] = {}
@@ -139,7 +142,8 @@ class PublishedPrograms:
         return list(found.values())
 
     def decision(self, name: str) -> Decision:
-        """Return what its owner, or a setting, has decided about it here."""
+        """Return what is decided about a published program: ``accepted``, ``refused`` or
+        ``waiting``."""
         if name in self._decisions.own or name in self._decisions.accepted:
             return "accepted"
         if name in self._decisions.refused or self.mode == NEVER:
@@ -147,7 +151,8 @@ class PublishedPrograms:
         return "accepted" if self.takes else "waiting"
 
     async def accept(self, name: str) -> None:
-        """Run it here from now on. Raises ``ServiceError``."""
+        """Fetch a published program and run it here from now on; raise ``ServiceError`` when it is
+        unknown or cannot be fetched."""
         dataset = self._dataset_of(name)
         try:
             await self._datasets.bring(dataset)
@@ -159,7 +164,8 @@ class PublishedPrograms:
         await self._decided()
 
     async def refuse(self, name: str) -> None:
-        """Never run it here. Raises ``ServiceError``."""
+        """Delete a published program here and never run it; raise ``ServiceError`` when it is
+        unknown."""
         dataset = self._dataset_of(name)
         self._decisions.accepted.pop(name, None)
         self._decisions.own.pop(name, None)
@@ -171,11 +177,9 @@ class PublishedPrograms:
     # -- for the node ----------------------------------------------------------------------
 
     async def ready(self, spec: TaskSpec) -> None:
-        """Have the program of a task ready, if it came with it.
-
-        Raises ``ProgramError`` where no other attempt would do better, ``NotAcceptedError``, and
-        ``OSError``.
-        """
+        """Have the program of a task ready, if it came with it. Raise ``ProgramError`` where no
+        other attempt would do better, ``NotAcceptedError`` where its owner has not accepted it, and
+        ``OSError`` where it cannot be placed."""
         if spec.published is None:
             return
         own, accepted = self._decisions.own, self._decisions.accepted

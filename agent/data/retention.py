@@ -48,7 +48,8 @@ log = logging.getLogger(__name__)
 
 
 def wanted_of(table: Table, others: Iterable[DatasetId] = ()) -> Wanted:
-    """What must stay, as the table tells; ``others``: what stays for reasons of its own."""
+    """Return which datasets must stay, as the table tells: those that work needs, and results.
+    ``others`` are needed for reasons of their own."""
     needed, results = set(others), set[DatasetId]()
     for name, workflow in table.workflows.items():
         if table.unfinished.get(name):
@@ -102,7 +103,8 @@ def _ours(datasets: Iterable[Dataset]) -> Iterator[DatasetId]:
 
 
 def lineage_of_task(table: Table, task: TaskId) -> list[Lineage]:
-    """What the table says of how the outputs of a task came to be."""
+    """Return what the table says of how the outputs of a task came to be; empty when it has
+    none."""
     reading, spec = table.reading(task), table.specs.get(task)
     if reading is None or spec is None or reading.outcome is None:
         return []
@@ -162,7 +164,8 @@ class DatasetRetention:
         self._soon.set()
 
     def met(self, peer: NodeId, *, linked: bool) -> None:
-        """A peer is there. If it came or went, so did what it had refused, or broke off as it died."""
+        """Note whether a peer is linked. When that has changed, what it refused before may be
+        offered again."""
         if (peer in self._linked) == linked:
             return
         self._linked ^= {peer}
@@ -179,7 +182,8 @@ class DatasetRetention:
         return wanted_of(self._node.table, (*self._others(), *self._added))
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Copy datasets to peers and remove those that nobody needs, whenever there is something to
+        do, until cancelled."""
         while True:
             await self._something_to_do()
             try:

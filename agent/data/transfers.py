@@ -115,7 +115,7 @@ class DatasetTransfers:
             fetching.cancel()
 
     async def close(self) -> None:
-        """End everything."""
+        """Cancel all transfers and wait until they have ended."""
         tasks = [*self._tasks, *(each.task for each in self._bringing.values())]
         for task in tasks:
             task.cancel()
@@ -127,7 +127,8 @@ class DatasetTransfers:
     async def bring(
         self, dataset: DatasetId, holders: Sequence[NodeId], reach: Reach | None = None
     ) -> None:
-        """Have a dataset here; raises ``OSError`` with a sentence when that cannot be."""
+        """Fetch a dataset from these holders unless it is here; raise ``OSError`` with a sentence
+        when that cannot be."""
         while not await self._in_thread(self._store.has, dataset):
             known = self._bringing.get(dataset)
             if known is None:
@@ -187,7 +188,8 @@ class DatasetTransfers:
     async def spread(
         self, datasets: Sequence[DatasetId], peers: Sequence[NodeId], copies: int
     ) -> list[NodeId]:
-        """Have so many of these peers keep all of them; those that do."""
+        """Offer these datasets to one peer after the other until so many keep all of them; return
+        those that do."""
         keepers: list[NodeId] = []
         self.copying.update(dict.fromkeys(datasets))
         try:
@@ -254,7 +256,8 @@ class DatasetTransfers:
     # -- for peers, in a thread of each transfer -------------------------------------------
 
     def serve(self, peer: NodeId, pipe: Pipe) -> None:
-        """A peer has opened a transfer. Raises ``OSError`` when it breaks."""
+        """Serve a transfer that a peer has opened, in the calling thread, until it ends; raise
+        ``OSError`` when it breaks."""
 
         def take(pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
             work = self._take(peer, pipe, datasets)

@@ -20,7 +20,8 @@ from agent.protocol.clock import Instant
 
 
 def elapsed_s() -> float:
-    """Seconds of a monotonic clock that counts sleep, from some moment before this process."""
+    """Return the seconds of a monotonic clock from some moment before this process; on Linux it
+    counts sleep."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system

@@ -117,11 +117,9 @@ class Driver:
     # -- events in -------------------------------------------------------------------------
 
     def hand(self, event: Event, cause: str = "") -> None:
-        """Have the node handle this, now or after what it is at.
-
-        Messages wait for the end of this turn of the loop, so that those that come together are
-        handled together.
-        """
+        """Have the node handle this event, now or after what it is at. Messages wait for the end of
+        this turn of the loop, so that those that come together are handled together. Does nothing
+        after ``close``."""
         if self._over:
             return
         self._inbox.append((event, cause))
@@ -137,7 +135,7 @@ class Driver:
         self._work()
 
     def close(self) -> None:
-        """Handle nothing and do nothing any more."""
+        """Drop all that waits, and handle no event and do no effect any more."""
         self._over = True
         self._inbox.clear()
         self._outbox.discard()

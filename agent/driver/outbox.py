@@ -67,7 +67,8 @@ class Outbox:
         self._overtaking = Overtaking()
 
     def put(self, effects: Sequence[Effect], links_made: int) -> None:
-        """Take in the effects of one event, and do what can be done now."""
+        """Take in the effects of one event; do those that wait for no commit now, the others after
+        theirs."""
         batch: Batch | None = None
         for effect in effects:
             if isinstance(effect, Persist):
@@ -85,7 +86,7 @@ class Outbox:
             self.advance()
 
     def advance(self) -> None:
-        """Do what no commit stands in the way of any more."""
+        """Do the effects whose commits are done, in order, up to the first commit that is not."""
         while self._waiting:
             batch = self._waiting[0]
             if batch.commit is not None:

@@ -32,7 +32,8 @@ class PatientSelector(selectors.DefaultSelector):
         self._until_s = time.monotonic() + for_s
 
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
-        """As any selector; never later than ``timeout``."""
+        """Rest if that was asked for, then wait for files like any selector; never longer than
+        ``timeout``."""
         if self._until_s and (timeout is None or timeout > 0):
             rest_s = max(0.0, self._until_s - time.monotonic())
             if timeout is not None:

@@ -17,7 +17,7 @@ TASKS_MAX = 3
 
 
 def stories_of(event: Event, story: Callable[[TaskId], list[str]]) -> Iterator[str]:
-    """Lines for the log."""
+    """Yield, for the log, lines of what is known of the tasks in an event."""
     for task in islice(dict.fromkeys(_tasks_in(event)), TASKS_MAX):
         yield f"{task}:"
         try:

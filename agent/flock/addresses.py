@@ -30,7 +30,8 @@ class AddressBook:
         self._known: dict[NodeId, tuple[Address, ...]] = {}
 
     def load(self) -> None:
-        """Read the file, if there is one."""
+        """Read the addresses from the file, if there is one; one that cannot be read is logged and
+        counts as empty."""
         try:
             with self._path.open("rb") as file:
                 entries = json.loads(file.read(FILE_BYTES_MAX))
@@ -51,7 +52,8 @@ class AddressBook:
         return self._known.get(node, ())
 
     def note(self, node: NodeId, addresses: Sequence[Address], *, first_hand: bool) -> bool:
-        """Whether that is news. What a node says of itself comes first, and replaces the rest."""
+        """Note addresses of a node and tell whether they are news. What a node says of itself
+        (``first_hand``) replaces the rest."""
         known = self.of(node)
         if first_hand:
             merged = tuple(addresses)[:ADDRESSES_MAX]
@@ -66,7 +68,7 @@ class AddressBook:
         return True
 
     def save(self) -> None:
-        """Write the file."""
+        """Write the addresses to the file; a failure is only logged."""
         text = json.dumps(
             {node: [str(each) for each in found] for node, found in self._known.items()}
         )

@@ -69,7 +69,7 @@ def gossip_of(
     addresses: Mapping[NodeId, Sequence[Address]] | None = None,
     requests: Sequence[RequestWord] | None = None,
 ) -> bytes:
-    """As it is sent."""
+    """Return gossip as it is sent; ``requests`` is None where nothing is told of them."""
     told = {
         node: tuple(str(each) for each in known[:ADDRESSES_MAX])
         for node, known in (addresses or {}).items()
@@ -78,7 +78,7 @@ def gossip_of(
 
 
 def read_gossip(body: bytes) -> Heard:
-    """What is told; raises ``MembershipError`` for bytes that no member sends."""
+    """Decode what a member tells; raise ``MembershipError`` for bytes that no member sends."""
     try:
         gossip = _decoder.decode(body)
         found = {

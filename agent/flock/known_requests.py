@@ -47,7 +47,8 @@ class Admissions:
     # -- for people ------------------------------------------------------------------------
 
     def requests(self, name_of: Callable[[NodeId], str]) -> list[JoinRequestFacts]:
-        """All that are open, oldest first."""
+        """Return the requests of machines that still ask to be let in, of all keepers, oldest
+        first."""
         own_id, now_s = self._membership.node_id, asyncio.get_running_loop().time()
         heard = {own_id: _Heard({each.request: each for each in self.told()}, now_s), **self._heard}
         found = [
@@ -61,7 +62,8 @@ class Admissions:
     async def decide(
         self, wanted: JoinRequestFacts, code: str, addresses_of: AddressesOf, *, admit: bool
     ) -> None:
-        """Let it in or not. Raises ``MembershipError`` with why that cannot be."""
+        """Let a machine in that asks, or refuse it, here or at the keeper that it asked; raise
+        ``MembershipError`` with why that cannot be."""
         self._membership.authority("let machines in")
         if code and not same_code(wanted.code, code):
             raise MembershipError(f"{wanted.name} shows another code, {wanted.code}: compare again")
@@ -77,7 +79,8 @@ class Admissions:
         return [self._word(each) for each in self.own.open()]
 
     def hear(self, peer: NodeId, words: Sequence[RequestWord]) -> None:
-        """A peer tells of its requests; only keepers have any."""
+        """Take note of all requests that a peer tells of, and announce what changed; only keepers
+        have any, others are ignored."""
         if peer not in self._membership.roster.keepers():
             return
         before = self._heard.pop(peer, _Heard({}, 0.0)).words

@@ -53,7 +53,8 @@ class MemberClients:
         self._accept = accept
 
     async def arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """A connection came for the client protocol."""
+        """Serve a connection for the client protocol, or answer that it is refused when it is no
+        member's."""
         membership = self._membership()
         arrival = arrival_of(writer.get_extra_info("ssl_object"), membership.roster)
         if isinstance(arrival, Refusal) or arrival.member is None or arrival.protocol != CLIENT:
@@ -68,7 +69,8 @@ class MemberClients:
         await self._accept(arrival.member.host_name, reader, writer)
 
     async def open(self, node: NodeId) -> Streams:
-        """A connection to the client protocol of a member; raises ``ServiceError``."""
+        """Connect to the client protocol of a member; raise ``ServiceError`` when it cannot be
+        reached."""
         membership, name = self._membership(), self._own.name_of(node)
         try:
             async with asyncio.timeout(DIAL_S_MAX):
@@ -105,7 +107,8 @@ class MemberClients:
         return network.membership
 
     def noticed(self, notice: object) -> None:
-        """Cut off whoever was sent away, and everybody when this node has left."""
+        """Cut off clients whose machine was sent away, and all when this node has left; other
+        notices are ignored."""
         if not isinstance(notice, MembersMoved):
             return
         network = self._own.network

@@ -55,7 +55,8 @@ class NearbyFlocks:
         return heard.trouble if heard is not None else ""
 
     async def flocks(self) -> list[NearbyFacts]:
-        """In the order of names, those that nobody could be asked about last."""
+        """Look for flocks on this network and return them in the order of names, those that nobody
+        could be asked about last."""
         async with self._looking:
             await self._listen()
             places = self._places()
@@ -76,7 +77,8 @@ class NearbyFlocks:
         return sorted(found, key=lambda each: (not each.name, each.name.casefold(), each.flock_id))
 
     async def door_of(self, flock_id: str) -> Door:
-        """A keeper of the flock that answers now; raises ``MembershipError``."""
+        """Return a keeper of the flock that answers now; raise ``MembershipError`` when none
+        does."""
         known = self._known_doors().get(flock_id)
         nodes = self._places().get(flock_id, {})
         first = [known.address] if known is not None else []
@@ -89,7 +91,7 @@ class NearbyFlocks:
         return door
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening for flocks, and wait until that has ended."""
         if self._ending is not None:
             self._ending.cancel()
         self._stop_listening()

@@ -130,7 +130,8 @@ class FlockNetwork:
     # -- for the service -------------------------------------------------------------------
 
     async def start(self, *, discover: bool, had: Sequence[socket.socket] = ()) -> None:
-        """Listen and dial. Raises ``ServiceError`` when the port cannot be had."""
+        """Listen for peers, dial them and look for others; raise ``ServiceError`` when the port
+        cannot be had."""
         try:
             await self.links.start(had)
         except OSError as error:
@@ -148,7 +149,7 @@ class FlockNetwork:
         log.info("listening on port %d for %s", self.links.port, self.membership.flock.name)
 
     async def stop(self) -> None:
-        """Say goodbye to the network and close everything."""
+        """Say goodbye to the network, end all links and stop listening."""
         if self._unwatch is not None:
             self._unwatch()
             self._unwatch = None
@@ -171,7 +172,8 @@ class FlockNetwork:
         self.links.unlink(peer, reason)
 
     def addresses_of(self, node: NodeId) -> list[Address]:
-        """Where a member may be reached, the likeliest first."""
+        """Return the addresses where a member may be reached, the likeliest first; empty when none
+        is known."""
         dialled = [
             report.address
             for report in self.links.report()
@@ -181,8 +183,8 @@ class FlockNetwork:
         return list(dict.fromkeys(known))
 
     def name_of(self, node: NodeId) -> str:
-        """What people call another node, also one that has gone: by its own word, else by the
-        roster, else its id."""
+        """Return what people call another node, also one that has gone: by its own word, else by
+        the roster, else its id."""
         told = self.peers.name(node)
         if told:
             return told

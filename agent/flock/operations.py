@@ -100,6 +100,7 @@ class FlockOperations:
     # -- what is asked ---------------------------------------------------------------------
 
     def flock(self) -> FlockFacts | None:
+        """Return the flock of this node and its place in it; None when it belongs to none."""
         network = self._own.network
         if network is None:
             return None
@@ -115,6 +116,7 @@ class FlockOperations:
         )
 
     def members(self) -> list[MemberFacts]:
+        """Return the members of the flock as this node sees them; empty when it belongs to none."""
         own, network = self._own, self._own.network
         if network is None:
             return []
@@ -134,6 +136,8 @@ class FlockOperations:
 
     @_one_at_a_time
     async def create(self, name: str) -> FlockFacts:
+        """Make a flock of this name with this node as its first member; raise ``MembershipError``
+        or ``ServiceError`` when that cannot be."""
         own = self._own
         with self._port_had() as had:
             membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
@@ -143,6 +147,8 @@ class FlockOperations:
 
     @_one_at_a_time
     async def join(self, text: str) -> FlockFacts:
+        """Join the flock of an invitation; raise ``MembershipError`` or ``ServiceError`` when that
+        cannot be."""
         own = self._own
         invitation = parse_invitation(text)
         with self._port_had() as had:
@@ -154,7 +160,8 @@ class FlockOperations:
 
     @_one_at_a_time
     async def join_asked(self, request: Request) -> FlockFacts:
-        """Join the flock that was asked, and has let this machine in."""
+        """Join the flock that was asked and has let this machine in; raise ``MembershipError`` or
+        ``ServiceError`` when that cannot be."""
         with self._port_had() as had:
             membership = await request.collect()
             log.info("joined the flock %s, which was asked", membership.flock.name)
@@ -171,6 +178,8 @@ class FlockOperations:
     async def invite(
         self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S
     ) -> InvitationFacts:
+        """Make an invitation and tell the other keepers of it; raise ``ServiceError`` or
+        ``MembershipError`` when this node cannot invite."""
         network = self._network("invite")
         hosts = self._own.settings.listen or await asyncio.to_thread(_own_addresses)
         reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
@@ -193,6 +202,9 @@ class FlockOperations:
 
     @_one_at_a_time
     async def leave(self, *, even_as_last_keeper: bool = False) -> str:
+        """Hand back what runs here, leave the flock and go on alone; return a sentence when the
+        others could not be told, else an empty text. Raise ``MembershipError`` for the last keeper
+        unless ``even_as_last_keeper``."""
         own, network = self._own, self._network("leave")
         membership = network.membership
         if membership.last_keeper and not even_as_last_keeper:
@@ -245,7 +257,7 @@ class FlockOperations:
     # -- wiring ----------------------------------------------------------------------------
 
     def network_of(self, membership: Membership) -> FlockNetwork:
-        """The network of a membership, not started yet."""
+        """Return the network of a membership, not started yet."""
         own = self._own
         book = AddressBook(own.home.data / ADDRESS_BOOK)
         return FlockNetwork(
@@ -274,7 +286,8 @@ class FlockOperations:
             raise
 
     async def connect(self, network: FlockNetwork, had: Sequence[socket.socket] = ()) -> None:
-        """Start it; from now on the node reaches its peers through it."""
+        """Start the network, through which the node reaches its peers from now on; when that fails,
+        stop it and raise."""
         own = self._own
         own.network = network
         try:

@@ -63,7 +63,9 @@ class OwnJoinRequest:
         return self._facts
 
     async def ask(self, reference: str) -> AskFacts:
-        """Ask a flock; people there see it when this returns. Raises ``MembershipError``."""
+        """Ask a flock to let this machine in, in place of an earlier request; people there see it
+        when this returns. Raise ``ServiceError`` when this machine has a flock, ``MembershipError``
+        when asking fails."""
         own = self._own
         if own.network is not None:
             verb = "was sent away from" if own.network.expelled else "belongs already to"
@@ -90,7 +92,8 @@ class OwnJoinRequest:
         return self._facts
 
     def confirm(self, code: str) -> AskFacts:
-        """A person has compared the codes: join as soon as this machine is let in."""
+        """Note that a person has found the codes equal: join as soon as this machine is let in.
+        Raise ``ServiceError`` for another code or without a request."""
         if self._facts.state not in UNDER_WAY:
             raise ServiceError("This machine asks no flock at present: ask one first.")
         if not same_code(self._facts.code, code):
@@ -117,7 +120,8 @@ class OwnJoinRequest:
         return self._facts
 
     async def close(self) -> None:
-        """This agent stops, or has joined in another way."""
+        """Stop following the request and listening for flocks, as this agent stops or has joined in
+        another way."""
         following = self._following
         self._end_following()
         if following is not None:

@@ -24,7 +24,8 @@ class PeerNotices:
         self._owed: dict[NodeId, None] = {}
 
     def changed(self, peer: NodeId) -> None:
-        """Tell it now, or when this peer may be spoken of again."""
+        """Tell people that something about this peer is new, now or when it may be spoken of
+        again."""
         if peer in self._quiet:
             self._owed[peer] = None
             return
@@ -37,7 +38,7 @@ class PeerNotices:
         self._owed.pop(peer, None)
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Cancel what is still to be told, and tell nothing any more."""
         for timer in self._quiet.values():
             timer.cancel()
         self._quiet.clear()

@@ -41,7 +41,8 @@ class PeerStatuses:
         self._peers.pop(peer, None)
 
     def heard(self, peer: NodeId, message: Message, wall_ms: int) -> bool:
-        """Take note of a message; whether people may want to know."""
+        """Take note of what a peer says of itself; tell whether that is new for people. False for a
+        peer that is not linked."""
         known = self._peers.get(peer)
         if known is None:
             return False

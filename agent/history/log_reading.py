@@ -25,10 +25,8 @@ RANKS: dict[Severity, int] = {name: rank for rank, name in enumerate(get_args(Se
 
 
 def read_lines(folder: Path, wanted: AgentLog) -> AgentLogReply:
-    """Return the last so many lines, or those after a place: then the first so many of them.
-
-    Raises ``OSError`` when there is no log to be read.
-    """
+    """Return the last lines that are wanted, at most ``limit``, or after a place the first ones
+    behind it; raise ``OSError`` when there is no log to be read."""
     files, after, limit = _files(folder), wanted.after, wanted.limit
     start, skipped = _start(files, after)
     found: list[tuple[LogLine, str]] = []
@@ -58,7 +56,8 @@ def task_log_file(folder: Path, task: str, generation: int, attempt: int) -> Pat
 
 
 def read_piece(path: Path, offset: int, limit: int) -> tuple[bytes, int]:
-    """Some of a file, and how large it is; nothing where there is none (yet)."""
+    """Return at most ``limit`` bytes of a file from this offset, and its size; nothing and 0 where
+    there is no file (yet)."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)

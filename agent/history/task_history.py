@@ -79,14 +79,14 @@ class TaskHistory:
         self._writing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Open the database; without one, nothing is kept and that is said."""
+        """Open the database; when that fails it is logged, and nothing is kept."""
         try:
             self._history = await asyncio.to_thread(History.open, self._path)
         except (OSError, sqlite3.Error) as error:
             log.warning("no history is kept: %s cannot be opened (%s)", self._path, error)
 
     async def stop(self) -> None:
-        """Write what is still to be written, and close."""
+        """Write what is still to be written, and close the database."""
         for task in list(self._running_here):
             self._no_longer_runs(task)
         writing, self._writing = self._writing, None
@@ -101,7 +101,7 @@ class TaskHistory:
     # -- what happens ----------------------------------------------------------------------
 
     def noticed(self, notice: object) -> None:
-        """In the loop, for every notice."""
+        """Take note of what became of tasks and workflows; other notices are ignored."""
         match notice:
             case TaskMoved():
                 self._moved(notice.task, notice.before, notice.after)

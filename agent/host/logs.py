@@ -73,7 +73,8 @@ class PrivateFileHandler(RotatingFileHandler):
         return stream
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - the library's name
-        """Only now and then, for it asks the system twice what kind of file this is."""
+        """Tell whether the log is so large that the next file begins; measured only now and then,
+        for it asks the system twice what kind of file this is."""
         self._unmeasured += 1
         if self._unmeasured < LINES_UNMEASURED_MAX:
             return False
@@ -81,6 +82,7 @@ class PrivateFileHandler(RotatingFileHandler):
         return bool(super().shouldRollover(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        """Report on standard error, once, that the log cannot be written."""
         del record
         if not self._told and sys.stderr is not None:
             self._told = True
@@ -91,10 +93,8 @@ class PrivateFileHandler(RotatingFileHandler):
 def begin(
     folder: Path | None, terminal: TextIO | None = None, level: int = logging.INFO
 ) -> Callable[[], None]:
-    """Log to files in the folder and to the terminal, until what is returned is called.
-
-    Raises ``OSError`` when the folder cannot be written.
-    """
+    """Log to files in the folder and to the terminal, until what is returned is called; raise
+    ``OSError`` when the folder cannot be written."""
     handlers: list[logging.Handler] = []
     if folder is not None:
         handlers.append(PrivateFileHandler(folder / FILE))

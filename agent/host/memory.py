@@ -52,11 +52,10 @@ class MemoryTrimmer:
         self._pieces = _pieces()
 
     def give_back(self) -> None:
-        """Takes a glance where little has happened since the last time, else ten milliseconds.
-
-        A library that a thread is just loading looks untouched before its addresses are filled in;
-        so only pieces that were there the last time go.
-        """
+        """Return memory to the system that was freed or lies unchanged in files; a glance where
+        little has happened since the last time, else ten milliseconds. A library that a thread is
+        just loading looks untouched before its addresses are filled in; so only pieces that were
+        there the last time go."""
         mapped_bytes, own_bytes = _held_bytes()
         much_came = mapped_bytes - self._mapped_bytes >= WORTH_BYTES
         if much_came:
@@ -72,7 +71,8 @@ class MemoryTrimmer:
 
 
 def let_go_of_files(pieces: Iterable[Piece]) -> None:
-    """Return what is as it is in its file."""
+    """Let the system take pieces of memory back that it can read from their files again; do nothing
+    where it has no such call."""
     advise = _call("madvise", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     if advise is not None:
         for begin, end in pieces:
@@ -80,11 +80,10 @@ def let_go_of_files(pieces: Iterable[Piece]) -> None:
 
 
 def as_in_file(described: bytes) -> Iterator[Piece]:
-    """The addresses of pieces of files that cannot be written to and were not, of one's own map.
-
-    What was written before it was closed to writing (the loader does so) is not in the file; the
-    system may have put it into the swap meanwhile, and then counts it nowhere else.
-    """
+    """Yield the pieces of a process's memory map that are as in their files: they cannot be written
+    to and were not. What was written before it was closed to writing (the loader does so) is not in
+    the file; the system may have put it into the swap meanwhile, and then counts it nowhere
+    else."""
     for found in _PIECE.finditer(described):
         if found["changed"] == found["swapped"] == b"0":
             yield int(found["begin"], 16), int(found["end"], 16)

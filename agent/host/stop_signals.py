@@ -41,6 +41,7 @@ class InputEnding:
         self._native, self._descriptor = native, descriptor
 
     def watch(self, asked: Asked) -> None:
+        """Call ``asked`` once standard input ends, or the system asks this process to end."""
         self._native.watch(asked)
         arguments = (asyncio.get_running_loop(), asked)
         threading.Thread(

@@ -8,7 +8,7 @@ from agent.host.stop_signals import Ending
 
 
 def native_ending() -> Ending:
-    """Return what watches for the end on the system that this runs on."""
+    """Return what watches for requests to end on the system that this runs on."""
     if sys.platform == "win32":
         from agent.host.stop_signals_windows import WindowsEnding
         from agent.host.windows_api import CtypesApi

@@ -67,6 +67,8 @@ class WindowsEnding:
         self._thread: threading.Thread | None = None
 
     def watch(self, asked: Asked) -> None:
+        """Call ``asked``, in the running loop, once the console or the session asks this process to
+        end."""
         self._loop, self._asked = asyncio.get_running_loop(), asked
         if not self._api.handle_control_events(self.control_event):
             log.info("there is no console that could ask this process to end")
@@ -83,7 +85,8 @@ class WindowsEnding:
         self._api.close_hidden_window()
 
     def control_event(self, number: int) -> bool:
-        """In a thread of the system; true means that it was handled."""
+        """Handle a control event of the console, in a thread of the system; return False for one
+        that does not ask to end. Waits for the end where Windows kills on return."""
         reason = CONTROL_EVENTS.get(number)
         if reason is None:
             return False
@@ -93,7 +96,8 @@ class WindowsEnding:
         return True
 
     def window_message(self, message: int, parameter: int) -> int | None:
-        """In the window's thread."""
+        """Handle a message to the hidden window, in its thread; return its answer, None for
+        messages that are not about the end of the session."""
         if message == WM_QUERYENDSESSION:
             return 1
         if message == WM_ENDSESSION:

@@ -51,7 +51,7 @@ MACHINES_MIN, MACHINES_MAX = 3, 9
 
 
 def run(arguments: list[str]) -> int:
-    """Play it; done only if everything was found."""
+    """Play the demo and return the exit code, which is 0 only if everything was found."""
     options = _parser().parse_args(arguments)
     if options.keep is not None and options.keep.exists():
         return fail(options, f"{options.keep} is there already: name a new folder to keep it in")

@@ -47,7 +47,8 @@ class Inspection:
         return self._folder / "raw"
 
     async def survey(self) -> None:
-        """Make the measurements."""
+        """Make the measurements in a process of its own and read what was planted in them; raise
+        ``DemoError`` when that fails."""
         words = ["-m", GENERATOR, str(self._folder), "--seed", str(self._seed)]
         words += ["--sections", str(SECTIONS), "--density", str(DENSITY)]
         process = await asyncio.create_subprocess_exec(
@@ -73,7 +74,8 @@ class Inspection:
         self.planted = json.loads((self._folder / "truth.json").read_text("utf-8"))["planted"]
 
     def install(self, programs: Path) -> None:
-        """Put the programs where an agent looks for them, each with the library that it needs."""
+        """Copy the programs to where an agent looks for them, each with the library that it needs;
+        raise ``DemoError`` when one is missing."""
         for name in PROGRAMS:
             if not (TASKS / name).is_dir():
                 raise DemoError(f"the program {name} is missing: {TASKS / name} is not there")
@@ -83,7 +85,8 @@ class Inspection:
             shutil.copy(TASKS / "__init__.py", library.parent)
 
     def compare(self, table: str) -> tuple[list[Found], int]:
-        """Each plant with what was found of it, and how many findings are of none."""
+        """Return each plant with what the result table has found of it, and how many findings are
+        of none."""
         rows = [
             (float(row["east_m"]), float(row["north_m"]), float(row["distance_m"]))
             for row in csv.DictReader(StringIO(table))

@@ -38,7 +38,8 @@ def remove_leftovers() -> None:
 
 
 def remove(folder: Path) -> None:
-    """A folder with all that is in it, read-only or not."""
+    """Delete a folder with all that is in it, read-only or not; raise ``OSError`` when that
+    fails."""
 
     def allow(_: object, path: str, __: object) -> None:
         with suppress(OSError):

@@ -31,7 +31,8 @@ def told_as_json(happening: Happening) -> None:
 
 
 def told_as_lines(happening: Happening) -> None:
-    """Sentences, with the seconds since the beginning."""
+    """Print what happened in sentences, with the seconds since the beginning; at the end, the
+    results."""
     for line in sentences(happening):
         _write(f"{happening.at_s:6.1f} s  {plain(line)}")
     if isinstance(happening, Ended):
@@ -40,7 +41,7 @@ def told_as_lines(happening: Happening) -> None:
 
 
 def sentences(happening: Happening) -> Iterator[str]:
-    """What is said of it; nothing of what is only on its way."""
+    """Yield the sentences about a happening; none for what is only on its way."""
     match happening:
         case Starting(machines=machines, sections=sections):
             yield f"starting {len(machines)} agents, and a survey of {sections} sections for them"
@@ -70,7 +71,7 @@ def _moved(moved: Moved) -> Iterator[str]:
 
 
 def ending(ended: Ended) -> Iterator[str]:
-    """The results."""
+    """Yield the lines of the results: each plant, the tasks by machine, and the verdict."""
     yield ""
     yield from (plant_line(each) for each in ended.plants)
     yield "tasks by machine: " + ", ".join(
@@ -80,7 +81,7 @@ def ending(ended: Ended) -> Iterator[str]:
 
 
 def verdict(ended: Ended) -> str:
-    """In a sentence, and where the results are."""
+    """Return a sentence that says whether everything is right and where the results are."""
     where = (
         f"results and logs are in {ended.kept}"
         if ended.kept

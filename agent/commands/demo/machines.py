@@ -67,7 +67,7 @@ class Machine:
         return self._process.pid
 
     def start(self) -> None:
-        """Start it; it is not waited for."""
+        """Start the machine's agent as a process; do not wait until it answers."""
         self.home.prepare()
         settings = f'name = "{self.name}"\nport = 0\nlisten = ["127.0.0.1"]\nvolunteer = "always"\n'
         settings += 'processor = "share"\n'  # somebody waits for it, however busy the machine is
@@ -85,7 +85,7 @@ class Machine:
             )
 
     async def up(self) -> None:
-        """Until it answers."""
+        """Wait until the agent answers; raise ``DemoError`` when it ends or takes too long."""
         deadline_s = _now_s() + START_S_MAX
         while self._client is None:
             assert self._process is not None
@@ -97,14 +97,15 @@ class Machine:
                 await asyncio.sleep(LOOK_EVERY_S)
 
     def kill(self) -> None:
-        """As when somebody pulls the plug: it does not get to do anything."""
+        """Kill the agent as when somebody pulls the plug: it does not get to do anything."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
             self._close_input()
 
     async def end(self) -> None:
-        """However far it has come."""
+        """End the agent in good order, however far it has come, and kill it if that takes too
+        long."""
         if self._process is None or self._process.poll() is not None:
             await self._let_go()
             return
@@ -155,14 +156,16 @@ class Machines:
         return next((each for each in self.all if each.name == name), None)
 
     async def start(self, programs: Callable[[Path], None]) -> None:
-        """Start all, with these programs installed, and wait until they answer."""
+        """Install programs on all machines, start them and wait until they answer; raise
+        ``DemoError`` when one does not."""
         for machine in self.all:
             programs(machine.home.programs)
             machine.start()
         await asyncio.gather(*(machine.up() for machine in self.all))
 
     async def make_flock(self, joined: Callable[[Machine], None]) -> None:
-        """One flock of all, in which everybody is linked with everybody."""
+        """Make one flock of all machines, and wait until everybody is linked with everybody;
+        ``joined`` is called for each."""
         await self.first.client.call(FLOCK_CREATE, FlockCreate(FLOCK))
         joined(self.first)
         invitation = await self.first.client.call(INVITE, Invite(uses=len(self.all)))
@@ -198,7 +201,7 @@ class Machines:
 
 
 def keep_logs(machines: Sequence[Machine], into: Path) -> None:
-    """What the agents logged and printed, a folder for each."""
+    """Copy what the agents logged and printed into a folder for each."""
     for machine in machines:
         if machine.home.log.is_dir():
             shutil.copytree(machine.home.log, into / machine.name, dirs_exist_ok=True)

@@ -61,7 +61,7 @@ class Playing:
         self._right = True
 
     async def play(self, tell: Tell) -> bool:
-        """All of it; whether everything was right."""
+        """Play the whole demo and tell each happening; return whether everything was right."""
         self._tell = tell
         machines = self._machines
         names = tuple(machine.name for machine in machines.all)

@@ -58,7 +58,7 @@ class Picture:
         self.ended: Ended | None = None
 
     def take(self, happening: Happening) -> None:
-        """One more."""
+        """Take one more happening into the picture."""
         self._note(happening)
         match happening:
             case Starting(machines=machines):
@@ -101,7 +101,7 @@ class Picture:
             row.tasks[told.task] = told.permille
 
     def drawn(self) -> RenderableType:
-        """As it is now."""
+        """Return the picture as it is now, for the terminal."""
         notes = [Text(plain(line), overflow="ellipsis", no_wrap=True) for line in self.notes]
         parts: list[RenderableType] = [Text(TITLE, "bold"), self._machines(), self._whole(), *notes]
         if self.checks:

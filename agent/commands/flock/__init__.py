@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def run(arguments: list[str]) -> int:
-    """Do what is named."""
+    """Run the command about the flock that is named; return its exit code."""
     parser = choosing_parser(
         "wingbeat flock",
         "Make a flock of machines, or see to the one that this machine belongs to.",

@@ -15,7 +15,8 @@ from agent.commands.showing import show_json, show_lines
 
 
 def run(arguments: list[str]) -> int:
-    """Let it in: at once by its code, after a question by its name."""
+    """Let a machine in that asks, at once by its code, after a question by its name; return the
+    exit code."""
     parser = command_parser(
         "flock admit",
         "Let a machine in that asks. It gets what an invitation gives. Give the code that it\n"

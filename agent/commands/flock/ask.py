@@ -18,7 +18,8 @@ OPEN = ("waiting", "admitted", "joining")
 
 
 def run(arguments: list[str]) -> int:
-    """Ask, have a person compare the code, and wait."""
+    """Ask a flock to let this machine in, have a person compare the code, and wait, or do what an
+    option says; return the exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
     chosen = [options.flock, options.confirm, options.withdraw, options.state]

@@ -18,7 +18,7 @@ from agent.commands.showing import moment, show_json, show_lines, show_verbatim
 
 
 def run(arguments: list[str]) -> int:
-    """Make an invitation and show it."""
+    """Make an invitation and show it, or write it to a file; return the exit code."""
     parser = command_parser(
         "flock invite",
         "Make an invitation for other machines. Whoever reads it can join, so keep it to those\n"

@@ -14,7 +14,7 @@ INVITATION_LENGTH_MAX = 4_096
 
 
 def run(arguments: list[str]) -> int:
-    """Join it."""
+    """Join the flock of an invitation; return the exit code."""
     parser = command_parser(
         "flock join",
         "Join the flock of an invitation. What this machine knows of workflows goes with it.",
@@ -34,7 +34,8 @@ def run(arguments: list[str]) -> int:
 
 
 def invitation_in(text: str) -> str:
-    """What is in the file, if one is meant; shells of Windows write UTF-16 when redirected."""
+    """Return the text of the invitation file if one is named, else the text itself; raise
+    ``OSError`` when the file cannot be read."""
     if not _names_file(text):
         return text
     with Path(text).open("rb") as file:

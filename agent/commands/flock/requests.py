@@ -10,7 +10,7 @@ from agent.commands.showing import ago, moment, show_lines, show_table
 
 
 def run(arguments: list[str]) -> int:
-    """Show them."""
+    """Show which machines ask to be let in; return the exit code."""
     parser = client_parser(
         "flock requests",
         "Show which machines ask to be let in. Name and user are what they say of themselves; let\n"

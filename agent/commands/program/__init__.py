@@ -16,7 +16,7 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def run(arguments: list[str]) -> int:
-    """Do what is named."""
+    """Run the command about programs that is named; return its exit code."""
     parser = choosing_parser(
         "wingbeat program",
         "Make programs that the machines of the flock can run.",

@@ -32,7 +32,7 @@ class Checked(Struct, frozen=True):
 
 
 def run(arguments: list[str]) -> int:
-    """Exit code 1 when it failed, or is none."""
+    """Run a program by hand; return the exit code, which is 1 when it failed, or is none."""
     parser = command_parser(
         "program check",
         "Run a program by hand, as a machine of the flock would: with its limits, in a folder of\n"

@@ -12,7 +12,8 @@ from agent.workflow.faults import FaultsError
 
 
 def tell_faults(options: argparse.Namespace, error: FaultsError) -> int:
-    """On standard error; the exit code for it."""
+    """Print the faults of a description on standard error, or as JSON; return the exit code of a
+    failure."""
     told = [fault.sentence() for fault in error.faults]
     if options.json:
         return fail(options, "; ".join(told))

@@ -25,7 +25,7 @@ class Written(Struct, frozen=True):
 
 
 def run(arguments: list[str]) -> int:
-    """Nothing is written over what is there."""
+    """Write a new program, over nothing that is there; return the exit code."""
     parser = command_parser(
         "program new",
         "Write a program that works, to begin with: its description, a script in Python, and a\n"
