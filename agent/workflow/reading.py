@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Faults, FaultsError, Place, accepted, near, shown
+from agent.workflow.faults import Fault, Faults, FaultsError, Place, accepted, near, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, Workflow
@@ -65,6 +65,28 @@ class Asked:
     start: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a file says: what it wants to be told, and its workflow or all that is wrong with it."""
+
+    variables: tuple[Variable, ...] = ()
+    workflow: Workflow | None = None
+    faults: tuple[Fault, ...] = ()
+
+
+def describe(path: Path, asked: Asked) -> Description:
+    """Return all of it after one look at the file, for whoever shows faults beside what is asked."""
+    if path.suffix.lower() == ".xml":
+        from agent.workflow.xml_workflow import read_xml_workflow
+
+        try:
+            return Description(workflow=read_xml_workflow(path, asked.name, asked.programs))
+        except FaultsError as error:
+            return Description(faults=error.faults)
+    faults = Faults(str(path))
+    return _described(read_yaml_file(path, faults), path, asked, faults)
+
+
 def read_workflow(
     path: Path, variables: Map[str, str] | None = None, programs: Known | None = None
 ) -> Workflow:
@@ -76,40 +98,33 @@ def read_workflow(
 def read_workflow_file(path: Path, asked: Asked) -> Workflow:
     """Return the workflow in a YAML or ``.xml`` file. Raises ``FaultsError`` with all that is
     wrong."""
-    if path.suffix.lower() == ".xml":
-        from agent.workflow.xml_workflow import read_xml_workflow
-
-        return read_xml_workflow(path, asked.name, asked.programs)
-    faults = Faults(str(path))
-    node = read_yaml_file(path, faults)
-    return _read(node, path, asked, faults)
+    return _only_workflow(describe(path, asked))
 
 
 def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
     """The same for what would be in that file."""
     faults = Faults(str(path))
-    return _read(read_yaml(data, faults), path, asked, faults)
+    return _only_workflow(_described(read_yaml(data, faults), path, asked, faults))
 
 
-def variables_of(path: Path) -> tuple[Variable, ...]:
-    """Return the variables that a workflow file declares, for whoever asks a person. A wrong file
-    has none, and nothing is raised."""
-    faults = Faults(str(path))
-    node = read_yaml_file(path, faults)
-    declared = node.get("variables") if isinstance(node, Mapping) else None
-    return read_variables(declared, faults)
+def _only_workflow(found: Description) -> Workflow:
+    if found.workflow is None:
+        raise FaultsError(found.faults)
+    return found.workflow
 
 
-def _read(node: Node | None, path: Path, asked: Asked, faults: Faults) -> Workflow:
+def _described(node: Node | None, path: Path, asked: Asked, faults: Faults) -> Description:
     workflow: Workflow | None = None
+    variables: tuple[Variable, ...] = ()
     if isinstance(node, Mapping):
-        workflow = _Reader(node, path, asked, faults).workflow()
+        reader = _Reader(node, path, asked, faults)
+        workflow, variables = reader.workflow(), reader.variables
     elif node is not None:
         other = said("a workflow is a mapping with tasks, not {given}", given=kind_of(node))
         faults.add(node.place, other)
     if faults or workflow is None:
-        raise FaultsError(faults.listing())
-    return workflow
+        return Description(variables, faults=tuple(faults.listing()))
+    return Description(variables, workflow)
 
 
 class _Reader:
@@ -119,8 +134,8 @@ class _Reader:
         self._node, self._path, self._asked, self._faults = node, path, asked, faults
         self._files = LocalFiles(path.parent, faults)
         self._sections = self._known_sections()
-        self._variables = read_variables(self._sections.get("variables"), faults)
-        self._scope = bind(self._variables, asked.variables, asked.start or Path.cwd(), faults)
+        self.variables = read_variables(self._sections.get("variables"), faults)
+        self._scope = bind(self.variables, asked.variables, asked.start or Path.cwd(), faults)
         self._programs = ProgramsBeside(self._sections.get("programs"), self._scope, self._files)
         self._links = 0
 
@@ -142,7 +157,7 @@ class _Reader:
         submit = accepted(Submit(name, tuple(tasks), priority), self._faults)
         if submit is None:
             return None
-        return Workflow(submit, self._files.files, programs, self._variables)
+        return Workflow(submit, self._files.files, programs, self.variables)
 
     def _known_sections(self) -> dict[str, Node]:
         found: dict[str, Node] = {}

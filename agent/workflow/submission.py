@@ -43,7 +43,13 @@ class Wanted:
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
     """The workflow, checked against what the flock has. Raises ``FaultsError``."""
-    return await asyncio.to_thread(_read, path, wanted, await programs_of(client))
+    asked = asked_with(wanted, await programs_of(client))
+    return await asyncio.to_thread(read_workflow_file, path, asked)
+
+
+def asked_with(wanted: Wanted, programs: Known) -> Asked:
+    """Return what is said beside a file, with the programs that the flock has."""
+    return Asked(wanted.variables, programs, wanted.name, wanted.start)
 
 
 async def submit_file(
@@ -115,7 +121,3 @@ async def programs_of(client: Client) -> Known:
         each.name: KnownProgram(each.outputs or None, each.expected_s, published=each.published)
         for each in reply.programs
     }
-
-
-def _read(path: Path, wanted: Wanted, programs: Known | None) -> Workflow:
-    return read_workflow_file(path, Asked(wanted.variables, programs, wanted.name, wanted.start))

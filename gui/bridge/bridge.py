@@ -102,6 +102,7 @@ class Bridge(QObject):
         self._numbers = count()
         self._questions: dict[int, _Question] = {}
         self._askers: set[int] = set()
+        self._clients: list[Client] = []
         self._thread = threading.Thread(target=self._main, name="bridge", daemon=True)
         self._due_in_qt.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
@@ -198,6 +199,14 @@ class Bridge(QObject):
 
         return self.work(asker, with_client, done, failed, act=act)
 
+    def client(self, asker: QObject) -> Client:
+        """One client for all that this asker asks, opened when it first asks and closed when it is
+        gone; it does not hold up the others either."""
+        made = Client(self._home, "window")
+        self._clients.append(made)
+        asker.destroyed.connect(lambda: self._submit(self._close(made)))
+        return made
+
     def follow_log(
         self, asker: QObject, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
     ) -> Task:
@@ -256,9 +265,15 @@ class Bridge(QObject):
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            for client in list(self._clients):
+                await self._close(client)
             self._loop.stop()
 
         self._ending = self._loop.create_task(all_over())
+
+    async def _close(self, client: Client) -> None:
+        self._clients.remove(client)
+        await client.close()
 
     def _tell(self, notice: Notice) -> None:
         self._gathered.append(notice)

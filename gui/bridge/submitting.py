@@ -5,9 +5,10 @@ The same function of ``agent.workflow`` as the command line's, so that both unde
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.api.methods import PLAN, SUBMIT
@@ -17,12 +18,11 @@ from agent.api.work import Submitted
 from agent.client import Client, ClientError, RequestError
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import Workflow
-from agent.workflow.reading import SUFFIX, variables_of
-from agent.workflow.submission import Wanted, dry, prepare, read_for
+from agent.workflow.reading import SUFFIX, Known, describe
+from agent.workflow.submission import Wanted, asked_with, dry, prepare, programs_of
 from agent.workflow.variables import Variable
 
 FILES_MAX = 200
-XML = ".xml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +51,43 @@ def workflow_files(paths: list[Path]) -> list[Path]:
     return found[:FILES_MAX]
 
 
-async def checked(
-    client: Client, path: Path, variables: Mapping[str, str], name: str = ""
-) -> Checked:
-    """Read a workflow file with these values and ask the agent for a dry run. Faults of the file
-    come back in the result; other failures raise ``ClientError`` or ``OSError``."""
-    declared = () if path.suffix.lower() == XML else variables_of(path)
-    wanted = _wanted(variables, name, path)
-    try:
-        workflow = await read_for(client, path, wanted)
-    except FaultsError as error:
-        return Checked(path, declared, faults=error.faults)
-    try:
-        plan = await client.call(PLAN, Plan(dry(workflow, wanted)))
-    except RequestError as error:
-        served = error.code != ErrorCode.NO_SUCH_METHOD
-        return Checked(path, declared, workflow, note=str(error) if served else "")
-    return Checked(path, declared, workflow, plan=plan)
+class Preview:
+    """Looks at the files of one sheet, with one client; what programs there are is asked once."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._programs: Known | None = None
+        self._asking = asyncio.Lock()
+
+    def forget_programs(self) -> None:
+        """Ask for them anew: one may have been changed in an editor."""
+        self._programs = None
+
+    async def checked(self, path: Path, variables: Mapping[str, str], name: str = "") -> Checked:
+        """Read a workflow file with these values and ask the agent for a dry run. Faults of the file
+        come back in the result; other failures raise ``ClientError`` or ``OSError``."""
+        wanted = _wanted(variables, name, path)
+        asked = asked_with(wanted, await self._known())
+        found = await asyncio.to_thread(describe, path, asked)
+        if found.workflow is None:
+            return Checked(path, found.variables, faults=found.faults)
+        return await self._planned(Checked(path, found.variables, found.workflow), wanted)
+
+    async def _known(self) -> Known:
+        async with self._asking:
+            known = self._programs  # forgotten in another thread
+            if known is None:
+                known = self._programs = await programs_of(self._client)
+            return known
+
+    async def _planned(self, read: Checked, wanted: Wanted) -> Checked:
+        assert read.workflow is not None
+        try:
+            plan = await self._client.call(PLAN, Plan(dry(read.workflow, wanted)))
+        except RequestError as error:
+            served = error.code != ErrorCode.NO_SUCH_METHOD
+            return replace(read, note=str(error) if served else "")
+        return replace(read, plan=plan)
 
 
 async def sent(

@@ -29,7 +29,7 @@ from agent.api.work import Submitted
 from agent.workflow.model import Workflow
 from agent.workflow.variables import Variable
 from gui.bridge.editing import editor_command
-from gui.bridge.submitting import Checked, checked, sent
+from gui.bridge.submitting import Checked, Preview, sent
 from gui.editing import native_associations
 from gui.icons.drawing import mark_icon
 from gui.model.marks import Mark
@@ -66,6 +66,7 @@ class SubmitSheet(QDialog):
         super().__init__(parent)
         self._desk = desk
         self._files = [_File(path) for path in paths]
+        self._preview = Preview(desk.bridge.client(self))
         self._shown: tuple[str, ...] | None = None
         self._told_more = self._keyboard_given = False
         self.setObjectName("submitSheet")
@@ -157,6 +158,7 @@ class SubmitSheet(QDialog):
         """Check files again that were opened in an editor, when the person comes back."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self._preview.forget_programs()
             for each in self._files:
                 if each.in_editor and not each.sending:
                     self._check(each)
@@ -175,8 +177,8 @@ class SubmitSheet(QDialog):
             if file is self._current():
                 self._show()
 
-        self._desk.bridge.client_work(
-            self, lambda client: checked(client, file.path, values), done, self._failed
+        self._desk.bridge.work(
+            self, lambda: self._preview.checked(file.path, values), done, self._failed
         )
 
     def _mark(self, file: _File) -> None:

@@ -124,6 +124,7 @@ class HeldAgent:
         self._told: set[str] = set()
         self._greeted: list[tuple[str, str]] = []
         self._outcome: bool | None = None
+        self.closed = 0
 
     # -- the client's side -------------------------------------------------------------------
 
@@ -133,6 +134,14 @@ class HeldAgent:
         with self._lock:
             self._greeted.append((name, node_))
         return self
+
+    def __call__(self, _: Home, name: str) -> Self:
+        """Stand for a client that greets when it is first asked."""
+        self._greeted.append((name, ""))
+        return self
+
+    async def close(self) -> None:
+        self.closed += 1
 
     async def __aenter__(self) -> Self:
         return self

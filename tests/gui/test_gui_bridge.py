@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import SIGNAL, QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import Shiboken
 
 from agent.api.history import Statistics
 from agent.api.logs import TaskLog, TaskLogPart
@@ -65,6 +66,20 @@ def test_a_log_is_followed_from_an_offset_to_its_end(
     until(qtbot, lambda: len(heard) == 3)
     until(qtbot, lambda: bridge.under_way() == 0)
     assert heard == ["and", "so", "on"]
+
+
+def test_a_client_is_closed_with_its_asker_or_with_the_bridge(
+    qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge
+) -> None:
+    first, second = QObject(), QObject()
+    bridge.client(first)
+    bridge.client(second)
+    Shiboken.delete(first)
+    until(qtbot, lambda: agent.closed == 1)
+    bridge.stop()
+    assert agent.closed == 2
+    Shiboken.delete(second)
+    assert agent.closed == 2
 
 
 def test_work_has_a_client_of_its_own_of_the_machine_that_is_named(

@@ -19,9 +19,11 @@ from agent.api.methods import AnyMethod
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.values import Dataset
 from agent.client import Client, ClientError, RequestError
+from agent.workflow.faults import Faults
+from agent.workflow.yaml_nodes import Node, read_yaml_file
 from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.editing import editor_command
-from gui.bridge.submitting import FILES_MAX, _user, checked, sent, workflow_files
+from gui.bridge.submitting import FILES_MAX, Checked, Preview, _user, sent, workflow_files
 from gui.editing import Associations
 
 FILE = """\
@@ -122,6 +124,36 @@ def test_folders_are_the_workflow_files_in_them(tmp_path: Path) -> None:
     assert len(workflow_files([other] * (FILES_MAX + 1))) == FILES_MAX == 200
 
 
+def checked(client: Told, path: Path, values: dict[str, str]) -> Checked:
+    return asyncio.run(Preview(client.as_client()).checked(path, values))
+
+
+def test_programs_are_asked_for_once_and_a_file_is_read_once(
+    client: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "one.wingbeat.yaml"
+    path.write_text(FILE, "utf-8")
+    read: list[Path] = []
+
+    def noting(path: Path, faults: Faults) -> Node | None:
+        read.append(path)
+        return read_yaml_file(path, faults)
+
+    monkeypatch.setattr("agent.workflow.reading.read_yaml_file", noting)
+
+    async def typing() -> None:
+        preview = Preview(client.as_client())
+        await asyncio.gather(preview.checked(path, {}), preview.checked(path, {"seconds": "5"}))
+        await preview.checked(path, {"seconds": "50"})
+        preview.forget_programs()
+        await preview.checked(path, {"seconds": "50"})
+
+    asyncio.run(typing())
+    kinds = [type(each).__name__ for each in client.asked]
+    assert kinds == ["Programs", "Plan", "Plan", "Programs", "Plan"]
+    assert read == [path] * 4
+
+
 def test_a_file_is_checked_against_what_there_is(
     client: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +163,7 @@ def test_a_file_is_checked_against_what_there_is(
 
     def check(**values: str) -> Any:
         client.asked.clear()
-        return asyncio.run(checked(client.as_client(), path, values))
+        return checked(client, path, values)
 
     wanting = check()
     assert ([each.name for each in wanting.variables], len(wanting.faults)) == (["seconds"], 1)
@@ -152,7 +184,7 @@ def test_a_file_is_checked_against_what_there_is(
 def test_the_older_language_has_no_variables(client: Told, tmp_path: Path) -> None:
     path = tmp_path / "old.XML"
     path.write_text("<nothing/>", "utf-8")
-    found = asyncio.run(checked(client.as_client(), path, {}))
+    found = checked(client, path, {})
     assert found.variables == ()
     assert found.faults != ()
 
@@ -161,7 +193,7 @@ def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> None:
     path = tmp_path / "one.wingbeat.yaml"
     path.write_text(FILE, "utf-8")
     values = {"seconds": "5"}
-    good = asyncio.run(checked(client.as_client(), path, values))
+    good = checked(client, path, values)
     assert good.workflow is not None
     lines: list[str] = []
     reply = asyncio.run(sent(client.as_client(), good.workflow, values, "", path, lines.append))

@@ -11,7 +11,7 @@ import pytest
 from agent.api.values import Dataset, Limits, Requirements
 from agent.api.work import Input, Submit, Task
 from agent.workflow.model import KnownProgram, Workflow
-from agent.workflow.reading import Asked, read_workflow, read_workflow_text, variables_of
+from agent.workflow.reading import Asked, describe, read_workflow, read_workflow_text
 
 DOCUMENTS = Path(__file__).parent / "documents"
 PROGRAMS = {"split": KnownProgram(("a", "b"), 12.5), "work": KnownProgram(("out",))}
@@ -140,7 +140,7 @@ tasks:
 def test_a_window_can_ask_for_variables_before_all_is_right(tmp_path: Path) -> None:
     path = tmp_path / "w.wingbeat.yaml"
     path.write_text("variables: {line: {type: whole, says: which}}\ntasks: {a: {}}\n")
-    (line,) = variables_of(path)
+    (line,) = describe(path, Asked({})).variables
     assert (line.name, line.type, line.says, line.default) == ("line", "whole", "which", None)
 
 

@@ -4,7 +4,6 @@ Tasks get ids here, and what only this form can be wrong in is told here, with t
 the node checks the rest, and keeps it.
 """
 
-import asyncio
 from math import ceil
 from sys import intern
 
@@ -18,7 +17,6 @@ from agent.control.acceptance import acceptances
 from agent.control.dry_run import machines_seen, plan_tasks
 from agent.control.gates import with_names
 from agent.control.naming import readable, task_id
-from agent.control.program_views import descriptions
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.wishes import TO_BE_NAMED, wish
@@ -192,5 +190,4 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
 
 async def _missing(call: RequestContext, programs: set[str]) -> tuple[str, ...]:
     """Programs that are there, and of which this machine cannot learn what they do."""
-    described, _ = await asyncio.to_thread(descriptions, call.rooms.programs.folder)
-    return (await call.programs.told(described)).missing(programs)
+    return (await call.programs.told(call.now.facts.programs)).missing(programs)
