@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from agent.api.admission import Answered, AskView, JoinRequestView
+from agent.api.admission import Answered, JoinRequestView
 from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode
 from agent.control.membership import required_membership
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
-from agent.flock.facts import AskFacts, JoinRequestFacts
 from agent.net.comparison import same_code
 from agent.net.refusals import MembershipError
 
@@ -36,7 +35,7 @@ async def decided(call: RequestContext, reference: str, code: str, *, admit: boo
     return Answered(answered.request, answered.name, answered.code, admit)
 
 
-def find_request(requests: list[JoinRequestFacts], reference: str) -> JoinRequestFacts:
+def find_request(requests: list[JoinRequestView], reference: str) -> JoinRequestView:
     """Return the request with this id, code or name. Raises ``RefusedError`` where none or several
     have it: names may repeat, even on purpose."""
     found = (
@@ -56,7 +55,7 @@ def find_request(requests: list[JoinRequestFacts], reference: str) -> JoinReques
     raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
 
 
-def check_compared(wanted: JoinRequestFacts, reference: str) -> None:
+def check_compared(wanted: JoinRequestView, reference: str) -> None:
     """Raise ``RefusedError`` unless the reference is the request's id or code. Nobody is let in by
     its name alone, for that is its own word, and whoever is quicker has it."""
     if reference != wanted.request and not same_code(wanted.code, reference):
@@ -64,44 +63,12 @@ def check_compared(wanted: JoinRequestFacts, reference: str) -> None:
         raise RefusedError(ErrorCode.REFUSED, sentence)
 
 
-def open_requests(requests: list[JoinRequestFacts]) -> list[JoinRequestFacts]:
+def open_requests(requests: list[JoinRequestView]) -> list[JoinRequestView]:
     """Those that nobody has answered."""
     return [each for each in requests if not each.admitted]
 
 
-def asks_to_be_let_in(facts: JoinRequestFacts) -> str:
+def asks_to_be_let_in(facts: JoinRequestView) -> str:
     """For whoever looks after the flock; name and user are the machine's own word."""
     user = f" (user {facts.user})" if facts.user else ""
     return f"{facts.name}{user} asks to be let in: `wingbeat flock requests` tells more"
-
-
-def ask_view(facts: AskFacts) -> AskView:
-    """Return this machine's own request as clients see it."""
-    return AskView(
-        facts.state,
-        facts.flock,
-        facts.keeper,
-        facts.code,
-        _millis(facts.expires_s),
-        facts.confirmed,
-        facts.reason,
-    )
-
-
-def request_view(facts: JoinRequestFacts) -> JoinRequestView:
-    """Return the request of another machine as clients see it."""
-    return JoinRequestView(
-        facts.request,
-        facts.name,
-        facts.user,
-        facts.address,
-        facts.code,
-        facts.keeper_name,
-        _millis(facts.asked_s),
-        _millis(facts.expires_s),
-        facts.admitted,
-    )
-
-
-def _millis(at_s: float) -> int:
-    return max(0, round(at_s * 1000))

@@ -222,7 +222,7 @@ class Connection:
         if hello.node in (call.now.name, call.now.node):
             return None
         member = other_member(call, hello.node)
-        if member.is_this_node:
+        if member.own:
             return None
         relay = Relay(member.name, *await call.node.reach(member.node))
         welcome = await relay.greet(hello_for(hello.client, call.now.name))

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from agent.api.flock import Finding, FindingKind
+from agent.api.flock import Finding, FindingKind, MemberView
 from agent.control.copied import others_copied, own_identity_copied
 from agent.control.membership import HOW_TO_JOIN, sent_away
-from agent.flock.facts import MemberFacts, RefusalFacts
+from agent.flock.facts import RefusalFacts
 from agent.net.link_refusals import Cause
 from agent.net.refusals import duration, moment
 from agent.node.facts import Facts
@@ -117,10 +117,10 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _other_flocks(facts)
 
 
-def missing_members(facts: Facts) -> list[MemberFacts]:
+def missing_members(facts: Facts) -> list[MemberView]:
     """Return the members without a link, in the order of their names."""
     linked = {peer.node for peer in facts.peers}
-    away = [each for each in facts.members if not each.is_this_node and each.node not in linked]
+    away = [each for each in facts.members if not each.own and each.node not in linked]
     return sorted(away, key=lambda each: (each.name, each.node))
 
 
@@ -281,7 +281,7 @@ def _clock(name: str, whose: str, ahead_s: float, compared: str) -> Finding:
 
 def _other_flocks(facts: Facts) -> Iterator[Finding]:
     """Only where somebody is missed: two flocks on one network are nobody's fault."""
-    alone = all(member.is_this_node for member in facts.members)
+    alone = all(member.own for member in facts.members)
     if facts.foreign_flocks and (alone or missing_members(facts)):
         count = len(facts.foreign_flocks)
         others = "another flock is" if count == 1 else f"{count} other flocks are"

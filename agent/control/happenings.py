@@ -6,14 +6,12 @@ One event is read off another: a task that moved may be a gate that waits for a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
-from agent.api import admission, session
+from agent.api import session
 from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
 from agent.control.port import Snapshot
 from agent.control.progress import PERMILLE_MAX
-from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.node.facts import Notice
 from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
@@ -40,7 +38,7 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             yield session.GateWaiting(spec.task, spec.name, workflow, spec.asks)
 
 
-def happening_of(notice: Notice, now: Snapshot) -> session.Happening:  # noqa: PLR0911, C901 - a table
+def happening_of(notice: Notice, now: Snapshot) -> session.Happening:
     """Return the event that says to clients what the notice says."""
     match notice:
         case TaskMoved(task, before, after, cause):
@@ -56,35 +54,14 @@ def happening_of(notice: Notice, now: Snapshot) -> session.Happening:  # noqa: P
             old, new = now.name_of(before_run[2]), now.name_of(after_run[2])
             why = cause_words(cause, now.name_of)
             return session.OutcomeChanged(task, *_place(now, task), old, new, why)
-        case session.WorkflowEnded() | session.ProgramWaiting():
-            return notice
         case WorkflowSafe(workflow):
             return session.WorkflowSafe(workflow)
         case CancelFinished(task):
             return session.CancelFinished(task, *_place(now, task))
-        case PeersChanged(peer, _):
-            return session.PeerChanged(peer)
-        case MembersMoved():
-            flock = now.flock
-            return session.FlockChanged(*((flock.name, flock.expelled) if flock else ("",)))
         case VolunteeringMoved(volunteering, owner_present, reason, paused):
             return session.VolunteeringChanged(volunteering, owner_present, reason, paused)
-        case JoinRequested() | JoinRequestEnded() | AskMoved():
-            return _of_joining(notice)
         case _:
-            assert_never(notice)
-
-
-def _of_joining(notice: JoinRequested | JoinRequestEnded | AskMoved) -> session.Happening:
-    match notice:
-        case JoinRequested(request, name, user, code, keeper):
-            return admission.JoinRequested(request, name, user, code, keeper)
-        case JoinRequestEnded(request, name, outcome):
-            return admission.JoinRequestEnded(request, name, outcome)
-        case AskMoved(state, flock):
-            return admission.AskChanged(state, flock)
-        case _:
-            assert_never(notice)
+            return notice
 
 
 def _place(now: Snapshot, task: TaskId) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from agent import __version__
 from agent.api import flock, values, work
 from agent.control.copied import copied_peer
 from agent.control.views import Views, tasks_by_host
-from agent.flock.facts import MemberFacts, PeerFacts
+from agent.flock.facts import PeerFacts
 from agent.node.facts import Facts
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId, Run, TaskId
@@ -45,7 +45,7 @@ def peer_views(views: Views) -> tuple[flock.PeerView, ...]:
     away = [
         _away(member, facts)
         for member in facts.members
-        if not member.is_this_node and member.node not in linked
+        if not member.own and member.node not in linked
     ]
     return tuple(sorted([*linked.values(), *away], key=lambda view: (view.name, view.node)))
 
@@ -56,7 +56,7 @@ def peer_view(views: Views, node: NodeId) -> flock.PeerView | None:
     for peer in facts.peers:
         if peer.node == node:
             return _linked(peer, facts, tasks_by_host(views.now.table), views)
-    members = (each for each in facts.members if each.node == node and not each.is_this_node)
+    members = (each for each in facts.members if each.node == node and not each.own)
     member = next(members, None)
     return None if member is None else _away(member, facts)
 
@@ -101,7 +101,7 @@ def _linked(peer: PeerFacts, facts: Facts, hands: Hands, views: Views) -> flock.
     )
 
 
-def _away(member: MemberFacts, facts: Facts) -> flock.PeerView:
+def _away(member: flock.MemberView, facts: Facts) -> flock.PeerView:
     refusals = [each for each in facts.refusals if each.node == member.node]
     last = max(refusals, key=lambda each: each.at_s, default=None)
     if last is None:

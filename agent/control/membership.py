@@ -1,11 +1,11 @@
 """What the verbs share that are about the flock."""
 
-from agent.api.flock import Joined
+from agent.api.flock import MemberView
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_member
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
-from agent.flock.facts import FlockFacts, MemberFacts
+from agent.flock.facts import FlockFacts
 from agent.net.refusals import moment
 
 HOW_TO_JOIN = (
@@ -39,20 +39,17 @@ def sent_away(flock: str) -> str:
     )
 
 
-def other_member(call: RequestContext, reference: str) -> MemberFacts:
+def other_member(call: RequestContext, reference: str) -> MemberView:
     """Return the member that is meant. Raises ``RefusedError`` where none or several are, saying of
     one that is gone when and how it went."""
     required_membership(call)
     members = call.rooms.flock.members()
     if not any(reference in (each.name, each.node) for each in members):
-        for gone in call.now.facts.departures:
+        for gone in call.rooms.flock.departures():
             if reference in (gone.name, gone.node):
                 how = "was sent away from" if gone.expelled else "left"
-                sentence = f"{gone.name} {how} the flock on {moment(gone.at_s)}: it is not asked"
+                sentence = (
+                    f"{gone.name} {how} the flock on {moment(gone.at_ms / 1000)}: it is not asked"
+                )
                 raise RefusedError(ErrorCode.UNKNOWN, sentence)
     return find_member(members, reference)
-
-
-def joined(call: RequestContext, flock: FlockFacts) -> Joined:
-    """What is told of a flock that this node belongs to from now on."""
-    return Joined(flock.name, call.now.node, call.now.name)

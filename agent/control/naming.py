@@ -12,10 +12,10 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 
+from agent.api.flock import MemberView
 from agent.api.rpc import ErrorCode
 from agent.api.wording import suggestion
 from agent.control.refusal import RefusedError
-from agent.flock.facts import MemberFacts
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
 from agent.protocol.table import Table
 
@@ -69,7 +69,7 @@ def find_task(table: Table, reference: str, within: Workflow | None = None) -> T
     return table.specs[_meant("task", reference, known, where, described)]
 
 
-def find_member(members: Iterable[MemberFacts], reference: str) -> MemberFacts:
+def find_member(members: Iterable[MemberView], reference: str) -> MemberView:
     """Return the member with this id or name, or the only one that begins so. Raises
     ``RefusedError`` where none or several are meant."""
     by_id = {member.node: member for member in members}

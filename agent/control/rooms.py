@@ -7,20 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.api.admission import AskView, JoinRequestView, NearbyReply
 from agent.api.datasets import DatasetsReply, FileView
+from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
 from agent.api.settings import SettingsView
-from agent.flock.facts import (
-    AskFacts,
-    FlockFacts,
-    InvitationFacts,
-    JoinRequestFacts,
-    MemberFacts,
-    NearbyFacts,
-)
 from agent.presence.rules import Rules
 from agent.presence.watching import PresenceState
 from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec
@@ -105,19 +99,19 @@ class ProgramRoom(Protocol):
 class OwnRequest(Protocol):
     """Joining without an invitation, from outside; ``agent.flock.own_join_request.OwnJoinRequest``."""
 
-    async def nearby(self) -> tuple[list[NearbyFacts], str]:
+    async def nearby(self) -> NearbyReply:
         """The flocks on this network, and why none can be heard."""
 
-    async def ask(self, reference: str) -> AskFacts:
+    async def ask(self, reference: str) -> AskView:
         """Ask one; raises ``ServiceError`` or ``MembershipError``."""
 
-    def asked(self) -> AskFacts:
+    def asked(self) -> AskView:
         """What has become of it."""
 
-    def confirm(self, code: str) -> AskFacts:
+    def confirm(self, code: str) -> AskView:
         """The keeper shows the same code; raises ``ServiceError``."""
 
-    async def withdraw(self) -> AskFacts:
+    async def withdraw(self) -> AskView:
         """Ask no more."""
 
 
@@ -128,16 +122,19 @@ class FlockRoom(Protocol):
     def asking(self) -> OwnRequest:
         """Return the way in without an invitation."""
 
-    def members(self) -> list[MemberFacts]:
+    def members(self) -> list[MemberView]:
         """Who belongs to the flock."""
 
-    async def create(self, name: str) -> FlockFacts:
+    def departures(self) -> list[DepartureView]:
+        """Return who belonged once."""
+
+    async def create(self, name: str) -> Joined:
         """Make a flock."""
 
-    async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
+    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
         """Invite machines."""
 
-    async def join(self, text: str) -> FlockFacts:
+    async def join(self, text: str) -> Joined:
         """Join a flock."""
 
     async def expel(self, name_or_id: str) -> str:
@@ -146,10 +143,10 @@ class FlockRoom(Protocol):
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         """Leave the flock; a warning or nothing."""
 
-    def requests(self) -> list[JoinRequestFacts]:
+    def requests(self) -> list[JoinRequestView]:
         """The machines that ask to be let in."""
 
-    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestFacts:
+    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
         """Let one in, or not; raises ``ServiceError``."""
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.flock.facts import JoinRequested, JoinRequestEnded, JoinRequestFacts
+from agent.api.admission import JoinRequested, JoinRequestEnded, JoinRequestView
 from agent.flock.gossip import RequestWord
 from agent.net.addresses import Address
 from agent.net.comparison import same_code
@@ -46,31 +46,33 @@ class Admissions:
 
     # -- for people ------------------------------------------------------------------------
 
-    def requests(self, name_of: Callable[[NodeId], str]) -> list[JoinRequestFacts]:
-        """Return the requests of machines that still ask to be let in, of all keepers, oldest
-        first."""
-        own_id, now_s = self._membership.node_id, asyncio.get_running_loop().time()
-        heard = {own_id: _Heard({each.request: each for each in self.told()}, now_s), **self._heard}
-        found = [
-            _facts(word, keeper, name_of(keeper), now_s - said.at_s)
-            for keeper, said in heard.items()
-            for word in said.words.values()
-            if word.state in OPEN
-        ]
-        return sorted(found, key=lambda each: (each.asked_s, each.request))
+    def requests(self, name_of: Callable[[NodeId], str]) -> list[JoinRequestView]:
+        """Return all that are open, oldest first."""
+        found = [view for _, view in self._open(name_of)]
+        return sorted(found, key=lambda each: (each.asked_ms, each.request))
 
     async def decide(
-        self, wanted: JoinRequestFacts, code: str, addresses_of: AddressesOf, *, admit: bool
-    ) -> None:
-        """Let a machine in that asks, or refuse it, here or at the keeper that it asked; raise
-        ``MembershipError`` with why that cannot be."""
+        self,
+        request: str,
+        code: str,
+        name_of: Callable[[NodeId], str],
+        addresses_of: AddressesOf,
+        *,
+        admit: bool,
+    ) -> JoinRequestView:
+        """Let it in, or not. Raises ``MembershipError`` with why that cannot be."""
         self._membership.authority("let machines in")
+        found = [each for each in self._open(name_of) if each[1].request == request]
+        if not found:
+            raise MembershipError("This request is over: let the machine ask again.")
+        keeper, wanted = found[0]
         if code and not same_code(wanted.code, code):
             raise MembershipError(f"{wanted.name} shows another code, {wanted.code}: compare again")
-        if wanted.keeper == self._membership.node_id:
-            self.own.decide(wanted.request, code, admit=admit)
-            return
-        await self._pass_on(wanted, addresses_of(wanted.keeper), admit=admit)
+        if keeper == self._membership.node_id:
+            self.own.decide(request, code, admit=admit)
+        else:
+            await self._pass_on(wanted, addresses_of(keeper), admit=admit)
+        return wanted
 
     # -- for the network -------------------------------------------------------------------
 
@@ -105,8 +107,17 @@ class Admissions:
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _open(self, name_of: Callable[[NodeId], str]) -> Iterator[tuple[NodeId, JoinRequestView]]:
+        """Each with the keeper that was asked."""
+        own_id, now_s = self._membership.node_id, asyncio.get_running_loop().time()
+        heard = {own_id: _Heard({each.request: each for each in self.told()}, now_s), **self._heard}
+        for keeper, said in heard.items():
+            for word in said.words.values():
+                if word.state in OPEN:
+                    yield keeper, _view(word, name_of(keeper), now_s - said.at_s)
+
     async def _pass_on(
-        self, wanted: JoinRequestFacts, addresses: Sequence[Address], *, admit: bool
+        self, wanted: JoinRequestView, addresses: Sequence[Address], *, admit: bool
     ) -> None:
         """To the keeper that was asked."""
         question = DecideRequest(wanted.request, wanted.code, admit)
@@ -121,7 +132,7 @@ class Admissions:
                 raise MembershipError(answer.reason)
             return
         told = "; ".join(reports) or "no address of it is known"
-        raise MembershipError(f"{wanted.keeper_name}, which was asked, is not reached: {told}")
+        raise MembershipError(f"{wanted.keeper}, which was asked, is not reached: {told}")
 
     def _changed(self, request: JoinRequest) -> None:
         """One of this keeper's own; the others hear how it ended together with what is left."""
@@ -156,17 +167,16 @@ class Admissions:
         )
 
 
-def _facts(word: RequestWord, keeper: NodeId, name: str, since_s: float) -> JoinRequestFacts:
+def _view(word: RequestWord, keeper: str, since_s: float) -> JoinRequestView:
     now_s = time.time() - since_s
-    return JoinRequestFacts(
+    return JoinRequestView(
         word.request,
         word.name,
         word.user,
         word.address,
         word.code,
         keeper,
-        name,
-        now_s - word.age_s,
-        now_s + word.left_s,
+        max(0, round((now_s - word.age_s) * 1000)),
+        max(0, round((now_s + word.left_s) * 1000)),
         word.state == "admitted",
     )

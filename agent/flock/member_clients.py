@@ -18,7 +18,7 @@ import msgspec
 
 from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode, Failure, Problem
-from agent.flock.facts import MembersMoved
+from agent.api.session import FlockChanged
 from agent.flock.own_node import OwnNode
 from agent.net.certificates import Member
 from agent.net.dial_connect import connect
@@ -109,7 +109,7 @@ class MemberClients:
     def noticed(self, notice: object) -> None:
         """Cut off clients whose machine was sent away, and all when this node has left; other
         notices are ignored."""
-        if not isinstance(notice, MembersMoved):
+        if not isinstance(notice, FlockChanged):
             return
         network = self._own.network
         for writer in list(self._open):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agent.flock.facts import NearbyFacts
+from agent.api.admission import NearbyFlock
 from agent.flock.network import FlockNetwork
 from agent.net.addresses import Address
 from agent.net.asking import Door, find_door
@@ -54,7 +54,7 @@ class NearbyFlocks:
         heard = self._heard()
         return heard.trouble if heard is not None else ""
 
-    async def flocks(self) -> list[NearbyFacts]:
+    async def flocks(self) -> list[NearbyFlock]:
         """Look for flocks on this network and return them in the order of names, those that nobody
         could be asked about last."""
         async with self._looking:
@@ -64,7 +64,7 @@ class NearbyFlocks:
         own = self._own_flock()
         known = self._known_doors()
         found = [
-            NearbyFacts(
+            NearbyFlock(
                 flock,
                 known[flock].flock.name if flock in known else "",
                 len(nodes) + (flock == own),
@@ -74,7 +74,7 @@ class NearbyFlocks:
             for flock, nodes in {**{each: {} for each in known}, **places}.items()
             if flock
         ]
-        return sorted(found, key=lambda each: (not each.name, each.name.casefold(), each.flock_id))
+        return sorted(found, key=lambda each: (not each.name, each.name.casefold(), each.flock))
 
     async def door_of(self, flock_id: str) -> Door:
         """Return a keeper of the flock that answers now; raise ``MembershipError`` when none

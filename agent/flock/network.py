@@ -24,9 +24,10 @@ from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from agent.api.admission import JoinRequested, JoinRequestEnded
 from agent.api.errors import ServiceError
+from agent.api.session import FlockChanged, PeerChanged
 from agent.flock.addresses import AddressBook
-from agent.flock.facts import JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
 from agent.flock.known_requests import Admissions
 from agent.flock.peer_notices import PeerNotices
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from agent.net.discovery import Discovery
     from agent.net.discovery_record import Sighting
 
-FlockNotice = PeersChanged | MembersMoved | JoinRequested | JoinRequestEnded
+FlockNotice = PeerChanged | FlockChanged | JoinRequested | JoinRequestEnded
 KEEP_UP_EVERY_S = 3_600.0
 KEEP_UP_AGAIN_S = 60.0
 FOREIGN_MAX = 64
@@ -87,7 +88,7 @@ class FlockNetwork:
         self.membership, self._settings, self._book = membership, settings, book
         self._tell, self._notify = tell, notify
         self.peers = PeerStatuses()
-        self._notices = PeerNotices(lambda peer: notify(PeersChanged(peer, linked=True)))
+        self._notices = PeerNotices(lambda peer: notify(PeerChanged(peer)))
         self.discovery: Discovery | None = None
         self.keeping_up_error = ""
         self.leaving = False
@@ -228,7 +229,7 @@ class FlockNetwork:
         self._tell(PeerLinked(peer))
         self._book_due |= peer in self.membership.roster.keepers()
         self._due.set()
-        self._notify(PeersChanged(peer, linked=True))
+        self._notify(PeerChanged(peer))
 
     def _unlinked(self, peer: NodeId, reset: bool) -> None:
         self.peers.unlinked(peer)
@@ -236,7 +237,7 @@ class FlockNetwork:
         self.admissions.lost(peer)
         self.links.cut_transfers(peer)
         self._tell(PeerUnlinked(peer, reset))
-        self._notify(PeersChanged(peer, linked=False))
+        self._notify(PeerChanged(peer))
 
     def _received(self, peer: NodeId, message: Message) -> None:
         news = self.peers.heard(peer, message, time.time_ns() // 1_000_000)
@@ -295,7 +296,11 @@ class FlockNetwork:
             self._begin(self.discovery.withdraw())
         self._book_due = True
         self._due.set()
-        self._notify(MembersMoved())
+        self._notify(self.changed())
+
+    def changed(self) -> FlockChanged:
+        """Return what is told when somebody has joined, left or was sent away."""
+        return FlockChanged(self.membership.flock.name, expelled=self.expelled)
 
     def _cut_refused(self) -> None:
         roster = self.membership.roster

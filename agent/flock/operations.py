@@ -18,15 +18,12 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from agent.api.admission import JoinRequestView
 from agent.api.errors import ServiceError
+from agent.api.flock import DepartureView, Invitation, Joined, MemberView
+from agent.api.session import FlockChanged
 from agent.flock.addresses import AddressBook
-from agent.flock.facts import (
-    FlockFacts,
-    InvitationFacts,
-    JoinRequestFacts,
-    MemberFacts,
-    MembersMoved,
-)
+from agent.flock.facts import FlockFacts
 from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
@@ -115,27 +112,34 @@ class FlockOperations:
             member_valid_from_s=membership.member.valid_from_s,
         )
 
-    def members(self) -> list[MemberFacts]:
+    def members(self) -> list[MemberView]:
         """Return the members of the flock as this node sees them; empty when it belongs to none."""
         own, network = self._own, self._own.network
         if network is None:
             return []
         roster = network.membership.roster
-        keepers, linked = roster.keepers(), network.links.linked
+        keepers = roster.keepers()
         return [
-            MemberFacts(
+            MemberView(
                 node=member.node_id,
                 name=own.name_of(member.node_id),
                 keeper=member.node_id in keepers,
-                linked=member.node_id in linked,
-                is_this_node=member.node_id == own.node_id,
-                valid_until_s=member.valid_until_s,
+                own=member.node_id == own.node_id,
+                valid_until_ms=max(0, round(member.valid_until_s * 1000)),
             )
             for member in roster.members()
         ]
 
+    def departures(self) -> list[DepartureView]:
+        """Return who belonged once."""
+        network = self._own.network
+        return [
+            DepartureView(each.node_id, each.host_name, each.expelled, round(each.time_s * 1000))
+            for each in (network.membership.roster.departures() if network else ())
+        ]
+
     @_one_at_a_time
-    async def create(self, name: str) -> FlockFacts:
+    async def create(self, name: str) -> Joined:
         """Make a flock of this name with this node as its first member; raise ``MembershipError``
         or ``ServiceError`` when that cannot be."""
         own = self._own
@@ -143,10 +147,10 @@ class FlockOperations:
             membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
             log.info("made the flock %s", membership.flock.name)
             await self._belong_to(membership, had)
-        return self._required_facts()
+        return self._joined()
 
     @_one_at_a_time
-    async def join(self, text: str) -> FlockFacts:
+    async def join(self, text: str) -> Joined:
         """Join the flock of an invitation; raise ``MembershipError`` or ``ServiceError`` when that
         cannot be."""
         own = self._own
@@ -156,10 +160,10 @@ class FlockOperations:
             log.info("joined the flock %s", membership.flock.name)
             network = await self._belong_to(membership, had, invitation.addresses)
         network.links.dialler.found(None, invitation.addresses)
-        return self._required_facts()
+        return self._joined()
 
     @_one_at_a_time
-    async def join_asked(self, request: Request) -> FlockFacts:
+    async def join_asked(self, request: Request) -> Joined:
         """Join the flock that was asked and has let this machine in; raise ``MembershipError`` or
         ``ServiceError`` when that cannot be."""
         with self._port_had() as had:
@@ -167,7 +171,7 @@ class FlockOperations:
             log.info("joined the flock %s, which was asked", membership.flock.name)
             network = await self._belong_to(membership, had, [request.door.address])
         network.links.dialler.found(None, [request.door.address])
-        return self._required_facts()
+        return self._joined()
 
     def check_port(self) -> None:
         """Raises ``ServiceError`` when others could not reach this machine."""
@@ -175,9 +179,7 @@ class FlockOperations:
             _close(had)
 
     @_one_at_a_time
-    async def invite(
-        self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S
-    ) -> InvitationFacts:
+    async def invite(self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S) -> Invitation:
         """Make an invitation and tell the other keepers of it; raise ``ServiceError`` or
         ``MembershipError`` when this node cannot invite."""
         network = self._network("invite")
@@ -185,12 +187,12 @@ class FlockOperations:
         reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
         invitation = await network.membership.invite(reached, network.links.port, uses, valid_for_s)
         await network.share_book()
-        return InvitationFacts(
-            text=invitation.text,
-            file=invitation.file,
-            expires_s=invitation.expires_s,
-            uses=uses,
-            addresses=tuple(str(address) for address in invitation.addresses),
+        return Invitation(
+            invitation.text,
+            invitation.file.decode("utf-8"),
+            network.membership.flock.name,
+            uses,
+            max(0, round(invitation.expires_s * 1000)),
         )
 
     @_one_at_a_time
@@ -216,29 +218,26 @@ class FlockOperations:
         finally:
             await own.end_network()
             await own.begin_again(self._left)
-            own.notify(MembersMoved())
+            own.notify(FlockChanged("") if own.network is None else own.network.changed())
         return untold
 
-    def requests(self) -> list[JoinRequestFacts]:
+    def requests(self) -> list[JoinRequestView]:
         """Return the machines that ask to be let in; none without a flock."""
         network = self._own.network
         return [] if network is None else network.admissions.requests(self._own.name_of)
 
-    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestFacts:
+    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
         """Let one in, or not. Raises ``ServiceError``.
 
         Only a keeper does, by the act of a person there: the one that was asked, or another one,
         which passes the decision on.
         """
-        network = self._own.network
-        wanted = [each for each in self.requests() if each.request == request]
-        if network is None or not wanted:
-            raise ServiceError("This request is over: let the machine ask again.")
+        network, name_of = self._network("answer requests"), self._own.name_of
+        reach = network.addresses_of
         try:
-            await network.admissions.decide(wanted[0], code, network.addresses_of, admit=admit)
+            return await network.admissions.decide(request, code, name_of, reach, admit=admit)
         except MembershipError as error:
             raise ServiceError(str(error)) from error
-        return wanted[0]
 
     async def _left(self) -> None:
         """Set the flock's table aside, unless the leaving has failed."""
@@ -308,7 +307,7 @@ class FlockOperations:
         network = self.network_of(membership)
         self._tell(MembersChanged(network.member_ids))
         await self.connect(network, had)
-        self._own.notify(MembersMoved())
+        self._own.notify(network.changed())
         return network
 
     def _keep_door(self, membership: Membership, door: Sequence[Address]) -> None:
@@ -322,7 +321,7 @@ class FlockOperations:
         self._own.hand(event)
 
     def _notify(self, notice: FlockNotice) -> None:
-        if isinstance(notice, MembersMoved):
+        if isinstance(notice, FlockChanged):
             self._mind_expulsion()
         self._own.notify(notice)
 
@@ -356,10 +355,9 @@ class FlockOperations:
             )
         return network
 
-    def _required_facts(self) -> FlockFacts:
-        facts = self.flock()
-        assert facts is not None
-        return facts
+    def _joined(self) -> Joined:
+        own, network = self._own, self._network("join")
+        return Joined(network.membership.flock.name, own.node_id, own.name)
 
     def _member_called(self, name_or_id: str) -> str:
         wanted = name_or_id.strip()
@@ -373,7 +371,7 @@ class FlockOperations:
         if len(found) > 1:
             ids = ", ".join(each.node for each in found)
             raise ServiceError(f"Several members are called {wanted}; give one of the ids {ids}.")
-        if found[0].is_this_node:
+        if found[0].own:
             raise ServiceError("This machine does not expel itself: leave the flock instead.")
         return found[0].node
 

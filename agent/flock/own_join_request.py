@@ -14,10 +14,11 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 
+from msgspec.structs import replace
+
+from agent.api.admission import AskChanged, AskView, NearbyFlock, NearbyReply
 from agent.api.errors import ServiceError
-from agent.flock.facts import AskFacts, AskMoved, NearbyFacts
 from agent.flock.nearby import NearbyFlocks
 from agent.flock.own_node import OwnNode
 from agent.net.addresses import AddressError, parse_address
@@ -48,21 +49,21 @@ class OwnJoinRequest:
         self._own, self._check_port, self._join_asked = own, check_port, join
         self._lookout = NearbyFlocks(own.settings, lambda: own.network, discover=own.discovers)
         self._request: Request | None = None
-        self._facts = AskFacts()
+        self._view = AskView("none")
         self._following: asyncio.Task[None] | None = None
         self._beginning = asyncio.Lock()
 
     # -- what is asked ---------------------------------------------------------------------
 
-    async def nearby(self) -> tuple[list[NearbyFacts], str]:
+    async def nearby(self) -> NearbyReply:
         """The flocks here, and why none can be heard."""
-        return await self._lookout.flocks(), self._lookout.trouble
+        return NearbyReply(tuple(await self._lookout.flocks()), self._lookout.trouble)
 
-    def asked(self) -> AskFacts:
+    def asked(self) -> AskView:
         """What has become of the request."""
-        return self._facts
+        return self._view
 
-    async def ask(self, reference: str) -> AskFacts:
+    async def ask(self, reference: str) -> AskView:
         """Ask a flock to let this machine in, in place of an earlier request; people there see it
         when this returns. Raise ``ServiceError`` when this machine has a flock, ``MembershipError``
         when asking fails."""
@@ -76,7 +77,7 @@ class OwnJoinRequest:
         async with self._beginning:
             return await self._begin(reference)
 
-    async def _begin(self, reference: str) -> AskFacts:
+    async def _begin(self, reference: str) -> AskView:
         own = self._own
         await self._withdraw()
         door = await self._door(reference)
@@ -84,40 +85,40 @@ class OwnJoinRequest:
         request = await begin_request(own.home.identity, door, own.name, _user())
         outcome = await request.outcome()
         self._request = request
-        ends_s = time.time() + outcome.left_s
+        ends_ms = _now_ms() + round(outcome.left_s * 1000)
         flock, keeper = door.flock.name, door.keeper
         log.info("asked %s of the flock %s to be let in", keeper, flock)
-        self._become(AskFacts("waiting", flock, keeper, request.code, ends_s))
+        self._become(AskView("waiting", flock, keeper, request.code, ends_ms))
         self._following = asyncio.create_task(self._follow(request))
-        return self._facts
+        return self._view
 
-    def confirm(self, code: str) -> AskFacts:
+    def confirm(self, code: str) -> AskView:
         """Note that a person has found the codes equal: join as soon as this machine is let in.
         Raise ``ServiceError`` for another code or without a request."""
-        if self._facts.state not in UNDER_WAY:
+        if self._view.state not in UNDER_WAY:
             raise ServiceError("This machine asks no flock at present: ask one first.")
-        if not same_code(self._facts.code, code):
+        if not same_code(self._view.code, code):
             raise ServiceError(
-                f"That is not the code of this request, which is {self._facts.code}: if the keeper "
+                f"That is not the code of this request, which is {self._view.code}: if the keeper "
                 f"shows another one, somebody stands between; withdraw, and look who that may be."
             )
-        self._facts = replace(self._facts, confirmed=True)
-        return self._facts
+        self._view = replace(self._view, confirmed=True)
+        return self._view
 
-    async def withdraw(self) -> AskFacts:
+    async def withdraw(self) -> AskView:
         """Ask no more, also when the asking has only begun."""
         async with self._beginning:
             return await self._withdraw()
 
-    async def _withdraw(self) -> AskFacts:
-        if self._facts.state in OPEN:
+    async def _withdraw(self) -> AskView:
+        if self._view.state in OPEN:
             request = self._request
             self._end_following()
-            self._become(replace(self._facts, state="ended", reason="it was withdrawn here"))
+            self._become(replace(self._view, state="ended", reason="it was withdrawn here"))
             if request is not None:
                 with suppress(MembershipError):  # it ends there by itself
                     await request.withdraw()
-        return self._facts
+        return self._view
 
     async def close(self) -> None:
         """Stop following the request and listening for flocks, as this agent stops or has joined in
@@ -133,21 +134,21 @@ class OwnJoinRequest:
     async def _door(self, reference: str) -> Door:
         """The keeper of the flock that is meant: by id, by name, or by its address."""
         flocks = await self._lookout.flocks()
-        found = [each for each in flocks if reference == each.flock_id] or [
+        found = [each for each in flocks if reference == each.flock] or [
             each for each in flocks if each.name.casefold() == reference.strip().casefold()
         ]
         if len(found) > 1:
-            ids = ", ".join(each.flock_id for each in found)
+            ids = ", ".join(each.flock for each in found)
             raise ServiceError(
                 f"Several flocks here call themselves {reference}: ask the one that is meant by "
                 f"its id ({ids}), and compare the codes with care."
             )
         if found:
-            return await self._lookout.door_of(found[0].flock_id)
+            return await self._lookout.door_of(found[0].flock)
         return await self._door_at(reference, flocks)
 
-    async def _door_at(self, reference: str, flocks: list[NearbyFacts]) -> Door:
-        names = ", ".join(each.name or each.flock_id for each in flocks) or "none"
+    async def _door_at(self, reference: str, flocks: list[NearbyFlock]) -> Door:
+        names = ", ".join(each.name or each.flock for each in flocks) or "none"
         try:
             address = parse_address(reference)
         except AddressError as error:
@@ -165,7 +166,7 @@ class OwnJoinRequest:
 
     async def _follow(self, request: Request) -> None:
         """Until it is over. A keeper that is not reached for a while may be again."""
-        while self._request is request and self._facts.state in OPEN:
+        while self._request is request and self._view.state in OPEN:
             await asyncio.sleep(FOLLOW_EVERY_S)
             if self._own.network is not None:
                 await self._withdraw()
@@ -178,51 +179,55 @@ class OwnJoinRequest:
             except MembershipError as error:
                 self._over(str(error))
                 return
-            ends_s = time.time() + outcome.left_s
-            self._facts = replace(self._facts, expires_s=ends_s, reason="")
+            ends_ms = _now_ms() + round(outcome.left_s * 1000)
+            self._view = replace(self._view, expires_ms=ends_ms, reason="")
             if outcome.state == "refused":
-                self._become(replace(self._facts, state="refused", reason="somebody there refused"))
+                self._become(replace(self._view, state="refused", reason="somebody there refused"))
             elif outcome.state in ("ended", "joined"):
-                let_in = self._facts.state == "admitted"
+                let_in = self._view.state == "admitted"
                 self._over(NOT_CONFIRMED if let_in else NOT_ANSWERED)
-            elif outcome.state != self._facts.state:
-                self._become(replace(self._facts, state=outcome.state))
-            if self._facts.state == "admitted" and self._facts.confirmed:
+            elif outcome.state != self._view.state:
+                self._become(replace(self._view, state=outcome.state))
+            if self._view.state == "admitted" and self._view.confirmed:
                 await self._join(request)
                 return
 
     async def _join(self, request: Request) -> None:
-        self._become(replace(self._facts, state="joining"))
+        self._become(replace(self._view, state="joining"))
         try:
             await self._join_asked(request)
         except (ServiceError, MembershipError) as error:
             self._over(str(error))
             return
-        self._become(replace(self._facts, state="joined"))
+        self._become(replace(self._view, state="joined"))
 
     def _unreached(self, error: NotThereError) -> None:
-        if time.time() > self._facts.expires_s:
-            self._over(f"{self._facts.keeper} was not reached any more ({error})")
+        if _now_ms() > self._view.expires_ms:
+            self._over(f"{self._view.keeper} was not reached any more ({error})")
         else:
-            told = f"{self._facts.keeper} cannot be reached just now ({error})"
-            self._facts = replace(self._facts, reason=told)
+            told = f"{self._view.keeper} cannot be reached just now ({error})"
+            self._view = replace(self._view, reason=told)
 
     def _over(self, reason: str) -> None:
-        log.info("the request to join %s is over: %s", self._facts.flock, reason)
-        self._become(replace(self._facts, state="ended", reason=reason))
+        log.info("the request to join %s is over: %s", self._view.flock, reason)
+        self._become(replace(self._view, state="ended", reason=reason))
 
-    def _become(self, facts: AskFacts) -> None:
-        moved = facts.state != self._facts.state or facts.flock != self._facts.flock
-        self._facts = facts
-        if facts.state not in UNDER_WAY:
+    def _become(self, view: AskView) -> None:
+        moved = view.state != self._view.state or view.flock != self._view.flock
+        self._view = view
+        if view.state not in UNDER_WAY:
             self._request = None
         if moved:
-            self._own.notify(AskMoved(facts.state, facts.flock))
+            self._own.notify(AskChanged(view.state, view.flock))
 
     def _end_following(self) -> None:
         following, self._following = self._following, None
         if following is not None and following is not asyncio.current_task():
             following.cancel()
+
+
+def _now_ms() -> int:
+    return round(time.time() * 1000)
 
 
 def _user() -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from agent.flock.facts import AskMoved
+from agent.api.admission import AskChanged
 from agent.flock.network import FlockNetwork, FlockNotice
 from agent.net.transfer_pipe import Pipe
 from agent.paths import Home
@@ -48,7 +48,7 @@ class OwnNode(Protocol):
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node: by its own word, else by the roster, else its id."""
 
-    def notify(self, notice: FlockNotice | AskMoved) -> None:
+    def notify(self, notice: FlockNotice | AskChanged) -> None:
         """Tell everybody who subscribed."""
 
     def hand(self, event: Event) -> None:

@@ -32,6 +32,9 @@ class PeerStatuses:
     def __init__(self) -> None:
         self._peers: dict[NodeId, PeerStatus] = {}
 
+    def __contains__(self, peer: NodeId) -> bool:
+        return peer in self._peers
+
     def linked(self, peer: NodeId) -> None:
         """It has to introduce itself anew."""
         self._peers[peer] = PeerStatus()

@@ -22,11 +22,11 @@ from typing import Any
 
 from agent import __version__
 from agent.api.errors import ServiceError
+from agent.api.session import PeerChanged
 from agent.control.rooms import Rooms
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
 from agent.driver.ports import TaskNotice
-from agent.flock.facts import PeersChanged
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
 from agent.flock.operations import FlockOperations
@@ -317,8 +317,9 @@ class Agent:
     def notify(self, notice: Notice) -> None:
         """Tell a notice to everybody who subscribed; one who raises is logged, and the others hear
         it."""
-        if isinstance(notice, PeersChanged) and notice.peer != self.node_id:
-            self._live.datasets.peer_seen(notice.peer, linked=notice.linked)
+        if isinstance(notice, PeerChanged) and notice.node != self.node_id:
+            linked = self.network is not None and notice.node in self.network.peers
+            self._live.datasets.peer_seen(notice.node, linked=linked)
         for watcher in list(self._watchers):
             try:
                 watcher(notice)
@@ -340,7 +341,7 @@ class Agent:
                 me, self._home, self.settings, self._options, journal, datasets
             )
             self._live.work_began = self.presence.work_began
-            self._live.row_changed = partial(self.notify, PeersChanged(me, linked=True))
+            self._live.row_changed = partial(self.notify, PeerChanged(me))
             self._live.published.offered = self.notify
             network = None if membership is None else self.flock.network_of(membership)
             members = () if network is None else network.member_ids

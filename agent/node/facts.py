@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.api.session import ProgramWaiting, WorkflowEnded
+from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
+from agent.api.flock import DepartureView, MemberView
+from agent.api.session import FlockChanged, PeerChanged, ProgramWaiting, WorkflowEnded
 from agent.flock.facts import (
     UNKNOWN,
-    AskMoved,
     CopiedFacts,
-    DepartureFacts,
     DiscoveryFacts,
     FlockFacts,
-    JoinRequested,
-    JoinRequestEnded,
-    MemberFacts,
-    MembersMoved,
     PeerFacts,
-    PeersChanged,
     RefusalFacts,
 )
 from agent.presence.watching import VolunteeringMoved
@@ -42,13 +37,13 @@ Notice = (
     | WorkflowSafe
     | WorkflowEnded
     | CancelFinished
-    | PeersChanged
-    | MembersMoved
+    | PeerChanged
+    | FlockChanged
     | VolunteeringMoved
     | ProgramWaiting
     | JoinRequested
     | JoinRequestEnded
-    | AskMoved
+    | AskChanged
 )
 
 
@@ -65,8 +60,8 @@ class Facts:
     """0 without a flock: nothing listens then."""
     listen: tuple[str, ...]
     flock: FlockFacts | None
-    members: tuple[MemberFacts, ...]
-    departures: tuple[DepartureFacts, ...]
+    members: tuple[MemberView, ...]
+    departures: tuple[DepartureView, ...]
     peers: tuple[PeerFacts, ...]
     refusals: tuple[RefusalFacts, ...]
     static_addresses: tuple[str, ...]

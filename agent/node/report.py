@@ -12,7 +12,6 @@ from functools import cached_property
 from agent import __version__
 from agent.flock.facts import (
     CopiedFacts,
-    DepartureFacts,
     DiscoveryFacts,
     FlockFacts,
     PeerFacts,
@@ -94,7 +93,7 @@ def _facts_of(
         listen=settings.listen,
         flock=flock.flock(),
         members=tuple(flock.members()),
-        departures=_departures(network),
+        departures=tuple(flock.departures()),
         peers=tuple(_peers_of(network)),
         refusals=_refusals(own),
         static_addresses=tuple(str(each) for each in settings.addresses),
@@ -125,15 +124,6 @@ def _reason(live: RunningNode, presence: PresenceWatcher) -> str:
     """In full for whoever sits here, unless there is another reason than presence."""
     told = live.presence
     return presence.state().reason if told == presence.current() else told.reason
-
-
-def _departures(network: FlockNetwork | None) -> tuple[DepartureFacts, ...]:
-    if network is None:
-        return ()
-    return tuple(
-        DepartureFacts(each.node_id, each.host_name, each.time_s, each.expelled)
-        for each in network.membership.roster.departures()
-    )
 
 
 def _refusals(own: OwnNode) -> tuple[RefusalFacts, ...]:

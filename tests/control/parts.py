@@ -7,11 +7,13 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
+from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyReply
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import ServiceError
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
-from agent.flock.facts import AskFacts, JoinRequestFacts, NearbyFacts
 from agent.net.refusals import MembershipError
 from agent.presence.judgement import Cause
 from agent.presence.readings import Kind
@@ -26,16 +28,15 @@ SOURCES = tuple(
 )
 
 
-WAITING = JoinRequestFacts(
+WAITING = JoinRequestView(
     "0123456789abcdef",
     "elder",
     "ada",
     "192.0.2.7",
     "418 230",
-    "aldernode",
     "alder",
-    9e8,
-    1e9,
+    9 * 10**11,
+    10**12,
     False,
 )
 
@@ -44,28 +45,28 @@ class FakeAsking:
     """Satisfies ``OwnRequest``: a flock nearby that answers nothing."""
 
     def __init__(self) -> None:
-        self.facts = AskFacts()
+        self.facts = AskView("none")
 
-    async def nearby(self) -> tuple[list[NearbyFacts], str]:
-        return [NearbyFacts("moorflock", "moor", 3, askable=True, own=False)], "no network is up"
+    async def nearby(self) -> NearbyReply:
+        return NearbyReply((NearbyFlock("moorflock", "moor", 3, askable=True),), "no network is up")
 
-    async def ask(self, reference: str) -> AskFacts:
+    async def ask(self, reference: str) -> AskView:
         if reference != "moor":
             raise MembershipError("the clock of this machine is 2 h ahead of the flock's")
-        self.facts = AskFacts("waiting", "moor", "heron", "418 230", 1e9)
+        self.facts = AskView("waiting", "moor", "heron", "418 230", 10**12)
         return self.facts
 
-    def asked(self) -> AskFacts:
+    def asked(self) -> AskView:
         return self.facts
 
-    def confirm(self, code: str) -> AskFacts:
+    def confirm(self, code: str) -> AskView:
         if code != self.facts.code:
             raise ServiceError("That is not the code of this request.")
-        self.facts = replace(self.facts, confirmed=True)
+        self.facts = structs.replace(self.facts, confirmed=True)
         return self.facts
 
-    async def withdraw(self) -> AskFacts:
-        self.facts = replace(self.facts, state="ended", reason="it was withdrawn here")
+    async def withdraw(self) -> AskView:
+        self.facts = structs.replace(self.facts, state="ended", reason="it was withdrawn here")
         return self.facts
 
 
@@ -73,17 +74,17 @@ class FakeAdmission:
     """Two machines that call themselves the same ask to be let in."""
 
     def __init__(self) -> None:
-        self.waiting = [WAITING, replace(WAITING, request="f" * 16, code="902 114")]
+        self.waiting = [WAITING, structs.replace(WAITING, request="f" * 16, code="902 114")]
 
-    def requests(self) -> list[JoinRequestFacts]:
+    def requests(self) -> list[JoinRequestView]:
         return self.waiting
 
-    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestFacts:
+    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
         found = next(each for each in self.waiting if each.request == request)
         if code and code != found.code:
             raise ServiceError(f"{found.name} shows another code, {found.code}: compare again")
         self.waiting.remove(found)
-        return replace(found, admitted=admit)
+        return structs.replace(found, admitted=admit)
 
 
 @dataclass

@@ -15,15 +15,13 @@ from typing import Any
 import msgspec
 
 from agent.api.errors import ServiceError
+from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.work import Submit
 from agent.control.port import Streams, Wish
 from agent.control.rooms import Rooms
 from agent.control.verbs.submitting import specs_of
 from agent.flock.facts import (
-    DepartureFacts,
     FlockFacts,
-    InvitationFacts,
-    MemberFacts,
     PeerFacts,
     RefusalFacts,
 )
@@ -97,10 +95,10 @@ ALDER = PeerFacts(
     slots=4,
 )
 MEMBERS = (
-    MemberFacts("aldernode", "alder", True, True, False, 4e9),
-    MemberFacts(NODE, NAME, True, False, True, 4e9),
-    MemberFacts("cedarnode", "cedar", False, False, False, 4e9),
-    MemberFacts("cedarother", "cedar", False, False, False, 4e9),
+    MemberView("aldernode", "alder", True, False, 4 * 10**12),
+    MemberView(NODE, NAME, True, True, 4 * 10**12),
+    MemberView("cedarnode", "cedar", False, False, 4 * 10**12),
+    MemberView("cedarother", "cedar", False, False, 4 * 10**12),
 )
 NAMES = {member.node: member.name for member in MEMBERS}
 REFUSAL = RefusalFacts(
@@ -121,7 +119,7 @@ FACTS = Facts(
     listen=("0.0.0.0",),
     flock=FLOCK,
     members=MEMBERS,
-    departures=(DepartureFacts("elmnode", "elm", 1e9, True),),
+    departures=(DepartureView("elmnode", "elm", True, 10**12),),
     peers=(ALDER,),
     refusals=(REFUSAL,),
     static_addresses=(),
@@ -318,22 +316,25 @@ class FakeFlock(FakeAdmission):
         super().__init__()
         self._node, self.asking = node, FakeAsking()
 
-    def members(self) -> list[MemberFacts]:
+    def members(self) -> list[MemberView]:
         return list(self._node.known.members)
 
-    async def create(self, name: str) -> FlockFacts:
+    def departures(self) -> list[DepartureView]:
+        return list(self._node.known.departures)
+
+    async def create(self, name: str) -> Joined:
         node = self._node
         if node.known.flock is not None:
             raise ServiceError("this machine belongs to the flock meadow already: leave that first")
         flock = replace(FLOCK, name=name)
         node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
-        return flock
+        return Joined(name, NODE, NAME)
 
-    async def invite(self, uses: int, valid_for_s: float) -> InvitationFacts:
-        file = f"Keep it.\n{INVITATION}\n".encode()
-        return InvitationFacts(INVITATION, file, 1e9 + valid_for_s, uses, ("10.0.0.1",))
+    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
+        file = f"Keep it.\n{INVITATION}\n"
+        return Invitation(INVITATION, file, FLOCK.name, uses, round((1e9 + valid_for_s) * 1000))
 
-    async def join(self, text: str) -> FlockFacts:
+    async def join(self, text: str) -> Joined:
         if text != INVITATION:
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
         return await self.create(FLOCK.name)

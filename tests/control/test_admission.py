@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from agent.api.admission import JoinRequestView
 from agent.api.rpc import ErrorCode
 from agent.control.admission import (
     asks_to_be_let_in,
@@ -15,14 +16,11 @@ from agent.control.admission import (
     open_requests,
 )
 from agent.control.refusal import RefusedError
-from agent.flock.facts import JoinRequestFacts
 from tests.control.serving import LineClient, Serving, play
 
 
-def asking(name: str, code: str, request: str) -> JoinRequestFacts:
-    return JoinRequestFacts(
-        request, name, "ada", "192.0.2.7", code, "keeper", "first", 0.0, 600.0, admitted=False
-    )
+def asking(name: str, code: str, request: str) -> JoinRequestView:
+    return JoinRequestView(request, name, "ada", "192.0.2.7", code, "first", 0, 600_000)
 
 
 MEANT = asking("laptop", "418 230", "a" * 16)

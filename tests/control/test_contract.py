@@ -14,13 +14,13 @@ import msgspec
 import pytest
 
 from agent.api import session
+from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.methods import METHODS
 from agent.api.rpc import ErrorCode
 from agent.api.schema import document
 from agent.control import verbs
 from agent.control.request_context import Verb
 from agent.control.verbs import VERBS
-from agent.flock.facts import AskMoved, JoinRequested, JoinRequestEnded, MembersMoved, PeersChanged
 from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
     CancelFinished,
@@ -159,14 +159,14 @@ def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
                 WorkflowSafe("survey"),
                 CancelFinished(task),
                 CancelFinished("a task that was cleaned up"),
-                PeersChanged("aldernode", linked=False),
-                MembersMoved(),
+                session.PeerChanged("aldernode"),
+                session.FlockChanged("meadow"),
                 TaskProgressed(task, "aldernode", 250, 4_000),
                 VolunteeringMoved(False, True, "you moved the mouse", False),
                 session.ProgramWaiting("count@0123456789ab", "alder"),
                 JoinRequested("0123456789abcdef", "elder", "ada", "418 230", "alder"),
                 JoinRequestEnded("0123456789abcdef", "elder", "refused"),
-                AskMoved("waiting", "workshop"),
+                AskChanged("waiting", "workshop"),
             ):
                 there.node.tell(notice)
             while "ask changed" not in told:

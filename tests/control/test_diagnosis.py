@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.api.flock import Finding
 from agent.control.diagnosis import findings
@@ -165,7 +166,8 @@ def test_a_certificate_of_the_future_is_told_where_it_is() -> None:
 
 def test_many_of_whom_nothing_was_heard_take_one_sentence() -> None:
     away = tuple(
-        replace(MEMBERS[2], node=f"node{number}", name=f"pc{number}") for number in range(1, 30)
+        structs.replace(MEMBERS[2], node=f"node{number}", name=f"pc{number}")
+        for number in range(1, 30)
     )
     (only,) = told(replace(HEALTHY, members=(*HEALTHY.members, *away)))
     assert "nothing was heard of pc1, pc10, pc11 and 26 more" in only.text

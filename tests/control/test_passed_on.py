@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.api.rpc import ErrorCode
 from agent.control import members, relay
@@ -147,7 +148,7 @@ def test_this_node_answers_itself(tmp_path: Path, name: str) -> None:
 def test_who_cannot_be_asked(tmp_path: Path, name: str, code: int, sentence: str) -> None:
     async def scene(two: Two) -> None:
         known = two.here.node.known
-        left = replace(known.departures[0], node="oak", name="oaknode", expelled=False)
+        left = structs.replace(known.departures[0], node="oak", name="oaknode", expelled=False)
         two.here.node.known = replace(known, departures=(*known.departures, left))
         told = await two.client.refusal("hello", greeting(two.here, name))
         assert (told[0], told[1][: len(sentence)]) == (code, sentence)
@@ -158,7 +159,7 @@ def test_who_cannot_be_asked(tmp_path: Path, name: str, code: int, sentence: str
 def test_a_member_that_left_and_came_back_is_asked(tmp_path: Path) -> None:
     async def scene(two: Two) -> None:
         known = two.here.node.known
-        left = replace(known.departures[0], node="aldernode", name="alder")
+        left = structs.replace(known.departures[0], node="aldernode", name="alder")
         two.here.node.known = replace(known, departures=(left,))
         await two.client.result("hello", greeting(two.here, "alder"))
 

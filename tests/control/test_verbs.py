@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.api.rpc import ErrorCode
+from agent.api.session import FlockChanged, PeerChanged
 from agent.control.naming import task_id
-from agent.flock.facts import MembersMoved, PeersChanged
 from agent.protocol.effects import WorkflowSafe
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
 from tests.control.surface import INVITATION, NODE
@@ -308,9 +308,9 @@ def test_events_tell_all_that_happens_in_order(tmp_path: Path) -> None:
         start = (await client.result("events"))["position"]["sequence"]
         await asyncio.gather(submit_beside(there))
         there.node.tell(WorkflowSafe("survey"))
-        there.node.tell(PeersChanged("aldernode", linked=True))
-        there.node.tell(PeersChanged(NODE, linked=True))
-        there.node.tell(MembersMoved())
+        there.node.tell(PeerChanged("aldernode"))
+        there.node.tell(PeerChanged(NODE))
+        there.node.tell(FlockChanged("meadow"))
         events = [(await client.heard())["params"] for _ in range(8)]
         assert [each["sequence"] for each in events] == list(range(start + 1, start + 9))
         rows = events[0]["happening"].pop("rows")

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import ServiceError
+from agent.api.session import FlockChanged, PeerChanged
 from agent.driver import driver as driver_module
-from agent.flock.facts import MembersMoved, PeersChanged
+from agent.net.invitation import parse_invitation
 from agent.node.agent import Agent
 from agent.node.facts import Notice
 from agent.node.options import Options
@@ -208,12 +209,12 @@ def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -> None
             node = bee.node_id
             await flock_of(ant, bee)
             assert bee.node_id == node
-            assert MembersMoved() in told
-            assert PeersChanged(ant.node_id, linked=True) in told
+            assert FlockChanged("office") in told
+            assert PeerChanged(ant.node_id) in told
             await eventually(lambda: in_state([ant, bee], "before.0", DONE))
             assert host_of(bee, "before.0") == ant.node_id
             assert {each.name for each in bee.flock.members()} == {"ant", "bee"}
-            assert all(each.linked for each in ant.flock.members() if not each.is_this_node)
+            assert [each.name for each in ant.flock.members() if not each.own] == ["bee"]
 
     in_loop(test)
 
@@ -302,9 +303,10 @@ def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
         async with services(tmp_path, "ant", "bee") as (ant, bee):
             await ant.flock.create("office")
             invitation = await ant.flock.invite(uses=2, valid_for_s=60.0)
-            assert invitation.addresses == (f"127.0.0.1:{ant.port}",)
-            facts = await bee.flock.join(invitation.file.decode())
-            assert facts.name == "office"
+            (address,) = parse_invitation(invitation.text).addresses
+            assert str(address) == f"127.0.0.1:{ant.port}"
+            facts = await bee.flock.join(invitation.file)
+            assert facts.flock == "office"
 
     in_loop(test)
 

@@ -8,7 +8,6 @@ from agent.api.admission import (
     AskView,
     ConfirmAsk,
     Nearby,
-    NearbyFlock,
     NearbyReply,
     Refuse,
     Requests,
@@ -16,7 +15,7 @@ from agent.api.admission import (
     WithdrawAsk,
 )
 from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, NEARBY, REFUSE, REQUESTS, WITHDRAW_ASK
-from agent.control.admission import ask_view, decided, refusing, request_view
+from agent.control.admission import decided, refusing
 from agent.control.membership import required_flock
 from agent.control.request_context import RequestContext, serves
 
@@ -24,12 +23,7 @@ from agent.control.request_context import RequestContext, serves
 @serves(NEARBY)
 async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
     """Return the flocks of this network, as far as they answer within a moment."""
-    flocks, trouble = await call.rooms.flock.asking.nearby()
-    found = [
-        NearbyFlock(each.flock_id, each.name, each.machines, each.askable, each.own)
-        for each in flocks
-    ]
-    return NearbyReply(tuple(found), trouble)
+    return await call.rooms.flock.asking.nearby()
 
 
 @serves(ASK)
@@ -37,26 +31,26 @@ async def ask(call: RequestContext, params: Ask) -> AskView:
     """Ask a flock that did not invite this machine to let it in. The flock's people see the request
     when this is answered."""
     with refusing():
-        return ask_view(await call.rooms.flock.asking.ask(params.flock))
+        return await call.rooms.flock.asking.ask(params.flock)
 
 
 @serves(ASKED)
 async def asked(call: RequestContext, params: Asked) -> AskView:
     """Return what has become of this machine's last request since the agent started."""
-    return ask_view(call.rooms.flock.asking.asked())
+    return call.rooms.flock.asking.asked()
 
 
 @serves(CONFIRM_ASK)
 async def confirm_ask(call: RequestContext, params: ConfirmAsk) -> AskView:
     """Note that a person here sees the same code at the keeper. The code has to be that of the open
     request, so that no other one is meant."""
-    return ask_view(call.rooms.flock.asking.confirm(params.code))
+    return call.rooms.flock.asking.confirm(params.code)
 
 
 @serves(WITHDRAW_ASK)
 async def withdraw_ask(call: RequestContext, params: WithdrawAsk) -> AskView:
     """Withdraw this machine's request; without one nothing happens."""
-    return ask_view(await call.rooms.flock.asking.withdraw())
+    return await call.rooms.flock.asking.withdraw()
 
 
 @serves(REQUESTS)
@@ -65,7 +59,7 @@ async def requests(call: RequestContext, params: Requests) -> RequestsReply:
     decide."""
     flock = required_flock(call)
     keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
-    found = map(request_view, call.rooms.flock.requests())
+    found = call.rooms.flock.requests()
     return RequestsReply(tuple(found), flock.keeper, tuple(keepers))
 
 

@@ -1,7 +1,6 @@
 """The flock, its machines, and what is wrong with either."""
 
 from agent.api.flock import (
-    DepartureView,
     Doctor,
     DoctorReply,
     Expel,
@@ -15,7 +14,6 @@ from agent.api.flock import (
     Left,
     Members,
     MembersReply,
-    MemberView,
     Peers,
     PeersReply,
 )
@@ -24,7 +22,7 @@ from agent.control.admission import asks_to_be_let_in, open_requests
 from agent.control.copied import own_identity_copied
 from agent.control.diagnosis import findings
 from agent.control.machines import node_view, peer_views
-from agent.control.membership import joined, required_flock, required_membership
+from agent.control.membership import required_flock, required_membership
 from agent.control.naming import find_member
 from agent.control.request_context import RequestContext, serves
 
@@ -41,53 +39,30 @@ async def peers(call: RequestContext, params: Peers) -> PeersReply:
 async def members(call: RequestContext, params: Members) -> MembersReply:
     """Return who belongs to the flock, and who did, in the order of names."""
     flock = required_flock(call)
-    members = sorted(call.rooms.flock.members(), key=lambda each: (each.name, each.node))
-    departures = call.now.facts.departures
-    return MembersReply(
-        flock.name,
-        tuple(
-            MemberView(
-                each.node,
-                each.name,
-                each.keeper,
-                each.is_this_node,
-                max(0, round(each.valid_until_s * 1000)),
-            )
-            for each in members
-        ),
-        tuple(
-            DepartureView(each.node, each.name, each.expelled, max(0, round(each.at_s * 1000)))
-            for each in departures
-        ),
-    )
+    room = call.rooms.flock
+    members = sorted(room.members(), key=lambda each: (each.name, each.node))
+    return MembersReply(flock.name, tuple(members), tuple(room.departures()))
 
 
 @serves(FLOCK_CREATE)
 async def flock_create(call: RequestContext, params: FlockCreate) -> Joined:
     """Found a flock with this machine as its first member; refused where it belongs to one
     already."""
-    return joined(call, await call.rooms.flock.create(params.name))
+    return await call.rooms.flock.create(params.name)
 
 
 @serves(INVITE)
 async def invite(call: RequestContext, params: Invite) -> Invitation:
     """Return a text, and a file of the same, by which other machines join. Only a keeper can;
     another member is told who is one."""
-    flock = required_membership(call)
-    invitation = await call.rooms.flock.invite(params.uses, params.hours * 3600)
-    return Invitation(
-        invitation.text,
-        invitation.file.decode("utf-8"),
-        flock.name,
-        invitation.uses,
-        max(0, round(invitation.expires_s * 1000)),
-    )
+    required_membership(call)
+    return await call.rooms.flock.invite(params.uses, params.hours * 3600)
 
 
 @serves(JOIN)
 async def join(call: RequestContext, params: Join) -> Joined:
     """Join the flock that invites this machine; what it has in its table goes with it."""
-    return joined(call, await call.rooms.flock.join(params.invitation))
+    return await call.rooms.flock.join(params.invitation)
 
 
 @serves(EXPEL)
@@ -114,6 +89,6 @@ async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     from what this node knows, nothing is tried out."""
     facts = call.now.facts
     linked = {peer.node for peer in facts.peers}
-    missing = [each for each in facts.members if not each.is_this_node and each.node not in linked]
+    missing = [each for each in facts.members if not each.own and each.node not in linked]
     waiting = map(asks_to_be_let_in, open_requests(call.rooms.flock.requests()))
     return DoctorReply(tuple(findings(facts)), len(linked), len(missing), tuple(waiting))
