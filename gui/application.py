@@ -88,7 +88,7 @@ class Application(QObject):
         return self._window
 
     def start(self, *, background: bool, paths: list[str]) -> None:
-        """The icon is there already; the rest follows once Qt's loop has run for it."""
+        """Begin agent, bridge and window a little later, once Qt's loop has painted the icon."""
         QTimer.singleShot(ICON_ALONE_MS, self, lambda: self._start_rest(background, paths))
 
     def _start_rest(self, background: bool, paths: list[str]) -> None:

@@ -22,11 +22,11 @@ class Foreground(Protocol):
     """Both sides of it."""
 
     def give(self) -> str:
-        """In the process that the person started: what the other one needs."""
+        """Return what lets the other process come to front; for the one that the person started."""
         ...
 
     def take(self, way: str) -> None:
-        """In the other one, right before its window comes to front."""
+        """Use what the other process gave, right before this one's window comes to front."""
         ...
 
 
@@ -37,11 +37,11 @@ class TokenForeground:
         self._environment = environment
 
     def give(self) -> str:
-        """Empty where nobody gave one, as on a command line."""
+        """Return the launcher's token; empty where nobody gave one, as on a command line."""
         return self._environment.get(TOKEN, "")
 
     def take(self, way: str) -> None:
-        """Qt reads it from there, once, at the next window that is activated."""
+        """Put the token where Qt reads it, once, at the next window that is activated."""
         if WAYLAND in self._environment and 0 < len(way) <= TOKEN_MAX and way.isprintable():
             self._environment[TOKEN] = way
 
@@ -55,12 +55,13 @@ class WindowsForeground:
         self._allow.restype = ctypes.c_int
 
     def give(self) -> str:
-        """The first is not known by its number here, so any may; it ends with the next input."""
+        """Let any process come to front until the next input, for the other one's number is not
+        known here; return nothing."""
         self._allow(ANY_PROCESS)
         return ""
 
     def take(self, way: str) -> None:
-        """It was allowed already."""
+        """Do nothing: ``give`` has allowed it already."""
 
 
 def native_foreground() -> Foreground:

@@ -18,7 +18,7 @@ NAMES = {"en": "English", "pt": "Português"}
 
 
 def available() -> tuple[tuple[str, str], ...]:
-    """Codes and the names that their speakers use."""
+    """Return the codes of our languages, each with the name that its speakers use."""
     return tuple(NAMES.items())
 
 

@@ -15,41 +15,41 @@ LANGUAGE_SYSTEM = ""
 
 
 def news_wanted(kind: NewsKind) -> bool:
-    """All are on until one is switched off."""
+    """Tell whether news of this kind is shown; all kinds are until one is switched off."""
     return bool(QSettings().value(f"news/{kind.value}", True, type=bool))
 
 
 def want_news(kind: NewsKind, wanted: bool) -> None:
-    """From now on."""
+    """Switch news of this kind on or off, from now on."""
     QSettings().setValue(f"news/{kind.value}", wanted)
 
 
 def language() -> str:
-    """As chosen; empty: the system's."""
+    """Return the code of the language that was chosen; empty: the system's."""
     return str(QSettings().value("language", LANGUAGE_SYSTEM))
 
 
 def choose_language(code: str) -> None:
-    """From the next start on."""
+    """Keep the language to be spoken from the next start on."""
     QSettings().setValue("language", code)
 
 
 def last_folder(purpose: str) -> str:
-    """Where files for this were chosen last; at first the person's own folder, wherever the program
-    was started."""
+    """Return where files for this purpose were chosen last; at first the person's own folder,
+    wherever the program was started."""
     return str(QSettings().value(f"folders/{purpose}", str(Path.home())))
 
 
 def keep_folder(purpose: str, folder: Path) -> None:
-    """Begin there the next time."""
+    """Keep where the next choice for this purpose begins."""
     QSettings().setValue(f"folders/{purpose}", str(folder))
 
 
 def first_run_done() -> bool:
-    """Whether the three steps were gone through, or put away."""
+    """Tell whether the three steps were gone through, or put away."""
     return bool(QSettings().value("firstRunDone", False, type=bool))
 
 
 def finish_first_run() -> None:
-    """They are not shown again."""
+    """Keep that the three steps are not shown again."""
     QSettings().setValue("firstRunDone", True)

@@ -65,7 +65,8 @@ def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> 
 
 
 def socket_name(home: Home) -> str:
-    """The same for the same home, of no use to anybody else."""
+    """Return the name on which the window of this home listens: the same one each time, of no use
+    to anybody else."""
     digest = hashlib.sha256(str(home.data).encode()).hexdigest()[:16]
     return f"wingbeat-{digest}"
 
@@ -109,7 +110,7 @@ class FirstInstance(QObject):
         self._server.newConnection.connect(self._arrived)
 
     def close(self) -> None:
-        """The next one is the first."""
+        """Stop listening, so that the next window is the first."""
         self._server.close()
 
     def _arrived(self) -> None:

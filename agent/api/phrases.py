@@ -36,7 +36,7 @@ def said(template: str, /, **values: Value) -> Phrase:
 
 
 def hinted(phrase: Phrase, hint: Phrase | None) -> Phrase:
-    """The phrase with a hint behind it."""
+    """Return the phrase with a hint behind it."""
     return structs.replace(phrase, hint=hint)
 
 

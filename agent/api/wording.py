@@ -70,7 +70,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def published_as(word: str, names: Iterable[str]) -> list[str]:
-    """The published programs of this bare name."""
+    """Return the published programs of this bare name."""
     return [name for name in names if name.startswith(f"{word}@")]
 
 

@@ -51,11 +51,11 @@ class BlockingClient:
             self._runner.run(events.aclose())
 
     def wait_ended(self, within_s: float) -> bool:
-        """As ``Client.wait_ended``."""
+        """Wait as ``Client.wait_ended`` does, and return the same."""
         return self._runner.run(self._client.wait_ended(within_s))
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection and the loop; nothing can be asked after this."""
         self._runner.run(self._client.close())
         self._runner.close()
 

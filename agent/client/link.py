@@ -118,7 +118,7 @@ class Link:
         return self._events.popleft()
 
     async def wait_ended(self) -> None:
-        """Until the agent ends it."""
+        """Wait until the agent ends the connection."""
         await asyncio.wait({self._reading})
 
     async def close(self) -> None:

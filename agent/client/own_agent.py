@@ -18,7 +18,7 @@ class OwnAgent(Protocol):
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the agent still runs."""
 
     def stop(self, reason: str, within_s: float = 30.0) -> bool:
         """Have it hand back what it runs and end; whether it did in time."""

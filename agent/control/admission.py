@@ -64,11 +64,12 @@ def check_compared(wanted: JoinRequestView, reference: str) -> None:
 
 
 def open_requests(requests: list[JoinRequestView]) -> list[JoinRequestView]:
-    """Those that nobody has answered."""
+    """Return the requests that nobody has answered."""
     return [each for each in requests if not each.admitted]
 
 
 def asks_to_be_let_in(facts: JoinRequestView) -> str:
-    """For whoever looks after the flock; name and user are the machine's own word."""
+    """Return the sentence for whoever looks after the flock; name and user are the machine's own
+    word."""
     user = f" (user {facts.user})" if facts.user else ""
     return f"{facts.name}{user} asks to be let in: `wingbeat flock requests` tells more"

@@ -55,7 +55,7 @@ def moved_by(cause: str, after: str, name_of: Callable[[str], str]) -> str:
 
 
 def cause_words(cause: str, name_of: Callable[[str], str]) -> str:
-    """A cause as people say it; ``name_of`` is what a machine is called."""
+    """Return a cause as people say it; ``name_of`` tells what a machine is called."""
     node = _told_by(cause)
     return f"told by {name_of(node)}" if node else WORDS.get(cause, cause)
 

@@ -20,7 +20,7 @@ TOKEN_BYTES = 32
 
 
 def new_token() -> str:
-    """What nobody can guess."""
+    """Return a token that nobody can guess."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 

@@ -38,7 +38,7 @@ def others_copied(facts: Facts) -> Iterator[tuple[CopiedFacts, str]]:
 
 
 def copied_peer(facts: Facts, node: NodeId) -> str:
-    """Why what is told of a peer is not to be relied on; nothing where it is."""
+    """Return why what is told of a peer is not to be relied on; empty where it is."""
     found = [_two_machines(each) for each in facts.copied if each.node == node]
     return f"{found[0]}; `wingbeat doctor` tells what to do" if found else ""
 

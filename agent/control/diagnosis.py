@@ -125,7 +125,7 @@ def missing_members(facts: Facts) -> list[MemberView]:
 
 
 def last_refusal(facts: Facts, fits: Callable[[RefusalFacts], bool]) -> RefusalFacts | None:
-    """The latest of the refusals that fit."""
+    """Return the latest of the refusals that fit; None where none does."""
     return max(filter(fits, facts.refusals), key=lambda each: each.at_s, default=None)
 
 

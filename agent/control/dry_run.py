@@ -70,7 +70,7 @@ def machines_seen(now: Snapshot) -> list[Machine]:
 
 
 def to_come(spec: TaskSpec) -> bool:
-    """Whether its program is published only with the submission that is planned."""
+    """Tell whether the task's program is published only with the submission that is planned."""
     return spec.published is not None and spec.published.dataset.startswith(PENDING)
 
 

@@ -49,22 +49,23 @@ def read_request(line: bytes) -> Request | Malformed:
 
 
 def answer_line(request_id: RequestId, result: Struct) -> bytes:
-    """What was asked for."""
+    """Return the line that answers a request with its result."""
     return _encode(Answer(request_id, Raw(_encode(result)))) + b"\n"
 
 
 def failure_line(request_id: RequestId | None, problem: Problem) -> bytes:
-    """Why there is no answer."""
+    """Return the line that tells why a request has no result; without an id where the request could
+    not be read."""
     return _encode(Failure(request_id, problem)) + b"\n"
 
 
 def event_line(event: Struct) -> bytes:
-    """Something happened."""
+    """Return the line that tells of an event."""
     return _encode(Notification("event", Raw(_encode(event)))) + b"\n"
 
 
 def closing_line(closing: Struct) -> bytes:
-    """The last word."""
+    """Return the line that is the last word of a connection."""
     return _encode(Notification("closing", Raw(_encode(closing)))) + b"\n"
 
 

@@ -41,7 +41,7 @@ class EventLog:
 
     @property
     def position(self) -> Position:
-        """After the last event."""
+        """The position after the last event."""
         return Position(self._name, self._last)
 
     @property

@@ -137,5 +137,6 @@ class FlockPrograms:
 
 
 def installed(peer: PeerFacts) -> list[str]:
-    """The programs that have a description there; published ones come with the work."""
+    """Return the programs that have a description on that machine; published ones come with the
+    work."""
     return [name for name in peer.capabilities.programs if "@" not in name]

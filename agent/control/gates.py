@@ -19,7 +19,7 @@ _decoder = msgspec.msgpack.Decoder(tuple[str, ...])
 
 
 def with_names(names: Sequence[str]) -> More:
-    """What a task carries along."""
+    """Return what a task carries along for these names; nothing where there are none."""
     return {ATTACH: Raw(msgspec.msgpack.encode(tuple(names)))} if names else {}
 
 

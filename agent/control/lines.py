@@ -26,7 +26,7 @@ class Lines:
         self._skipping = False
 
     def feed(self, data: bytes) -> None:
-        """More has arrived."""
+        """Add bytes that have arrived; ``take`` cuts them."""
         self._held += data
 
     def take(self) -> Iterator[bytes | TooLong]:

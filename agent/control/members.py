@@ -119,7 +119,7 @@ class Members:
 
 
 def hello_for(client: str, name: str) -> Hello:
-    """The first word of a conversation that is passed on."""
+    """Return the first word of a conversation that is passed on."""
     return Hello("", f"{client or 'client'} on {name}"[:256])
 
 

@@ -25,7 +25,7 @@ _TASK_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def task_id(workflow: WorkflowId, name: str) -> TaskId:
-    """The id of the task that its workflow calls so."""
+    """Return the id of the task that its workflow calls so: the same one each time."""
     return str(uuid.uuid5(TASK_NAMES, f"{workflow}/{name}"))
 
 

@@ -29,11 +29,11 @@ class Snapshot(Protocol):
 
     @property
     def node(self) -> NodeId:
-        """Return its id."""
+        """Return the id of the node."""
 
     @property
     def name(self) -> str:
-        """Return what people call it."""
+        """Return what people call the node."""
 
     @property
     def table(self) -> Table:
@@ -59,7 +59,7 @@ class NodePort(Protocol):
         """Return who does what people ask for; asked anew each time, for a node may begin anew."""
 
     def now(self) -> Snapshot:
-        """Return how it is now."""
+        """Return the node as it is now."""
 
     async def ask(self, wish: Wish) -> Answer:
         """Hand in a wish, and wait for what became of it. It is named anew."""
@@ -74,4 +74,4 @@ class NodePort(Protocol):
         """Return a connection to the client protocol of another member."""
 
     async def stop(self, why: str) -> None:
-        """Hand everything back, and end."""
+        """Hand everything back, and end the node."""

@@ -50,10 +50,10 @@ class ProgressBook:
                 pass
 
     def of(self, task: TaskId, host: NodeId) -> ProgressReport | None:
-        """The last word of this machine on the task."""
+        """Return the last word of this machine on the task; None if it has said none."""
         told = self._told.get(task)
         return told if told is not None and told.host == host else None
 
     def now_ms(self) -> int:
-        """The time by which words are stamped."""
+        """Return the time by which words are stamped."""
         return int(self._wall() * 1000)

@@ -59,17 +59,17 @@ class Relay:
             raise RefusedError(ErrorCode.REFUSED, f"{self.name} {_silence(error)}") from error
 
     async def say(self, line: bytes) -> None:
-        """A line of the client."""
+        """Pass a line of the client on, and wait until it is sent."""
         self._writer.write(line + b"\n")
         await self._writer.drain()
 
     async def hear(self, tell: Callable[[bytes], Awaitable[None]]) -> None:
-        """All that is said there, until it ends."""
+        """Tell all that is said there, until it ends."""
         while data := await self._reader.read(READ_BYTES):
             await tell(data)
 
     def close(self) -> None:
-        """The client has gone."""
+        """End the conversation, for the client has gone."""
         self._writer.close()
 
 

@@ -24,28 +24,29 @@ class PresenceRoom(Protocol):
     """Whether this machine helps; ``agent.presence.watching.PresenceWatcher``."""
 
     def state(self) -> PresenceState:
-        """As it is."""
+        """Return presence as it was seen last."""
 
     async def look(self) -> PresenceState:
-        """After a look at every source."""
+        """Look at every source now, and return presence then."""
 
     def pause(self, until_s: float | None = ...) -> None:
-        """Give the machine back now."""
+        """Give the machine back now, until then or until further notice."""
 
     def finish_then_pause(self, until_s: float | None = ...) -> None:
-        """Let what runs end before."""
+        """Let what runs end, then pause, until then or until further notice."""
 
     def resume(self) -> None:
-        """The rules count again."""
+        """End the pause, so that the rules count again."""
 
     async def kept(self) -> None:
         """Wait until what was asked for last is found again after a restart."""
 
     def tomorrow_s(self) -> float:
-        """When a pause until tomorrow ends."""
+        """Return when a pause until tomorrow ends."""
 
     async def set_rules(self, rules: Rules) -> None:
-        """Other rules; raises ``ServiceError``."""
+        """Go by other rules from now on. Raises ``ServiceError`` for rules that are wrong or cannot
+        be kept."""
 
 
 class DatasetRoom(Protocol):
@@ -55,22 +56,22 @@ class DatasetRoom(Protocol):
         """Keep a file or folder; raises ``OSError``."""
 
     async def bring(self, dataset: DatasetId) -> None:
-        """Have it here; raises ``OSError``."""
+        """Bring a dataset to this disk. Raises ``OSError``."""
 
     async def named(self, dataset: DatasetId) -> str:
         """Return the name under which it is kept here."""
 
     async def files(self, dataset: DatasetId) -> tuple[FileView, ...]:
-        """Of one that is here."""
+        """Return the files of a dataset that is here."""
 
     async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
-        """A piece of one of its files."""
+        """Return a piece of one of a dataset's files; empty behind its end."""
 
     async def listing(self) -> DatasetsReply:
         """Return all that are here, and how full the store is."""
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
-        """Peers that have it."""
+        """Return the peers that have the dataset."""
 
 
 class ProgramRoom(Protocol):
@@ -81,38 +82,39 @@ class ProgramRoom(Protocol):
         """Return where the installed ones are."""
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
-        """Its name for tasks, and its folder; raises ``ServiceError``."""
+        """Publish a folder; return the program's name for tasks, and its dataset. Raises
+        ``ServiceError``."""
 
     def waiting(self) -> list[ProgramWaiting]:
-        """Those that nobody has decided about here."""
+        """Return the programs that nobody has decided about here."""
 
     def decision(self, name: str) -> Decision:
-        """``accepted``, ``refused`` or ``waiting``."""
+        """Return ``accepted``, ``refused`` or ``waiting``, whichever holds for a program here."""
 
     async def accept(self, name: str) -> None:
-        """Run it here; raises ``ServiceError``."""
+        """Let a program run here. Raises ``ServiceError``."""
 
     async def refuse(self, name: str) -> None:
-        """Never run it here; raises ``ServiceError``."""
+        """Never let a program run here. Raises ``ServiceError``."""
 
 
 class OwnRequest(Protocol):
     """Joining without an invitation, from outside; ``agent.flock.own_join_request.OwnJoinRequest``."""
 
     async def nearby(self) -> NearbyReply:
-        """The flocks on this network, and why none can be heard."""
+        """Return the flocks on this network, and why none can be heard, if so."""
 
     async def ask(self, reference: str) -> AskView:
         """Ask one; raises ``ServiceError`` or ``MembershipError``."""
 
     def asked(self) -> AskView:
-        """What has become of it."""
+        """Return what has become of this machine's request."""
 
     def confirm(self, code: str) -> AskView:
-        """The keeper shows the same code; raises ``ServiceError``."""
+        """Note that the keeper shows the same code. Raises ``ServiceError`` for another one."""
 
     async def withdraw(self) -> AskView:
-        """Ask no more."""
+        """Withdraw this machine's request."""
 
 
 class FlockRoom(Protocol):
@@ -123,19 +125,19 @@ class FlockRoom(Protocol):
         """Return the way in without an invitation."""
 
     def members(self) -> list[MemberView]:
-        """Who belongs to the flock."""
+        """Return who belongs to the flock."""
 
     def departures(self) -> list[DepartureView]:
         """Return who belonged once."""
 
     async def create(self, name: str) -> Joined:
-        """Make a flock."""
+        """Found a flock with this machine as its first member."""
 
     async def invite(self, uses: int, valid_for_s: float) -> Invitation:
-        """Invite machines."""
+        """Return an invitation for so many machines, valid for so long."""
 
     async def join(self, text: str) -> Joined:
-        """Join a flock."""
+        """Join the flock that this invitation is from."""
 
     async def expel(self, name_or_id: str) -> str:
         """Send a member away; a warning or nothing."""
@@ -144,7 +146,7 @@ class FlockRoom(Protocol):
         """Leave the flock; a warning or nothing."""
 
     def requests(self) -> list[JoinRequestView]:
-        """The machines that ask to be let in."""
+        """Return the machines that ask to be let in."""
 
     async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
         """Let one in, or not; raises ``ServiceError``."""

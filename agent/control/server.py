@@ -79,7 +79,7 @@ class ControlServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port of loopback on which it listens."""
         return self._port
 
     @property

@@ -91,7 +91,7 @@ class TextSession:
                 await self._say("CANCELLED", task)
 
     def end(self) -> None:
-        """The client is gone."""
+        """Stop listening to the node, for the client is gone."""
         self._unsubscribe()
 
     # -- what is said ----------------------------------------------------------------------

@@ -75,7 +75,8 @@ class Uploads:
         return upload.sizes[path]
 
     def make_folder(self, number: str, path: str) -> None:
-        """One with nothing in it. Raises ``OSError`` too."""
+        """Make a folder with nothing in it in an upload. Raises ``RefusedError`` and
+        ``OSError``."""
         _target(self._upload(number), path).mkdir(parents=True, exist_ok=True)
 
     def content(self, number: str) -> tuple[Path, str]:
@@ -93,7 +94,7 @@ class Uploads:
             shutil.rmtree(upload.place, ignore_errors=True)
 
     def forget_all(self) -> None:
-        """The client is gone."""
+        """Delete all uploads, for the client is gone."""
         for number in list(self._open):
             self.forget(number)
 

@@ -90,7 +90,7 @@ class Views:
         )
 
     def now_ms(self) -> int:
-        """The time by which all of this is told."""
+        """Return the time by which all of this is told."""
         return self._progress.now_ms()
 
     def current(self, task: TaskId, run: Run) -> work.CurrentTask:
@@ -171,7 +171,7 @@ class Views:
 
 
 def dataset_view(dataset: Dataset) -> values.Dataset:
-    """An output or raw input, as clients name it."""
+    """Return an output or raw input as clients name it."""
     return values.Dataset(dataset.dataset, dataset.size_bytes, dataset.external)
 
 

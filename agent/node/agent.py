@@ -137,7 +137,7 @@ class Agent:
             self._stopped.set()
 
     async def wait_stopped(self) -> str:
-        """Until the node has stopped, for whatever reason; the reason."""
+        """Wait until the node has stopped, for whatever reason, and return the reason."""
         await self._stopped.wait()
         return self._reason
 
@@ -175,7 +175,7 @@ class Agent:
         return self._live.node.table
 
     def story(self, task: TaskId) -> list[str]:
-        """Why the task moved, as far as this node saw it."""
+        """Return why the task moved, as far as this node saw it."""
         return self._live.node.story(task)
 
     # -- this node and its peers -----------------------------------------------------------
@@ -225,17 +225,17 @@ class Agent:
         )
 
     def now(self) -> Snapshot:
-        """This node as it is now."""
+        """Return this node as it is now."""
         return Snapshot(self, self.flock, self._live, self.presence, self.started_s)
 
     async def reach(self, member: NodeId) -> Streams:
-        """A connection to the client protocol of a member. Raises ``ServiceError``."""
+        """Open a connection to the client protocol of a member. Raises ``ServiceError``."""
         return await self.member_clients.open(member)
 
     # -- for the driver: its audience and its network --------------------------------------
 
     def answered(self, answer: Answer) -> None:
-        """A request is answered."""
+        """Give an answer of the node to whoever asked."""
         self._requests.answered(answer)
 
     def told(self, notice: TaskNotice) -> None:
@@ -249,7 +249,7 @@ class Agent:
             self.notify(ended)
 
     def stopped(self) -> None:
-        """Everything is handed back."""
+        """Note that the node has handed everything back."""
         self._handed_back.set()
 
     def failed(self, error: BaseException) -> None:
@@ -262,12 +262,12 @@ class Agent:
         self._in_background(self.stop("a fault of this program, see its log"))
 
     def send(self, peers: Sequence[NodeId], message: Message) -> None:
-        """To peers, where there are any."""
+        """Send a message to peers; without a network nothing happens."""
         if self.network is not None:
             self.network.send(peers, message)
 
     def unlink(self, peer: NodeId, reason: str) -> None:
-        """Of a peer, where there are any."""
+        """End the link to a peer; without a network nothing happens."""
         if self.network is not None:
             self.network.unlink(peer, reason)
 
@@ -376,7 +376,7 @@ class Agent:
             await network.stop()
 
     def set_presence(self, presence: PresenceChanged) -> None:
-        """Whether this machine works for others now."""
+        """Tell the node whether this machine works for others now."""
         self._live.set_presence(presence)
 
     def _running(self) -> int:

@@ -47,7 +47,7 @@ class InsideAgent:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the agent's thread still runs."""
         return self._thread.is_alive()
 
     def stop(self, reason: str, within_s: float = STOP_S_MAX) -> bool:
@@ -108,4 +108,4 @@ class _AskedFromOutside:
             return  # the loop is closed: it has ended already
 
     def ended(self) -> None:
-        """Nobody waits but ``stop``, and that waits for the thread."""
+        """Do nothing: nobody waits but ``stop``, and that waits for the thread."""

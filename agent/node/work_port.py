@@ -55,7 +55,7 @@ class WorkPort:
         self._children.suspend(task, run)
 
     def resume(self, task: TaskId, run: RunName) -> None:
-        """Let them go on."""
+        """Let the processes of a run go on."""
         self._children.resume(task, run)
 
     def stop(self, task: TaskId, run: RunName, reason: str) -> None:

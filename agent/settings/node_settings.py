@@ -69,7 +69,7 @@ class SettingsError(ServiceError):
 
 
 def machine_name() -> str:
-    """What the machine is called."""
+    """Return what the machine is called, without its domain; never empty."""
     plain = "".join(each for each in platform.node() if each.isprintable())
     return plain.partition(".")[0][:NAME_LENGTH_MAX] or "unnamed"
 

@@ -46,7 +46,7 @@ class Fault:
     said: Phrase
 
     def words(self, translated: Translate = str) -> str:
-        """What is wrong, in the language of a catalogue; without one, in English."""
+        """Return what is wrong, in the language of a catalogue; without one, in English."""
         return worded(self.said, translated)
 
     def sentence(self) -> str:
@@ -65,7 +65,7 @@ class Faults:
     _more: int = 0
 
     def add(self, place: Place, wrong: Phrase, hint: Phrase | None = None) -> None:
-        """Something is wrong there; the hint says what was probably meant."""
+        """Add what is wrong at a place; the hint says what was probably meant."""
         self.take(Fault(self.file, place, hinted(wrong, hint) if hint else wrong))
 
     def take(self, fault: Fault) -> None:
@@ -89,11 +89,13 @@ class Faults:
         return tuple(found)
 
     def hint(self, word: str, known: Iterable[str]) -> Phrase | None:
-        """``did you mean this?`` for the next fault; none when it will not be listed."""
+        """Return ``did you mean this?`` for the next fault; None when nothing is near, or that
+        fault will not be listed."""
         return None if len(self._found) >= FAULTS_MAX else near(word, known)
 
     def hint_or_all(self, word: str, known: Iterable[str]) -> Phrase | None:
-        """The same; when nothing is near, all there is, if that is not much."""
+        """Return the hint of ``hint``, else one that lists all names if they are few; None when
+        they are many."""
         return None if len(self._found) >= FAULTS_MAX else near_or_all(word, known)
 
     def __bool__(self) -> bool:

@@ -53,11 +53,11 @@ class Kind(Protocol):
     """What a value may be."""
 
     def read(self, node: Node, what: What, faults: Faults) -> Any | None:
-        """The value; None after a fault. ``what`` is what the file's author calls it."""
+        """Return the value; None after a fault. ``what`` is what the file's author calls it."""
         ...
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """The same as JSON Schema. ``variables``: ``${name}`` may stand for it."""
+        """Return what fits as JSON Schema. ``variables``: ``${name}`` may stand for it."""
         ...
 
 
@@ -177,7 +177,8 @@ class Flag:
         return flag
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """YAML of today has two words for it, older ones four more."""
+        """Return the JSON Schema of the words for it: YAML of today has two, older ones four
+        more."""
         old = {"enum": ["yes", "no", "on", "off"]}
         return _or_variable({"anyOf": [{"type": "boolean"}, old]}, variables)
 
@@ -200,7 +201,7 @@ class Choice:
         return None
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """These words."""
+        """Return the JSON Schema of these words."""
         return _or_variable({"enum": list(self.words)}, variables)
 
 
@@ -277,12 +278,12 @@ MEGABYTES: Map[str, float] = {
 
 
 def duration(days_max: int = 365) -> Amount:
-    """A time; a bare number is seconds."""
+    """Return the kind of a length of time; a bare number is seconds."""
     return Amount(SECONDS, days_max * 86_400.0, ("90 s", "5 min", "2 h"))
 
 
 def memory(most_mb: int = 1_000_000_000) -> Amount:
-    """Bytes; a bare number is megabytes."""
+    """Return the kind of a number of bytes; a bare number is megabytes."""
     return Amount(MEGABYTES, float(most_mb), ("500 MB", "2 GB"))
 
 
@@ -348,7 +349,7 @@ class Either:
         return kind.read(node, what, faults)
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Any of them."""
+        """Return the JSON Schema of any of the kinds."""
         kinds = [each for each in (self.single, self.mapping, self.sequence) if each is not None]
         return {"anyOf": [each.schema(variables=variables) for each in kinds]}
 

@@ -41,7 +41,7 @@ class KnownProgram:
 
     @classmethod
     def of(cls, described: ProgramDescription) -> KnownProgram:
-        """From a program's own description."""
+        """Return what a program's own description tells."""
         expected_s = described.expected_ms / 1000
         return cls(described.outputs or None, expected_s, described.requirements)
 

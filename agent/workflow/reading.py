@@ -102,7 +102,7 @@ def read_workflow_file(path: Path, asked: Asked) -> Workflow:
 
 
 def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
-    """The same for what would be in that file."""
+    """Return the workflow that these bytes would be in that file. Raises ``FaultsError``."""
     faults = Faults(str(path))
     return _only_workflow(_described(read_yaml(data, faults), path, asked, faults))
 

@@ -42,11 +42,11 @@ class Values:
     nodes: dict[str, Node] = field(default_factory=dict)
 
     def get(self, name: str, otherwise: Any = None) -> Any:
-        """The value of a field."""
+        """Return the value of a field, or ``otherwise`` where it was not given."""
         return self.values.get(name, otherwise)
 
     def place_of(self, name: str) -> Place:
-        """Where its value stands; of the record itself, if it was not given."""
+        """Return where a field's value stands; the place of the record, if it was not given."""
         node = self.nodes.get(name)
         return self.place if node is None else node.place
 
@@ -63,7 +63,7 @@ class Record:
     fields: tuple[Field, ...]
 
     def field(self, name: str) -> Field | None:
-        """The field of that name."""
+        """Return the field of that name, or None."""
         return next((each for each in self.fields if each.name == name), None)
 
     def read(self, node: Node, what: What, faults: Faults) -> Values | None:
@@ -152,7 +152,7 @@ class Named:
         return found
 
     def fits(self, name: str) -> bool:
-        """Whether something can be called so."""
+        """Tell whether something can be called so."""
         return 0 < len(name) <= self.characters_max and bool(re.fullmatch(self.name, name))
 
     def schema(self, *, variables: bool = False) -> Schema:

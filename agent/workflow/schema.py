@@ -43,7 +43,7 @@ def program_schema() -> Schema:
 
 
 def text_of(schema: Schema) -> str:
-    """As it is published."""
+    """Return a schema as the text that is published."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

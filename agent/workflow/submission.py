@@ -42,7 +42,8 @@ class Wanted:
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
-    """The workflow, checked against what the flock has. Raises ``FaultsError``."""
+    """Return the workflow in a file, checked against what the flock has. Raises ``FaultsError``,
+    and what the client raises."""
     asked = asked_with(wanted, await programs_of(client))
     return await asyncio.to_thread(read_workflow_file, path, asked)
 
@@ -109,7 +110,8 @@ def _ready_task(
 
 
 def dry(workflow: Workflow, wanted: Wanted) -> Submit:
-    """What would be sent, for asking which machines could run it; files have placeholders yet."""
+    """Return what would be sent, for asking which machines could run it; files have placeholders
+    yet."""
     programs = {name: Published(name, Dataset(f"{PENDING}{name}")) for name in workflow.programs}
     return ready(workflow.submit, wanted, {}, programs)
 

@@ -90,11 +90,11 @@ class Later:
     kind: Kind
 
     def read(self, node: Node, what: What, faults: Faults) -> Node | None:  # noqa: ARG002
-        """What is there."""
+        """Return the node itself, to be read later."""
         return node
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """That of its kind."""
+        """Return the JSON Schema of the kind that it is read as later."""
         return self.kind.schema(variables=variables)
 
 
@@ -103,11 +103,11 @@ class Anything:
     """Values of any shape."""
 
     def read(self, node: Node, what: What, faults: Faults) -> Node | None:  # noqa: ARG002
-        """What is there."""
+        """Return the node itself."""
         return node
 
     def schema(self, *, variables: bool = False) -> Schema:  # noqa: ARG002
-        """No rule."""
+        """Return the JSON Schema that anything fits."""
         return {}
 
 
@@ -290,5 +290,5 @@ def requirements_of(values: Values | None) -> Requirements:
 
 
 def megabytes(amount: float | None) -> int:
-    """Whole megabytes, never fewer than were asked for; 0 where nothing was."""
+    """Return whole megabytes, never fewer than were asked for; 0 where nothing was."""
     return 0 if amount is None else ceil(amount)

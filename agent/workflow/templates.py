@@ -49,7 +49,7 @@ class Template:
 
     @property
     def record(self) -> Record:
-        """The table of its fields."""
+        """The table of fields of a gate or task."""
         return GATE_RECORD if self.gate else TASK_RECORD
 
     def names(self) -> list[str]:
@@ -242,5 +242,5 @@ class _Fans:
 
 
 def is_empty(node: Node) -> bool:
-    """Whether a section was begun and left empty."""
+    """Tell whether a section was begun and left empty."""
     return isinstance(node, Scalar) and node.empty

@@ -30,11 +30,11 @@ class Element:
 
     @property
     def text(self) -> str:
-        """What stands directly in it."""
+        """The text that stands directly in the element."""
         return "".join(self.parts)
 
     def named(self, name: str) -> list[Element]:
-        """Its children of that name."""
+        """Return the children of that name."""
         return [child for child in self.children if child.name == name]
 
 
@@ -59,11 +59,11 @@ class _Builder:
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def parse(self, data: bytes) -> None:
-        """All of a document."""
+        """Build the tree of a whole document."""
         self._parser.Parse(data, True)
 
     def place(self) -> Place:
-        """Where the parser is."""
+        """Return where the parser is."""
         return Place(self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1)
 
     def _stop(self, wrong: Phrase) -> None:

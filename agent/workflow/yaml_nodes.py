@@ -81,11 +81,11 @@ class Mapping:
     size: int = 1
 
     def entry(self, name: str) -> Entry | None:
-        """The entry of that key."""
+        """Return the entry of that key, or None."""
         return next((entry for entry in self.entries if entry.key.text == name), None)
 
     def get(self, name: str) -> Node | None:
-        """The value of that key."""
+        """Return the value of that key, or None."""
         entry = self.entry(name)
         return None if entry is None else entry.value
 
@@ -105,7 +105,7 @@ def kind_of(node: Node) -> str | Phrase:
 
 
 def read_yaml_file(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
-    """The document in a file."""
+    """Return the document in a file; None, and a fault, when there is none."""
     data = read_bytes(path, faults, bytes_max)
     return None if data is None else read_yaml(data, faults, bytes_max)
 

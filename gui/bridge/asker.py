@@ -15,16 +15,16 @@ _MARK = Qt.WidgetAttribute.WA_DeleteOnClose
 
 
 def is_gone(asker: QObject) -> bool:
-    """Whether it was destroyed; asked in Qt's thread, as all here."""
+    """Tell whether Qt has destroyed it; to be asked in Qt's thread, as all here."""
     return not Shiboken.isValid(asker)
 
 
 def passing_window(asker: QObject) -> QWidget | None:
-    """The window that it is in, or is, if that one does not outlive its closing."""
+    """Return the window of a widget if that is deleted when it is closed; else None."""
     window = asker.window() if isinstance(asker, QWidget) else None
     return window if window is not None and window.testAttribute(_MARK) else None
 
 
 def is_closed(passing: QWidget | None) -> bool:
-    """Whether such a window was closed: Qt takes the mark away as it does that."""
+    """Tell whether a passing window was closed: Qt takes the mark away as it does that."""
     return passing is not None and (is_gone(passing) or not passing.testAttribute(_MARK))

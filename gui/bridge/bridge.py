@@ -75,7 +75,7 @@ class Task:
         self._call_off = call_off
 
     def cancel(self) -> None:
-        """Neither its end nor its failure is told any more, once this returns."""
+        """Call the work off; neither its end nor its failure is told once this returns."""
         self._call_off()
 
 
@@ -227,7 +227,8 @@ class Bridge(QObject):
         return self.client_work(asker, follow, None, failed)
 
     def tell(self, asker: QObject, call: Callable[[Any], object], value: object) -> None:
-        """From work in the bridge's loop: have something called in Qt's thread."""
+        """Have ``call`` called with a value in Qt's thread, unless the asker is gone; for work in
+        the bridge's loop."""
         self._to_qt(partial(self._tell_part, asker, call, value))
 
     def want(self, workflow: str) -> None:

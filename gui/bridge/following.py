@@ -150,7 +150,7 @@ class Follower:
         self._joining_news.set()
 
     def want_parts(self, parts: Iterable[FlockPart]) -> None:
-        """Read these again."""
+        """Read these parts of the flock again soon."""
         self._flock_wanted.update(parts)
         self._flock_news.set()
 

@@ -15,7 +15,8 @@ class Associations(Protocol):
     """What opens files on this system. May take a moment; raises ``OSError``."""
 
     def command_for(self, path: Path) -> tuple[str, ...]:
-        """The program and its words, without the file; empty where none is known."""
+        """Return the program that opens the file and its words, without the file; empty where none
+        is known."""
         ...
 
 

@@ -26,13 +26,13 @@ _DISABLED_OPACITY = 0.4
 
 @cache
 def source(name: str) -> str:
-    """The text of an icon's file."""
+    """Return the SVG text of an icon's file."""
     return (resources.files("gui.icons") / f"{name}.svg").read_text("utf-8")
 
 
 @lru_cache(PIXMAPS_KEPT)
 def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
-    """An icon in one colour, at a size in logical pixels."""
+    """Return an icon in one colour, at a size in logical pixels."""
     return drawn(_coloured(source(name), colour), size, ratio)
 
 
@@ -48,12 +48,12 @@ def mark_pixmap(mark: Mark, size: int, ratio: float, permille: int | None = None
 
 
 def mark_colour(mark: Mark, colours: Colours) -> str:
-    """The colour that repeats the shape."""
+    """Return the colour that says the same as the mark's shape."""
     return str(getattr(colours, mark.value))
 
 
 def word_colour(mark: Mark, colours: Colours) -> str:
-    """The same for words, where a light yellow could not be read."""
+    """Return a mark's colour for words, where a light yellow could not be read."""
     return colours.person_edge if mark is Mark.PERSON else mark_colour(mark, colours)
 
 
@@ -71,12 +71,12 @@ def draw_mark(painter: QPainter, mark: Mark, rect: QRectF, permille: int | None 
 
 
 def icon(name: str, role: str = "text") -> QIcon:
-    """An icon in a colour of the theme, named by its role there."""
+    """Return an icon in a colour of the theme, named by its role there; it follows the theme."""
     return QIcon(_Engine(name, role))
 
 
 def mark_icon(mark: Mark) -> QIcon:
-    """A mark where only an icon will do, as in menus."""
+    """Return a mark as an icon, where only one will do, as in menus."""
     return QIcon(_MarkEngine(mark))
 
 
@@ -130,11 +130,11 @@ class _Engine(QIconEngine):
         self._name, self._role = name, role
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        """Disabled is paler, not grey on grey."""
+        """Paint the icon into the square; a disabled one is paler, not grey on grey."""
         painter.drawPixmap(rect, self._faded(self._pixels(rect.size(), 2.0, mode), mode))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """Already in device pixels, as Qt asks here."""
+        """Return the icon in this many pixels of the device, as Qt asks here."""
         return self._faded(self._pixels(size, 1.0, mode), mode)
 
     def scaledPixmap(
@@ -147,7 +147,7 @@ class _Engine(QIconEngine):
         return pixels
 
     def clone(self) -> QIconEngine:
-        """As Qt wants it when an icon is detached."""
+        """Return another of the same, as Qt wants when an icon is detached."""
         return _Engine(self._name, self._role)
 
     def _pixels(self, size: QSize, ratio: float, mode: QIcon.Mode) -> QPixmap:
@@ -176,7 +176,7 @@ class _MarkEngine(_Engine):
         self._mark = mark
 
     def clone(self) -> QIconEngine:
-        """As Qt wants it when an icon is detached."""
+        """Return another of the same, as Qt wants when an icon is detached."""
         return _MarkEngine(self._mark)
 
     def _pixels(self, size: QSize, ratio: float, mode: QIcon.Mode) -> QPixmap:

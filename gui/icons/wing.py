@@ -35,7 +35,8 @@ _PLATES = {
 
 
 def wing_icon(state: TrayState, permille: int | None, dark_panel: bool) -> QIcon:
-    """The icon in all sizes that panels ask for."""
+    """Return the tray's icon in all sizes that panels ask for, filled by the progress; full where
+    there is none."""
     step = FILL_STEPS if permille is None else round(permille * FILL_STEPS / 1000)
     return _icon(state, step, dark_panel)
 

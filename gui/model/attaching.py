@@ -23,7 +23,7 @@ class Attaching:
     _more: list[Path] = field(default_factory=list)
 
     def choose(self, name: str, path: Path) -> None:
-        """This file for that name; a name has one file."""
+        """Take this file for that name, instead of any other."""
         self._named[name] = path
 
     def offer(self, paths: Sequence[Path]) -> list[Path]:
@@ -47,12 +47,12 @@ class Attaching:
         return strangers[len(free) :]
 
     def remove(self, path: Path) -> None:
-        """Not this one after all."""
+        """Let go of a file, wherever it stands."""
         self._named = {name: each for name, each in self._named.items() if each != path}
         self._more = [each for each in self._more if each != path]
 
     def path_of(self, name: str) -> Path | None:
-        """What stands for a name."""
+        """Return the file for a name; None where there is none yet."""
         return self._named.get(name)
 
     @property

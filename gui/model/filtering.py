@@ -18,5 +18,5 @@ def matching(rows: Iterable[Row], typed: str, text_of: Callable[[Row], str]) -> 
 
 
 def has_all(text: str, words: list[str]) -> bool:
-    """Both are folded already."""
+    """Tell whether the text has all the words; both have to be case-folded."""
     return all(word in text for word in words)

@@ -81,7 +81,7 @@ def machines(screen: Screen) -> list[Machine]:
 
 
 def mark_of_machine(machine: Machine) -> Mark:
-    """The same shapes as everywhere."""
+    """Return the mark of a machine's state."""
     return _MARKS[machine.state]
 
 
@@ -128,7 +128,7 @@ def clock_text(machine: Machine) -> str:
 
 
 def load_text(machine: Machine) -> str:
-    """How busy it is with everything; nothing is known of who cannot be reached."""
+    """Return how busy a machine is in percent; empty where it cannot be reached."""
     return f"{machine.load_percent} %" if machine.state is not MachineState.AWAY else ""
 
 
@@ -153,7 +153,7 @@ def system_text(capabilities: Capabilities) -> str:
 
 
 def up_count(screen: Screen) -> int:
-    """Machines that are there, this one included; for the side bar."""
+    """Return how many machines are there, this one included."""
     return sum(machine.state is not MachineState.AWAY for machine in machines(screen))
 
 

@@ -73,5 +73,5 @@ def task_progressed(task: TaskView, progressed: TaskProgressed, at_ms: int) -> T
 
 
 def is_open(workflow: WorkflowView) -> bool:
-    """Whether something of it is still to be done."""
+    """Tell whether something of a workflow is still to be done."""
     return workflow.state in ("waiting", "running")

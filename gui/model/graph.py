@@ -63,7 +63,7 @@ class Picture:
 
 
 def shape_of(tasks: Iterable[TaskView]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What a layout depends on."""
+    """Return what the layout depends on: the tasks and what each needs."""
     return tuple((task.task, task.needs) for task in tasks)
 
 
@@ -100,7 +100,7 @@ def closer(picture: Picture) -> Picture:
 
 
 def counted(box: Box, tasks: Mapping[str, TaskView]) -> Counter[Mark]:
-    """How many of a box are in which state."""
+    """Return how many tasks of a box have which mark; those that were not read do not count."""
     return Counter(mark_of_task(tasks[task]) for task in box.tasks if task in tasks)
 
 
@@ -191,7 +191,7 @@ def label_of(producer: TaskView, names: Mapping[str, str] | None = None) -> str:
 
 
 def short_dataset(identifier: str) -> str:
-    """The beginning of a digest, as people recognise one."""
+    """Return the beginning of a digest, as people recognise one; another identifier as it is."""
     kind, colon, digest = identifier.partition(":")
     return digest[:7] if colon and kind in ("sha256", "tree") else identifier
 

@@ -51,12 +51,13 @@ URGENCY = (
 
 
 def never_ran(task: TaskView) -> bool:
-    """Given up because something before it failed: nothing is wrong with the task itself."""
+    """Tell whether a task was given up because something before it failed: nothing is wrong with
+    the task itself."""
     return task.state is TaskState.ABORTED and not task.attempt and not task.begun_ms
 
 
 def mark_of_task(task: TaskView) -> Mark:
-    """The mark of a task or gate."""
+    """Return the mark of a task or gate."""
     return Mark.CANCELLED if never_ran(task) else _OF_TASK[task.state]
 
 
@@ -90,7 +91,7 @@ def mark_words(mark: Mark) -> str:
 
 
 def task_words(task: TaskView) -> str:
-    """A task's state in a word; what never ran is not said to have failed."""
+    """Return a task's state in a word or two; what never ran is not said to have failed."""
     return tr("did not run") if never_ran(task) else state_words(task.state)
 
 

@@ -16,7 +16,7 @@ REASONS_SHOWN_MAX = 3
 
 
 def planned_tasks(submit: Submit) -> dict[str, TaskView]:
-    """The tasks of a submission as the graph draws them."""
+    """Return the tasks of a submission by their ids, as the graph draws them."""
     return {task.id: _view(submit, task) for task in submit.tasks}
 
 

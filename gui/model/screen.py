@@ -115,7 +115,7 @@ class Screen:
         return self.absence is not None and self.absence.why is Absence.STARTING
 
     def open_workflows(self) -> list[WorkflowView]:
-        """Those of which something is still to be done."""
+        """Return the workflows of which something is still to be done."""
         return [workflow for workflow in self.workflows.values() if is_open(workflow)]
 
     def join_requests(self) -> tuple[JoinRequestView, ...]:
@@ -126,7 +126,8 @@ class Screen:
         return tuple(each for each in self.requests.requests if not each.admitted)
 
     def tasks_of(self, workflow: str) -> list[TaskView]:
-        """In the order of the author; as far as they were read."""
+        """Return the tasks of a workflow in the author's order; empty where they were not read
+        yet."""
         return list(self.tasks.get(workflow, {}).values())
 
     def end_ms(self, task: CurrentTask) -> int:

@@ -16,12 +16,12 @@ SOON_S = 90
 
 
 def clock(at_s: float) -> str:
-    """The time of day, as 11:32."""
+    """Return the time of day, as 11:32."""
     return time.strftime("%H:%M", time.localtime(at_s))
 
 
 def exact(at_s: float) -> str:
-    """For tool tips."""
+    """Return day and time with seconds, for tool tips."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
 
 
@@ -91,7 +91,7 @@ def size(size_bytes: int) -> str:
 
 
 def tomorrow_s(now_s: float, hour: int = 6) -> float:
-    """When tomorrow's working day begins: the next day at that hour."""
+    """Return when the next day's ``hour`` begins."""
     local = time.localtime(now_s)
     return time.mktime((local.tm_year, local.tm_mon, local.tm_mday + 1, hour, 0, 0, 0, 0, -1))
 

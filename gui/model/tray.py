@@ -129,12 +129,12 @@ def is_paused(screen: Screen) -> bool:
 
 
 def gates_waiting(screen: Screen) -> int:
-    """How many steps wait for a person, in all workflows."""
+    """Return how many steps wait for a person, in all workflows."""
     return screen.totals.gates
 
 
 def programs_waiting(screen: Screen) -> int:
-    """How many programs of others wait for the owner's word."""
+    """Return how many programs of others wait for the owner's word."""
     programs = screen.programs.programs if screen.programs is not None else ()
     return sum(each.here == "waiting" for each in programs)
 

@@ -17,12 +17,12 @@ NAMES_SHOWN_MAX = 2
 
 
 def done_of(workflow: WorkflowView) -> int:
-    """How many tasks ended well."""
+    """Return how many tasks ended well."""
     return workflow.counts.get(TaskState.TERMINATED, 0)
 
 
 def progress_text(workflow: WorkflowView) -> str:
-    """As 4/6."""
+    """Return how many tasks of how many ended well, as 4/6."""
     return f"{done_of(workflow)}/{workflow.tasks}"
 
 
@@ -63,12 +63,12 @@ def priority_text(priority: int) -> str:
 
 
 def may_cancel(workflow: WorkflowView) -> bool:
-    """While something of it is still to be done."""
+    """Tell whether something of the workflow is still to be done."""
     return is_open(workflow)
 
 
 def may_retry(workflow: WorkflowView) -> bool:
-    """Where something failed or was cancelled."""
+    """Tell whether something of the workflow failed or was cancelled."""
     counts = workflow.counts
     return bool(counts.get(TaskState.ABORTED) or counts.get(TaskState.CANCELLED))
 

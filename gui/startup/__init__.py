@@ -10,15 +10,15 @@ class Login(Protocol):
     """Whether the tray starts when its owner logs in. All may raise ``OSError``."""
 
     def enabled(self) -> bool:
-        """As the system has it now."""
+        """Tell whether the system starts this program at login."""
         ...
 
     def enable(self) -> None:
-        """From the next login on."""
+        """Have the system start this program from the next login on."""
         ...
 
     def disable(self) -> None:
-        """Not any more."""
+        """Have the system not start this program any more."""
         ...
 
 

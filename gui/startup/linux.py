@@ -46,7 +46,7 @@ class LinuxLogin:
         self._file.write_text(_TEXT.format(command=command), "utf-8")
 
     def disable(self) -> None:
-        """Remove the entry."""
+        """Remove the autostart entry, if it is there."""
         self._file.unlink(missing_ok=True)
 
 

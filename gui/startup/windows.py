@@ -17,15 +17,15 @@ class Registry(Protocol):
     """As much of the registry as is needed, of the current user."""
 
     def read(self, key: str, name: str) -> str | None:
-        """None where there is no such value."""
+        """Return the text of a value; None where there is no such value."""
         ...
 
     def write(self, key: str, name: str, text: str) -> None:
-        """Make or change it."""
+        """Make a value, or change it."""
         ...
 
     def remove(self, key: str, name: str) -> None:
-        """Nothing happens where there is none."""
+        """Remove a value; nothing happens where there is none."""
         ...
 
 
@@ -36,15 +36,15 @@ class WindowsLogin:
         self._registry = registry
 
     def enabled(self) -> bool:
-        """Whatever the command is."""
+        """Tell whether there is a value of ours, whatever its command is."""
         return self._registry.read(RUN_KEY, VALUE) is not None
 
     def enable(self) -> None:
-        """Without a console window, where there is a Python without one."""
+        """Write the value, with a Python without a console window where there is one."""
         self._registry.write(RUN_KEY, VALUE, subprocess.list2cmdline(_command()))
 
     def disable(self) -> None:
-        """Remove the value."""
+        """Remove the value, if it is there."""
         self._registry.remove(RUN_KEY, VALUE)
 
 

@@ -107,7 +107,7 @@ WORKFLOW_HUES = (
 
 
 def contrast(one: str, other: str) -> float:
-    """The ratio of luminances as WCAG 2 defines it, from 1 to 21."""
+    """Return the ratio of luminances of two colours as WCAG 2 defines it, from 1 to 21."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -120,7 +120,7 @@ def readable_accent(wanted: str, colours: Colours) -> str:
 
 
 def text_on(back: str) -> str:
-    """Black or white, whichever reads better."""
+    """Return black or white, whichever reads better on this colour."""
     return max("#ffffff", "#101418", key=lambda each: contrast(each, back))
 
 

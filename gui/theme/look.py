@@ -73,17 +73,17 @@ def look() -> Look:
 
 
 def title_font() -> QFont:
-    """For the name of a place; there are three sizes and no more."""
+    """Return the font for the name of a place; there are three sizes and no more."""
     return _scaled(TITLE_SCALE, QFont.Weight.DemiBold)
 
 
 def small_font() -> QFont:
-    """For what is beside the point."""
+    """Return the font for what is beside the point."""
     return _scaled(SMALL_SCALE, QFont.Weight.Normal)
 
 
 def strong_font() -> QFont:
-    """The system's size, heavier."""
+    """Return the system's font, heavier."""
     return _scaled(1.0, QFont.Weight.DemiBold)
 
 

@@ -13,7 +13,7 @@ class FullScreen(Protocol):
     """Asked each time before something is told."""
 
     def now(self) -> bool:
-        """Whether one is there."""
+        """Tell whether a program fills the screen now."""
         ...
 
 
@@ -21,7 +21,7 @@ class NotKnown:
     """Where it cannot be seen, the desktop itself holds back what it wants to hold back."""
 
     def now(self) -> bool:
-        """Never."""
+        """Return false, always."""
         return False
 
 

@@ -67,7 +67,7 @@ class TrayIcon(QObject):
 
     @property
     def there(self) -> bool:
-        """Whether this desktop shows it."""
+        """Whether this desktop shows the icon now."""
         return self.icon is not None and self.icon.isVisible() and self._available()
 
     def refresh(self) -> None:

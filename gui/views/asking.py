@@ -72,12 +72,12 @@ class NearbyFlocks(QWidget):
         self._desk.bridge.ask(self, NEARBY, Nearby(), self.tell, self._failed, NEARBY_S_MAX)
 
     def current(self) -> NearbyFlock | None:
-        """The chosen one."""
+        """Return the chosen flock, or None."""
         at = self.list.currentRow()
         return self._flocks[at] if 0 <= at < len(self._flocks) else None
 
     def meant(self) -> NearbyFlock | None:
-        """The chosen one, or the only one that can be asked."""
+        """Return the chosen flock, else the only one that can be asked, else None."""
         askable = [each for each in self._flocks if each.askable]
         return self.current() or (askable[0] if len(askable) == 1 else None)
 
@@ -188,7 +188,7 @@ class AskPanel(QWidget):
 
 
 def is_asking(view: AskView | None) -> bool:
-    """Whether a request is under way."""
+    """Tell whether a request is under way; false where nothing is known of one."""
     return view is not None and view.state in ("waiting", "admitted", "joining")
 
 

@@ -108,7 +108,7 @@ class UndoBar(Bar):
 
     @property
     def pending(self) -> bool:
-        """Whether something waits."""
+        """Whether something waits to be done."""
         return self._timer.isActive()
 
     def begin(self, sentence: str, do: Callable[[], object], undo: Callable[[], object]) -> None:

@@ -89,12 +89,12 @@ class ComputerPage(QScrollArea):
         desk.changed.connect(self.refresh)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What the sources see is looked at, as long as a person looks."""
+        """Have the sources of presence looked at while this page is seen."""
         super().showEvent(event)
         self._desk.bridge.attention.sources = True
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks at the sources any more."""
+        """Let the sources of presence be, for nobody looks at this page."""
         super().hideEvent(event)
         self._desk.bridge.attention.sources = False
 
@@ -213,7 +213,7 @@ class ComputerPage(QScrollArea):
         self.week.setEnabled(able and not self.modes["always"].isChecked())
 
     def tick(self) -> None:
-        """Time alone has passed."""
+        """Show the sentence anew, for time has passed."""
         self.sentence.setText(sentence_of(self._desk.screen, time.time()))
 
     def tell(self, view: VolunteeringView) -> None:

@@ -138,19 +138,20 @@ class ViewContext(QObject):
     # -- wishes ------------------------------------------------------------------------------
 
     def cancel(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
-        """Cancel tasks, or all of it."""
+        """Ask the agent to cancel these tasks, or the whole workflow if none are named."""
         self.ask(self, CANCEL, Cancel(workflow, tasks), self._wished)
 
     def retry(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
-        """Try again what failed or was cancelled."""
+        """Ask the agent to try these tasks again, or all of the workflow that failed or was
+        cancelled."""
         self.ask(self, RETRY, Retry(workflow, tasks), self._wished)
 
     def set_priority(self, workflow: str, priority: NamedPriority) -> None:
-        """Change a priority."""
+        """Ask the agent to give a workflow another priority."""
         self.ask(self, PRIORITY, SetPriority(workflow, priority), self._wished)
 
     def mark_done(self, task: str, outputs: tuple[Dataset, ...] = ()) -> None:
-        """A person did a step."""
+        """Ask the agent to mark a step as done, with these outputs."""
         self.ask(self, GATE, Gate(task, outputs), self._wished)
 
     def press(self, entry: Entry) -> bool:

@@ -215,7 +215,7 @@ class FirstRun(QDialog):
     # -- acts --------------------------------------------------------------------------------
 
     def offer(self, invitation: str) -> None:
-        """An invitation that came as a file."""
+        """Fill in an invitation that came as a file, and choose to join with it."""
         self.join_it.setChecked(True)
         self.invitation.setPlainText(invitation.strip())
 
@@ -320,7 +320,7 @@ class FirstRun(QDialog):
 
 
 def clipboard_invitation() -> str:
-    """What was copied, where it looks like an invitation."""
+    """Return what was copied if it looks like an invitation; else empty."""
     text = QGuiApplication.clipboard().text().strip()
     return text if text.startswith("wingbeat-") and "\n" not in text else ""
 

@@ -118,12 +118,12 @@ class FlockPage(QWidget):
             self.rows.show(machines(screen))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What happened meanwhile."""
+        """Show the machines as they are by now."""
         super().showEvent(event)
         self.rows.show(machines(self._desk.screen))
 
     def tick(self) -> None:
-        """Time alone has passed."""
+        """Show all texts anew, for time has passed."""
         self.rows.tick()
 
     def _refresh_slow(self) -> None:
@@ -131,7 +131,7 @@ class FlockPage(QWidget):
             self.timeline.refresh()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What one can do with the chosen machine."""
+        """Open the menu of the chosen machine, if the mouse is over the table."""
         if self.table.rect().contains(self.table.mapFrom(self, event.pos())):
             self.menu_at(event.globalPos())
 

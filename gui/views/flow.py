@@ -22,23 +22,23 @@ class Flow(QLayout):
             self.addWidget(part)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """As Qt hands it over."""
+        """Take a part in, behind the others, as Qt hands it over."""
         self._items.append(item)
 
     def count(self) -> int:
-        """Shown or not."""
+        """Return the number of parts, hidden ones too."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """None behind the last, by which Qt knows the end."""
+        """Return the part at a place; None behind the last, by which Qt knows the end."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """The same, and it is not laid out any more."""
+        """Take the part at a place out, and return it; None behind the last."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def hasHeightForWidth(self) -> bool:
-        """Less wide is higher."""
+        """Return true: what is less wide is higher."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -48,7 +48,7 @@ class Flow(QLayout):
         return sum(heights) + self.spacing() * max(0, len(lines) - 1)
 
     def sizeHint(self) -> QSize:
-        """As little as is possible; the height comes from the width."""
+        """Return the least size that is possible; the height comes from the width."""
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:

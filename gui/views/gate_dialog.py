@@ -266,7 +266,7 @@ class GateDialog(QDialog):
     # -- dropping ----------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files of this machine."""
+        """Accept files of this machine."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 

@@ -66,7 +66,7 @@ class BoxItem(QGraphicsObject):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def move(self, box: Box) -> None:
-        """The same box in another place."""
+        """Put the same box in another place."""
         self.box = box
         self.setPos(box.x, box.y)
 
@@ -95,7 +95,7 @@ class BoxItem(QGraphicsObject):
         return f"{self.box.title} ×{len(self.box.tasks)}" if many else self.box.title
 
     def boundingRect(self) -> QRectF:
-        """With room for the border."""
+        """Return what is painted on, with room for the border."""
         return QRectF(-2, -2, BOX_WIDTH + 4, BOX_HEIGHT + 4)
 
     def paint(
@@ -212,7 +212,7 @@ class BoxItem(QGraphicsObject):
         return "\n".join(lines)
 
     def state(self) -> Mark | None:
-        """For tests and screen readers: the mark of a single task."""
+        """Return the mark of a single task, None for many; for tests and screen readers."""
         return mark_of_task(self.tasks[0]) if len(self.tasks) == 1 else None
 
 
@@ -252,7 +252,7 @@ class ArrowItem(QGraphicsPathItem):
             self.update()
 
     def boundingRect(self) -> QRectF:
-        """With room for the label and the head."""
+        """Return what is painted on, with room for the label and the head."""
         return self._bounds
 
     def paint(

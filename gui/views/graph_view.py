@@ -117,7 +117,8 @@ class GraphView(QGraphicsView):
         self.viewport().update()
 
     def fit(self) -> None:
-        """All of it, never larger than life. Where it gets small, boxes say less in larger letters."""
+        """Show all of it, never larger than life. Where it gets small, boxes say less in larger
+        letters."""
         self._come_closer()
         self._fit(ZOOM_MIN)
 
@@ -197,7 +198,7 @@ class GraphView(QGraphicsView):
     # -- Qt ----------------------------------------------------------------------------------
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Ctrl or not: in a graph the wheel zooms, dragging pans."""
+        """Zoom, with Ctrl or without: in a graph dragging pans."""
         self._zoom(ZOOM_STEP if event.angleDelta().y() > 0 else 1 / ZOOM_STEP)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -229,7 +230,8 @@ class GraphView(QGraphicsView):
             self.stay()
 
     def stay(self) -> None:
-        """Where it is, until somebody wants to see all of it, or another graph."""
+        """Keep what is seen where it is, until somebody wants to see all of it, or another
+        graph."""
         self._by_hand = True
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -274,7 +276,7 @@ class GraphView(QGraphicsView):
             self.settle()
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """The map shows where one is."""
+        """Scroll, and show on the map where one is."""
         super().scrollContentsBy(dx, dy)
         self.map.update()
 
@@ -397,7 +399,7 @@ class MiniMap(QWidget):
         self.hide()
 
     def dots_changed(self) -> None:
-        """Their colours or places are other ones."""
+        """Paint the dots anew, for their colours or places are other ones."""
         self._dots_of = ""
         self.update()
 
@@ -434,11 +436,11 @@ class MiniMap(QWidget):
         return self._dots
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go there."""
+        """Move the graph to what was clicked."""
         self._go(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Go along."""
+        """Move the graph along with the mouse."""
         self._go(event.position())
 
     def _go(self, at: QPointF) -> None:

@@ -113,7 +113,7 @@ class LogPage(QWidget):
         self._begin()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """And not longer."""
+        """Stop following the log, for nobody looks."""
         super().hideEvent(event)
         self._end()
 
@@ -242,7 +242,7 @@ def severities() -> tuple[tuple[Severity, str], ...]:
 
 
 def line_text(line: LogLine) -> str:
-    """As it stands in the file, without brackets."""
+    """Return a line of the log as it is shown: its moment, then its text."""
     return f"{exact(line.at_ms / 1000)}  {line.text}"
 
 

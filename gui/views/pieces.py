@@ -154,7 +154,7 @@ def number_field(name: str, least: int, most: int) -> QSpinBox:
 
 
 def pad(field: QAbstractSpinBox) -> None:
-    """The style sheet's padding does not reach the field inside, so it has margins."""
+    """Give a field the margins inside that the style sheet's padding does not reach."""
     field.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
 
 
@@ -167,7 +167,7 @@ def clear(lay: QLayout) -> None:
 
 
 def has_keyboard(widget: QWidget) -> bool:
-    """Whether something in it has."""
+    """Tell whether something inside the widget has the keyboard."""
     focus = QApplication.focusWidget()
     return focus is not None and widget.isAncestorOf(focus)
 

@@ -87,12 +87,12 @@ class QueuePage(QWidget):
             self._timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What happened meanwhile."""
+        """Show the queue as it is by now."""
         super().showEvent(event)
         QTimer.singleShot(0, self, self._show)
 
     def tick(self) -> None:
-        """Time alone has passed."""
+        """Show all texts anew, for time has passed."""
         self.rows.tick()
 
     def _show(self) -> None:
@@ -116,7 +116,7 @@ class QueuePage(QWidget):
             self._desk.go_to.emit(Place.WORKFLOWS, key)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What one can do with the chosen task."""
+        """Open the menu of the chosen task, if the mouse is over the table."""
         if self.table.rect().contains(self.table.mapFrom(self, event.pos())):
             self.menu_at(event.globalPos())
 

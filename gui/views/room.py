@@ -26,7 +26,7 @@ class Scrolled(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def sizeHint(self) -> QSize:
-        """As without the scroll bar."""
+        """Return the size that the page wants without a scroll bar."""
         return self._page.sizeHint()
 
 

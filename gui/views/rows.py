@@ -72,7 +72,7 @@ class Rows(QAbstractTableModel):
     # -- what views of this program ask ------------------------------------------------------
 
     def show(self, rows: Sequence[Any]) -> None:
-        """These rows from now on."""
+        """Show these rows from now on, sorted and filtered."""
         self._all = list(rows)
         self._arrange()
 
@@ -82,21 +82,21 @@ class Rows(QAbstractTableModel):
         self._arrange()
 
     def row(self, place: int) -> Any:
-        """The row at a place; none where there is none."""
+        """Return the row at a place; None where there is none."""
         return self._rows[place] if 0 <= place < len(self._rows) else None
 
     def place_of(self, key: str) -> int:
-        """Where a row stands now, or -1."""
+        """Return where the row with this key stands now, or -1."""
         return self._place.get(key, -1)
 
     @property
     def rows(self) -> list[Any]:
-        """Those that are shown."""
+        """The rows that are shown, in their order."""
         return self._rows
 
     @property
     def hidden(self) -> int:
-        """How many the filter hides."""
+        """How many rows the filter hides."""
         return len(self._all) - len(self._rows)
 
     def tick(self) -> None:
@@ -108,11 +108,11 @@ class Rows(QAbstractTableModel):
     # -- Qt's questions ----------------------------------------------------------------------
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """A flat table."""
+        """Return the number of rows that are shown; a row has none below it."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """A flat table."""
+        """Return the number of columns; below a row there are none."""
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -76,7 +76,7 @@ class PlaceButton(QAbstractButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as the side bar lets it."""
+        """Return a size as wide as the side bar."""
         return QSize(WIDTH - 2 * GRID, PLACE_HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -63,7 +63,7 @@ class Statistics(QWidget):
         lay.addStretch(1)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks."""
+        """Ask the agent for the weeks, for somebody looks."""
         super().showEvent(event)
         self._desk.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
 

@@ -121,12 +121,12 @@ class Table(QTableView):
         self.chosen.emit(self.current())
 
     def current(self) -> Any:
-        """The row that a person means."""
+        """Return the chosen row, the first of several; None if none is chosen."""
         chosen = self.selectionModel().selectedRows()
         return self.rows.row(chosen[0].row()) if chosen else None
 
     def selected(self) -> list[Any]:
-        """All chosen rows."""
+        """Return all chosen rows, in their order."""
         places = sorted(index.row() for index in self.selectionModel().selectedRows())
         return [self.rows.row(place) for place in places]
 

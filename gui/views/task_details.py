@@ -302,7 +302,7 @@ class TaskDetails(QScrollArea):
         self.setFocus()
 
     def open_result(self, task: TaskView) -> None:
-        """The first one that is kept by the flock."""
+        """Fetch and open the first result that the flock keeps."""
         self.outputs.open_first(task)
 
     def _set_priority(self, priority: NamedPriority) -> None:

@@ -69,7 +69,7 @@ class TimelineView(QAbstractScrollArea):
         self.viewport().update()
 
     def resizeEvent(self, event: object) -> None:
-        """The scale follows the width."""
+        """Let the scale follow the width."""
         self._scroll_ranges()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -94,7 +94,7 @@ class TimelineView(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def bar_at(self, place: QPointF) -> Bar | None:
-        """The bar under the mouse."""
+        """Return the bar at a place; None where there is none."""
         found = (bar for bar in self.timeline.bars if self._rect(bar).contains(place))
         return next(found, None)
 
@@ -270,7 +270,7 @@ class WorkflowTimeline(QWidget):
             )
 
     def showEvent(self, event: object) -> None:
-        """Somebody looks."""
+        """Read the runs, for somebody looks."""
         self.refresh()
 
     def _read(self, tasks: tuple[TaskRuns, ...]) -> None:

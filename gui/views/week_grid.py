@@ -47,7 +47,7 @@ class WeekGrid(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """All days."""
+        """Return the size that shows all hours of all days."""
         return QSize(DAY_WIDTH + HOURS_OF_DAY * 26, AXIS_HEIGHT + len(DAYS) * CELL_HEIGHT + 2)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -93,7 +93,7 @@ class WeekGrid(QWidget):
         self.update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is."""
+        """Repaint, to show where the keyboard is."""
         super().focusInEvent(event)
         self.update()
 

@@ -322,7 +322,7 @@ class Window(QWidget):
             self._veil.begin(paths_in(event.mimeData()))
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """They went elsewhere."""
+        """Uncover the window, for the files went elsewhere."""
         self._veil.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
@@ -394,7 +394,7 @@ class Window(QWidget):
         self._look(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Have the agent asked less often, for nobody looks."""
         super().hideEvent(event)
         self._look(False)
 

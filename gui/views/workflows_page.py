@@ -223,7 +223,7 @@ class WorkflowsPage(QWidget):
 
     @property
     def chosen(self) -> WorkflowView | None:
-        """The workflow below."""
+        """The workflow whose details are shown below; None if there is none."""
         return self._desk.screen.workflows.get(self._chosen)
 
     def _workflow_chosen(self, view: WorkflowView | None) -> None:

@@ -62,7 +62,7 @@ class Work:
             self.say(f"PROGRESS {100 * min(max(share, 0.0), 1.0):.0f}")
 
     def save(self, path: Path) -> None:
-        """Another attempt may go on from this file."""
+        """Hand a file to the node, from which another attempt may go on."""
         self.say(f"CHECKPOINT {path}")
 
     def parameter(self, name: str, default: T) -> T:

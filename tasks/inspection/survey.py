@@ -73,7 +73,7 @@ class Target:
 
 
 def ground_m(east: float, north: float) -> float:
-    """Height of the ground."""
+    """Return the height of the ground at a place."""
     return 100.0 + 0.02 * east + 1.5 * sin(east / 40.0) + 0.8 * cos(north / 25.0)
 
 

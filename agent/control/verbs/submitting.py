@@ -50,12 +50,12 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
 
 
 def priority_value(priority: NamedPriority) -> int:
-    """A priority by its name or number."""
+    """Return a priority as a number, of its name or number."""
     return PRIORITY_NAMES[priority] if isinstance(priority, str) else priority
 
 
 def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
-    """The tasks as the flock keeps them; what many have in common is there once."""
+    """Return the tasks as the flock keeps them; what many have in common is there once."""
     shared = _Shared(params.name)
     return tuple(_spec(shared, task) for task in params.tasks)
 

@@ -37,12 +37,12 @@ _listening: list[threading.Thread] = []
 
 
 def raw() -> list[str]:
-    """What was given at submission: the words behind ``-p``, paths or identifiers."""
+    """Return what was given at submission: the words behind ``-p``, paths or identifiers."""
     return _behind("-p")
 
 
 def inputs() -> list[str]:
-    """Outputs of earlier tasks: the words behind ``-i``, paths or identifiers."""
+    """Return outputs of earlier tasks: the words behind ``-i``, paths or identifiers."""
     return _behind("-i")
 
 
@@ -56,7 +56,7 @@ def parameters() -> str:
 
 
 def working_folder() -> Path:
-    """Where to write. It is thrown away at the end, but for what ``terminated`` names."""
+    """Return where to write. It is thrown away at the end, but for what ``terminated`` names."""
     return Path(os.environ.get("WINGBEAT_SCRATCH") or ".")
 
 
@@ -95,19 +95,20 @@ def checkpoint(path: str) -> None:
 
 
 def saved() -> Path | None:
-    """What an earlier attempt has handed over; None when this one begins at the beginning."""
+    """Return what an earlier attempt has handed over; None when this one begins at the
+    beginning."""
     given = os.environ.get("WINGBEAT_CHECKPOINT")
     return Path(given) if given else None
 
 
 def terminated(*outputs: str) -> None:
-    """The program has succeeded, with these files of its working folder, or identifiers."""
+    """End the program as successful, with these files of its working folder, or identifiers."""
     say(" ".join(["TERMINATED", *(f'"{each}"' if " " in each else each for each in outputs)]))
     sys.exit(0)
 
 
 def failed(reason: str) -> None:
-    """The program has failed; people read the reason."""
+    """End the program as failed; people read the reason."""
     say("ERROR " + " ".join(reason.split()))
     sys.exit(1)
 
