@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct, field
 
+from agent.api.reasons import no_why
 from agent.api.values import Capabilities, Count, Millis, Reference
 from agent.api.work import CurrentTask, NodeView
 
@@ -48,6 +49,7 @@ class PeerView(Struct, frozen=True):
     linked_since_ms: Millis = 0
     bytes_in: Traffic = 0
     bytes_out: Traffic = 0
+    why: Raw = field(default_factory=no_why)
 
 
 class PeersReply(Struct, frozen=True):

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct, field
 
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.flock import PeerView
+from agent.api.reasons import no_why
 from agent.api.values import (
     Count,
     Millis,
@@ -187,6 +188,7 @@ class VolunteeringChanged(Struct, frozen=True, tag="volunteering changed"):
     reason: str
     paused: bool
     view: VolunteeringView | None = None
+    why: Raw = field(default_factory=no_why)
 
 
 class ProgramWaiting(Struct, frozen=True, tag="program waiting"):

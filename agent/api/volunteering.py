@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct, field
 
+from agent.api.reasons import no_why
 from agent.api.values import Count, Millis, ShortText
 
 VolunteerMode = Literal["always", "when idle", "by schedule"]
@@ -64,6 +65,7 @@ class SourceView(Struct, frozen=True):
     text: str
     read_ms: Millis = 0
     standing: SourceStanding = "unasked"
+    why: Raw = field(default_factory=no_why)
 
 
 class VolunteeringView(Struct, frozen=True):
@@ -81,6 +83,7 @@ class VolunteeringView(Struct, frozen=True):
     paused_until_ms: Millis | None = None
     finishing: bool = False
     sources: tuple[SourceView, ...] = ()
+    why: Raw = field(default_factory=no_why)
 
 
 class SetVolunteering(Struct, frozen=True, forbid_unknown_fields=True):

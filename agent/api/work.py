@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct, field
 
+from agent.api.reasons import no_why
 from agent.api.values import (
     Capabilities,
     Count,
@@ -171,6 +172,7 @@ class NodeView(Struct, frozen=True):
     tasks: tuple[CurrentTask, ...] = ()
     capabilities: Capabilities = Capabilities()
     load_percent: Count = 0
+    why: Raw = field(default_factory=no_why)
 
 
 class WorkflowView(Struct, frozen=True, gc=False):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agent.api.reasons import IdentityCopied, Reason
 from agent.flock.facts import CopiedFacts
 from agent.net.link_refusals import Cause
 from agent.node.facts import Facts
@@ -37,10 +38,10 @@ def others_copied(facts: Facts) -> Iterator[tuple[CopiedFacts, str]]:
             yield each, f"{_two_machines(each)}: {CURE.format(folder=facts.data_folder)}"
 
 
-def copied_peer(facts: Facts, node: NodeId) -> str:
-    """Return why what is told of a peer is not to be relied on; empty where it is."""
-    found = [_two_machines(each) for each in facts.copied if each.node == node]
-    return f"{found[0]}; `wingbeat doctor` tells what to do" if found else ""
+def copied_peer(facts: Facts, node: NodeId) -> Reason | None:
+    """Return why what is told of a peer is not to be relied on; None where it is."""
+    found = [each for each in facts.copied if each.node == node]
+    return IdentityCopied(found[0].name, tuple(dict.fromkeys(found[0].hosts))) if found else None
 
 
 def _two_machines(copied: CopiedFacts) -> str:

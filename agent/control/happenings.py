@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.api import session
+from agent.api.reasons import as_why
 from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
 from agent.control.port import Snapshot
@@ -23,6 +24,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.records import TaskId
 from agent.protocol.states import TaskState
+from agent.wording.speech import english
 
 GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 
@@ -59,7 +61,9 @@ def happening_of(notice: Notice, now: Snapshot) -> session.Happening:
         case CancelFinished(task):
             return session.CancelFinished(task, *_place(now, task))
         case VolunteeringMoved(volunteering, owner_present, reason, paused):
-            return session.VolunteeringChanged(volunteering, owner_present, reason, paused)
+            return session.VolunteeringChanged(
+                volunteering, owner_present, english(reason), paused, why=as_why(reason)
+            )
         case _:
             return notice
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent import __version__
 from agent.api import flock, values, work
+from agent.api.reasons import as_why
 from agent.control.copied import copied_peer
 from agent.control.views import Views, tasks_by_host
 from agent.flock.facts import PeerFacts
@@ -11,6 +12,7 @@ from agent.node.facts import Facts
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import NodeId, Run, TaskId
 from agent.protocol.states import TaskState
+from agent.wording.speech import english
 
 TASKS_SHOWN_MAX = 64
 Hands = dict[NodeId, list[tuple[TaskId, Run]]]
@@ -27,13 +29,14 @@ def node_view(views: Views) -> work.NodeView:
         facts.version or __version__,
         belongs.name if belongs else "",
         facts.volunteering,
-        facts.presence_reason,
+        english(facts.presence_reason),
         facts.owner_present,
         facts.slots,
         _running(tasks),
         tasks,
         capabilities_view(facts.capabilities, facts.programs),
         facts.load_percent,
+        as_why(facts.presence_reason),
     )
 
 
@@ -78,6 +81,7 @@ def capabilities_view(has: Capabilities, programs: tuple[str, ...] = ()) -> valu
 
 def _linked(peer: PeerFacts, facts: Facts, hands: Hands, views: Views) -> flock.PeerView:
     tasks = _tasks(hands.get(peer.node, ()), views)
+    reason = copied_peer(facts, peer.node) or peer.reason
     return flock.PeerView(
         peer.node,
         peer.name,
@@ -89,7 +93,7 @@ def _linked(peer: PeerFacts, facts: Facts, hands: Hands, views: Views) -> flock.
         peer.willing,
         peer.owner_present,
         peer.load_percent,
-        copied_peer(facts, peer.node) or peer.reason,
+        english(reason),
         peer.slots,
         _running(tasks),
         tasks,
@@ -98,6 +102,7 @@ def _linked(peer: PeerFacts, facts: Facts, hands: Hands, views: Views) -> flock.
         max(0, round(peer.linked_since_s * 1000)),
         peer.bytes_in,
         peer.bytes_out,
+        as_why(reason),
     )
 
 

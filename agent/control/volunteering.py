@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 
 from agent.api import volunteering as api
+from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
 from agent.control.refusal import RefusedError
 from agent.presence.hours import Hours, Weekday, clock, minutes
 from agent.presence.rules import Mode, Rules
 from agent.presence.watching import PresenceState
+from agent.wording.speech import english
 
 _SAME = tuple(each.name for each in fields(Rules) if each.name not in ("mode", "hours"))
 
@@ -20,7 +22,7 @@ def volunteering_view(state: PresenceState) -> api.VolunteeringView:
     return api.VolunteeringView(
         state.volunteering,
         state.owner_present,
-        state.reason,
+        english(state.reason),
         _rules_view(state.rules),
         state.paused,
         None if until_s is None else round(until_s * 1000),
@@ -30,12 +32,14 @@ def volunteering_view(state: PresenceState) -> api.VolunteeringView:
                 each.kind.value,
                 each.sees,
                 each.needed and not each.sees,
-                each.text,
+                english(each.why),
                 max(0, round(each.read_s * 1000)),
                 each.standing,
+                as_why(each.why),
             )
             for each in state.sources
         ),
+        as_why(state.reason),
     )
 
 

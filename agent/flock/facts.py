@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.protocol.messages import Capabilities
+from agent.protocol.reasons import Reason
 from agent.protocol.records import NodeId
 
 UNKNOWN = Capabilities()
@@ -32,7 +33,7 @@ class PeerFacts:
     messages_out: int
     willing: bool
     owner_present: bool
-    reason: str
+    reason: Reason
     """Why it works for others, or does not."""
     load_percent: int
     slots: int

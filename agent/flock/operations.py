@@ -36,6 +36,7 @@ from agent.net.link_bulk import StreamAcceptor
 from agent.net.membership import Membership, create_flock
 from agent.net.refusals import MembershipError
 from agent.protocol.events import Event, MembersChanged, PresenceChanged
+from agent.protocol.reasons import NotOfFlock
 
 INVITATION_VALID_S = 86_400.0
 ADDRESS_BOOK = "addresses.json"
@@ -330,9 +331,10 @@ class FlockOperations:
         own, network = self._own, self._own.network
         if network is None or network.leaving or not network.expelled:
             return
-        reason = f"does not belong to {network.membership.flock.name} any more"
+        name = network.membership.flock.name
+        reason = NotOfFlock(name)
         if own.told_presence.reason != reason:
-            log.error("this node %s", reason)
+            log.error("this node does not belong to %s any more", name)
             own.set_presence(PresenceChanged(False, True, reason))
 
     def _set_table_aside(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from agent.flock.facts import PeerFacts
 from agent.net.links import LinkReport
 from agent.protocol.messages import Capabilities, Heartbeat, Hello, Message, Status
+from agent.protocol.reasons import NO_REASON, reason_in
 from agent.protocol.records import NodeId
 
 
@@ -95,7 +96,7 @@ class PeerStatuses:
             messages_out=report.traffic.messages_out,
             willing=status is not None and status.willing,
             owner_present=status is not None and status.owner_present,
-            reason="" if status is None else status.reason,
+            reason=NO_REASON if status is None else reason_in(status.more, status.reason),
             load_percent=_load_percent(known),
             slots=0 if status is None else status.slots,
             capabilities=Capabilities() if status is None else status.capabilities,

@@ -22,6 +22,7 @@ from typing import Any
 
 from agent import __version__
 from agent.api.errors import ServiceError
+from agent.api.reasons import Reason
 from agent.api.session import PeerChanged
 from agent.control.rooms import Rooms
 from agent.data.node_datasets import NodeDatasets
@@ -57,6 +58,7 @@ from agent.protocol.table import Table
 from agent.settings.editing import keep_rules
 from agent.settings.node_settings import PAUSED, NodeSettings, read_settings
 from agent.settings.owner_settings import OwnerSettings
+from agent.wording.speech import english
 
 PROGRAMS_EVERY_S = 30.0
 
@@ -382,7 +384,8 @@ class Agent:
     def _running(self) -> int:
         return self._live.children.running()
 
-    def _presence_changed(self, presence: PresenceChanged, reason: str, paused: bool) -> None:
+    def _presence_changed(self, presence: PresenceChanged, reason: Reason, paused: bool) -> None:
+        log.info("%s", english(reason))
         if self.network is None or not self.network.expelled:
             self._live.set_presence(presence)
         helps = presence.volunteering, presence.owner_present

@@ -28,6 +28,7 @@ from agent.protocol.effects import (
     WorkflowSafe,
 )
 from agent.protocol.messages import Capabilities
+from agent.protocol.reasons import Reason
 from agent.protocol.records import NodeId
 
 Notice = (
@@ -74,7 +75,7 @@ class Facts:
     journal_notices: tuple[str, ...]
     disk_usable: bool
     volunteering: bool
-    presence_reason: str
+    presence_reason: Reason
     programs: tuple[str, ...]
     data_folder: str
     log_folder: str

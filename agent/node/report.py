@@ -24,6 +24,7 @@ from agent.flock.own_node import OwnNode
 from agent.node.facts import Facts
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.reasons import Reason
 from agent.protocol.records import NodeId
 from agent.protocol.table import Table
 
@@ -120,7 +121,7 @@ def _peers_of(network: FlockNetwork | None) -> list[PeerFacts]:
     return [] if network is None else network.peers.facts(network.links.report(), time.time())
 
 
-def _reason(live: RunningNode, presence: PresenceWatcher) -> str:
+def _reason(live: RunningNode, presence: PresenceWatcher) -> Reason:
     """In full for whoever sits here, unless there is another reason than presence."""
     told = live.presence
     return presence.state().reason if told == presence.current() else told.reason

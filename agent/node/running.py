@@ -47,6 +47,7 @@ from agent.storage.journal import Journal
 from agent.storage.lock import FolderLock
 from agent.storage.places import Places
 from agent.storage.reading import Remembered
+from agent.wording.speech import english
 
 log = logging.getLogger(__name__)
 
@@ -243,7 +244,7 @@ class RunningNode:
             name=self._settings.name,
             slots=self._settings.slots,
             capabilities=self._offers,
-            settings=self._protocol,
+            settings=replace(self._protocol, words=english),
             members=members,
             identity=remembered.identity,
             workflows=remembered.workflows,

@@ -1,6 +1,6 @@
 """What makes a machine count as used: one condition for each thing that there is to see.
 
-Each says whether it holds the machine back, in words. A condition whose source cannot see holds,
+Each says whether it holds the machine back, and why. A condition whose source cannot see holds,
 with what the source says of itself. Where a person has locked the screen and left, neither what
 fills the screen nor an unseen keyboard matters: the lock itself says who is not there.
 """
@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from agent.api import reasons as why
 from agent.presence import latches, touch
 from agent.presence.judgement import Cause, Hold, Memory, Now
 from agent.presence.latches import Settling
 from agent.presence.readings import Kind, Reading, Readings, Seen, Sessions, Unseen
 from agent.presence.rules import NO_MATTER_PERCENT, Rules
-from agent.presence.words import listed, long
+from agent.protocol import reasons as told
+from agent.protocol.reasons import Reason
 
-USED = "its owner uses it"
-UNSURE = "it cannot be seen whether somebody uses it"
 ROOMIER = 1.25
 """Memory has to be freer than the floor by this much before it counts as enough again."""
 
@@ -30,59 +30,54 @@ class Condition:
 
     cause: Cause
     kind: Kind
-    what: str
-    """Ends "cannot see"."""
     wanted: Callable[[Rules, Readings], bool]
     reading: Callable[[Readings], Reading[Any]]
-    text: Callable[[Rules, Any, bool], str]
-    """What holds the machine back, empty for nothing; the flag: it did so until lately."""
-    ended: str
-    told: str
+    holds: Callable[[Rules, Any, bool], Reason | None]
+    """What holds the machine back now, if anything does; the flag: it did so until lately."""
+    held: Callable[[int], Reason]
+    """What does so a while longer, since that moment."""
+    told: Reason
     settles_s: float
 
 
 EXCLUSIVE = Condition(
     Cause.PROGRAM,
     Kind.PROGRAMS,
-    "which programs run",
     lambda rules, _: bool(rules.exclusive_programs),
     lambda readings: readings.exclusive,
-    lambda _, names, __: f"{listed(names)} runs" if names else "",
-    "an exclusive program has ended only",
-    USED,
+    lambda _, names, __: why.HeldByProgram(names) if names else None,
+    why.HeldSinceProgram,
+    told.OwnerUsesIt(),
     10.0,
 )
 MAINS = Condition(
     Cause.MAINS,
     Kind.MAINS,
-    "whether this machine is on mains",
     lambda rules, _: rules.on_mains_only,
     lambda readings: readings.on_mains,
-    lambda _, on_mains, __: "" if on_mains else "this machine runs on battery",
-    "this machine was plugged in only",
-    "it runs on battery",
+    lambda _, on_mains, __: None if on_mains else why.HeldByBattery(),
+    why.HeldSincePlugged,
+    told.OnBattery(),
     10.0,
 )
 FULL_SCREEN = Condition(
     Cause.FULL_SCREEN,
     Kind.FULL_SCREEN,
-    "whether a program fills the screen",
     lambda rules, readings: rules.full_screen_counts and not away(readings),
     lambda readings: readings.full_screen,
-    lambda _, who, __: who,
-    "a program filled the screen until",
-    USED,
+    lambda _, filling, __: why.HeldByScreen(filling) if filling else None,
+    why.HeldSinceScreen,
+    told.OwnerUsesIt(),
     10.0,
 )
 MEMORY = Condition(
     Cause.MEMORY,
     Kind.MEMORY,
-    "how much memory is free",
     lambda rules, _: rules.free_memory_mb > 0,
     lambda readings: readings.free_memory_mb,
     lambda rules, free_mb, lately: _short_of_memory(rules, free_mb, lately=lately),
-    "memory came free only",
-    "it is short of memory",
+    why.HeldSinceMemory,
+    told.ShortOfMemory(),
     30.0,
 )
 SETTLING = (EXCLUSIVE, MAINS, FULL_SCREEN, MEMORY)
@@ -120,7 +115,7 @@ def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Me
         busy = latches.busy_after(busy, share.value, rules.others_cpu_percent, now.steady_s)
     settling = memory.settling
     for each in SETTLING:
-        holds = bool(_text(each, rules, readings, memory.settling, now))
+        holds = _holding(each, rules, readings, memory.settling, now) is not None
         settling = settling.after(each.cause, holds=holds, now_s=now.steady_s)
     return Memory(touched, busy, settling)
 
@@ -148,28 +143,28 @@ def _others(readings: Readings) -> Iterator[Hold]:
         yield Hold(
             Cause.OTHERS,
             Kind.SESSION,
-            f"{listed(others)} uses this machine",
-            "somebody else uses it",
+            why.HeldByOthers(others),
+            told.SomebodyElseUsesIt(),
         )
 
 
 def _input(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     if isinstance(readings.input, Unseen) and not away(readings):
-        yield _unseen(Kind.INPUT, "keyboard and mouse", readings.input)
+        yield _unseen(Kind.INPUT, readings.input)
         return
     quiet_s = touch.quiet_s(memory.touch, now.steady_s)
     left_s = touch.needed_s(memory.touch, rules.idle_s) - quiet_s
     if left_s > 0:
-        yield Hold(Cause.INPUT, Kind.INPUT, f"{_who(memory)} {long(quiet_s)} ago", USED, left_s)
+        touched = _touched(memory, now.ms_at(now.steady_s - quiet_s))
+        yield Hold(Cause.INPUT, Kind.INPUT, touched, told.OwnerUsesIt(), left_s)
 
 
-def _who(memory: Memory) -> str:
-    touched = memory.touch
-    if touched.where:
-        return f"somebody typed in {touched.where}"
-    if touched.locked_since_s is not None:
-        return "somebody touched the locked screen"
-    return f"you {touched.how}"
+def _touched(memory: Memory, at_ms: int) -> Reason:
+    if memory.touch.where:
+        return why.HeldByTerminal(memory.touch.where, at_ms)
+    if memory.touch.locked_since_s is not None:
+        return why.HeldByTouchOfLock(at_ms)
+    return why.HeldByMouse(at_ms) if memory.touch.by_mouse else why.HeldByInput(at_ms)
 
 
 def _processor(rules: Rules, readings: Readings, memory: Memory) -> Iterator[Hold]:
@@ -177,16 +172,11 @@ def _processor(rules: Rules, readings: Readings, memory: Memory) -> Iterator[Hol
     if limit >= NO_MATTER_PERCENT:
         return
     if isinstance(share, Unseen):
-        yield _unseen(Kind.PROCESSOR, "how busy the processor is", share)
+        yield _unseen(Kind.PROCESSOR, share)
     elif memory.busy.now is not False:
-        text = _busy_text(share.value, limit)
-        yield Hold(Cause.PROCESSOR, Kind.PROCESSOR, text, "other programs are busy on it")
-
-
-def _busy_text(percent: float, limit: int) -> str:
-    if percent > limit:
-        return f"other programs use {percent:.0f} % of the processor, more than {limit} %"
-    return f"other programs used more than {limit} % of the processor a moment ago"
+        busy = share.value > limit
+        load = why.HeldByLoad(round(share.value), limit) if busy else why.HeldSinceLoad(limit)
+        yield Hold(Cause.PROCESSOR, Kind.PROCESSOR, load, told.OthersBusy())
 
 
 def _settling(
@@ -196,36 +186,37 @@ def _settling(
         return
     reading = condition.reading(readings)
     if isinstance(reading, Unseen):
-        yield _unseen(condition.kind, condition.what, reading)
+        yield _unseen(condition.kind, reading)
         return
-    text = _text(condition, rules, readings, memory.settling, now)
-    if text:
-        yield Hold(condition.cause, condition.kind, text, condition.told)
+    holding = _holding(condition, rules, readings, memory.settling, now)
+    if holding is not None:
+        yield Hold(condition.cause, condition.kind, holding, condition.told)
         return
     ended_s = memory.settling.ended_s(condition.cause, now.steady_s)
     if ended_s is not None and ended_s < condition.settles_s:
-        text = f"{condition.ended} {long(ended_s)} ago"
+        held = condition.held(now.ms_at(now.steady_s - ended_s))
         left_s = condition.settles_s - ended_s
-        yield Hold(condition.cause, condition.kind, text, condition.told, left_s)
+        yield Hold(condition.cause, condition.kind, held, condition.told, left_s)
 
 
-def _text(
+def _holding(
     condition: Condition, rules: Rules, readings: Readings, settling: Settling, now: Now
-) -> str:
+) -> Reason | None:
     reading = condition.reading(readings)
     if isinstance(reading, Unseen) or not condition.wanted(rules, readings):
-        return ""
+        return None
     ended_s = settling.ended_s(condition.cause, now.steady_s)
     lately = ended_s is not None and ended_s < condition.settles_s
-    return condition.text(rules, reading.value, lately)
+    return condition.holds(rules, reading.value, lately)
 
 
-def _short_of_memory(rules: Rules, free_mb: float, *, lately: bool) -> str:
+def _short_of_memory(rules: Rules, free_mb: float, *, lately: bool) -> Reason | None:
     floor_mb = rules.free_memory_mb * (ROOMIER if lately else 1.0)
     if free_mb >= floor_mb:
-        return ""
-    return f"only {free_mb:.0f} MB of memory are free, {rules.free_memory_mb} MB are kept for you"
+        return None
+    return why.HeldByMemory(round(free_mb), rules.free_memory_mb)
 
 
-def _unseen(kind: Kind, what: str, reading: Unseen) -> Hold:
-    return Hold(Cause.UNSEEN, kind, f"cannot see {what}, because {reading.because}", UNSURE)
+def _unseen(kind: Kind, reading: Unseen) -> Hold:
+    blind = why.HeldBlind(kind.value, reading.because)
+    return Hold(Cause.UNSEEN, kind, blind, told.CannotSeeOwner())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import StrEnum
 
+from agent.api.reasons import Reason
 from agent.presence.latches import Busy, Settling
 from agent.presence.readings import Kind
 from agent.presence.touch import Touch
@@ -37,6 +38,10 @@ class Now:
     wall_s: float
     zone: tzinfo | None = None
 
+    def ms_at(self, steady_s: float) -> int:
+        """A moment of the steady clock as people date it, in milliseconds since 1970."""
+        return round((self.wall_s - (self.steady_s - steady_s)) * 1000)
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -49,15 +54,15 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Something that holds the machine back. ``reason`` ends the sentence "Paused: …".
+    """Something that holds the machine back: why, and what the flock is told.
 
     ``kind`` is what was looked at; None for the hours, which need no looking.
     """
 
     cause: Cause
     kind: Kind | None
-    reason: str
-    told: str
+    reason: Reason
+    told: Reason
     left_s: float | None = None
     """When it may be over, as far as that can be known."""
 
@@ -71,9 +76,9 @@ class Verdict:
     own_only: bool
     lets_end_ms: int
     cause: Cause
-    reason: str
+    reason: Reason
     """For whoever sits here: "Paused: you moved the mouse 12 s ago"."""
-    told: str
+    told: Reason
     """For the flock: without ages, which would be sent each second, and without names."""
     look_again_s: float
     pause_begins: bool

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from agent.api.reasons import Filling, SourceFailed
 from agent.presence.readings import (
     NOT_READ,
     Kind,
@@ -60,7 +61,7 @@ class Sources:
     terminal_input: Source[LastInput]
     sessions: Source[Sessions]
     mains: Source[bool]
-    full_screen: Source[str]
+    full_screen: Source[Filling | None]
     processor: Source[float]
     memory: Source[float]
     programs: Source[tuple[str, ...]]
@@ -137,7 +138,7 @@ class Looker:
             if id(source) not in self._faulty:
                 log.exception("a source of presence is at fault")
             self._faulty.add(id(source))
-            return Unseen(f"its source failed: {error!r}")
+            return Unseen(SourceFailed(repr(error)))
         self._faulty.discard(id(source))
         return reading
 

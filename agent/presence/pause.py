@@ -11,6 +11,7 @@ import logging
 import os
 from pathlib import Path
 
+from agent.api.reasons import PauseUnreadable
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 
 FILE = "pause.json"
@@ -30,7 +31,7 @@ def read_wish(folder: Path) -> Wish:
         return Unpaused()
     except (OSError, ValueError, KeyError, TypeError) as error:
         log.warning("paused, because %s cannot be read: %s", path, error)
-        return Paused(why=f"what was last asked for, in {path}, cannot be read; resume to go on")
+        return Paused(why=PauseUnreadable(str(path)))
 
 
 def keep_wish(folder: Path, wish: Wish) -> None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from agent.api.reasons import Blindness, Filling, NotLookedAt
+
 T = TypeVar("T")
 
 
@@ -38,9 +40,12 @@ class Seen(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """A source cannot see. ``because`` ends the sentence "cannot see …, because"."""
+    """A source cannot see, and why; of several that were tried, each."""
 
-    because: str
+    because: tuple[Blindness, ...]
+
+    def __init__(self, *because: Blindness) -> None:
+        object.__setattr__(self, "because", because)
 
 
 Reading = Seen[T] | Unseen
@@ -69,7 +74,7 @@ class Sessions:
     """Who else has a screen in use that cannot be looked into."""
 
 
-NOT_READ = Unseen("it has not been looked at yet")
+NOT_READ = Unseen(NotLookedAt())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,8 @@ class Readings:
     input: Reading[LastInput] = NOT_READ
     sessions: Reading[Sessions] = NOT_READ
     on_mains: Reading[bool] = NOT_READ
-    full_screen: Reading[str] = NOT_READ
-    """What fills the screen or keeps it on; empty for nothing."""
+    full_screen: Reading[Filling | None] = NOT_READ
+    """What fills the screen or keeps it on."""
     others_cpu_percent: Reading[float] = NOT_READ
     """Of the whole machine, by programs that are not this node's; an average over seconds."""
     free_memory_mb: Reading[float] = NOT_READ

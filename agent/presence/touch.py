@@ -33,9 +33,6 @@ SAME_S = 0.06
 LOCK_SETTLES_S = 3.0
 LOCKED_IDLE_S = 30.0
 
-MOUSE = "moved the mouse"
-ANYTHING = "used the keyboard or mouse"
-
 
 @dataclass(frozen=True, slots=True)
 class Touch:
@@ -49,7 +46,8 @@ class Touch:
     """The beginning of a small movement that is held back."""
     resting: tuple[int, int] | None = None
     """Where the pointer was before."""
-    how: str = ANYTHING
+    by_mouse: bool = False
+    """The last input that counted moved the pointer."""
     where: str = ""
     locked_since_s: float | None = None
 
@@ -70,7 +68,7 @@ def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
         newest_s=seen.at_s,
         bump_s=None,
         resting=seen.pointer or touch.resting,
-        how=MOUSE if moved else ANYTHING,
+        by_mouse=moved,
         where=seen.where,
     )
 

@@ -1,4 +1,4 @@
-"""May this machine work for others now? Decided from values alone, with the reason in a sentence.
+"""May this machine work for others now? Decided from values alone, with the reason as a value.
 
 ``verdict`` is told the rules, what a person has said for the moment, what the sources have seen,
 what it remembered itself, and the time. It does no I/O and keeps nothing: what it has to remember
@@ -20,13 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from agent.api import reasons as why
 from agent.presence import conditions, touch
 from agent.presence.hours import inside, next_change_s
 from agent.presence.judgement import Cause, Hold, Memory, Now, Verdict
 from agent.presence.readings import Kind, Readings, Seen
 from agent.presence.rules import NO_MATTER_PERCENT, Mode, Rules
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
-from agent.presence.words import long, moment
+from agent.protocol import reasons as told
 
 LOOK_WHILE_RUNNING_S = 0.25
 LOOK_WHILE_HELPING_S = 2.0
@@ -104,10 +105,9 @@ def _outside(rules: Rules, now: Now) -> bool:
 def _outside_hours(rules: Rules, now: Now) -> Hold:
     begins_s = next_change_s(rules.hours, now.wall_s, now.zone)
     if begins_s is None:
-        return Hold(Cause.HOURS, None, "it is outside its hours", "outside its hours")
-    when = moment(begins_s, now.wall_s, now.zone)
-    left_s = begins_s - now.wall_s
-    return Hold(Cause.HOURS, None, f"outside its hours until {when}", "outside its hours", left_s)
+        return Hold(Cause.HOURS, None, why.HeldOutsideHours(), told.OutsideHours())
+    until = why.HeldUntilHour(round(begins_s * 1000))
+    return Hold(Cause.HOURS, None, until, told.OutsideHours(), begins_s - now.wall_s)
 
 
 # -- what comes of it ------------------------------------------------------------------------------
@@ -117,11 +117,10 @@ def _paused(
     rules: Rules, paused: Paused, memory: Memory, now: Now, *, begins: bool = False
 ) -> Verdict:
     left_s = LOOK_ALWAYS_S
-    until = "until you resume"
+    reason = paused.why or why.PausedUntilResumed()
     if paused.until_s is not None:
         left_s = paused.until_s - now.wall_s
-        until = f"until {moment(paused.until_s, now.wall_s, now.zone)}"
-    reason = f"Paused: {paused.why}" if paused.why else f"Paused {until}"
+        reason = why.PausedUntil(round(paused.until_s * 1000))
     return Verdict(
         volunteering=False,
         owner_present=True,
@@ -129,7 +128,7 @@ def _paused(
         lets_end_ms=0,
         cause=Cause.PAUSED,
         reason=reason,
-        told="paused by its owner",
+        told=told.PausedByOwner(),
         look_again_s=_within(left_s, LOOK_ALWAYS_S),
         pause_begins=begins,
         memory=memory,
@@ -137,16 +136,17 @@ def _paused(
 
 
 def _finishing(rules: Rules, finishing: Finishing, running: int, memory: Memory) -> Verdict:
-    until_s = finishing.then.until_s
-    what = "this task" if running == 1 else f"{running} tasks"
+    open_ended = finishing.then.until_s is None
     return Verdict(
         volunteering=False,
         owner_present=False,
         own_only=rules.own_only,
         lets_end_ms=0,
         cause=Cause.FINISHING,
-        reason=f"Finishing {what}, then paused{'' if until_s is not None else ' until you resume'}",
-        told="finishing what it runs",
+        reason=why.FinishingTask(open_ended)
+        if running == 1
+        else why.FinishingTasks(running, open_ended),
+        told=told.FinishingThenPaused(),
         look_again_s=LOOK_WHILE_HELPING_S,
         pause_begins=False,
         memory=memory,
@@ -161,7 +161,7 @@ def _held(rules: Rules, hold: Hold, memory: Memory) -> Verdict:
         own_only=rules.own_only,
         lets_end_ms=round(rules.lets_end_s * 1000),
         cause=hold.cause,
-        reason=f"Paused: {hold.reason}",
+        reason=hold.reason,
         told=hold.told,
         look_again_s=_within(hold.left_s, longest_s),
         pause_begins=False,
@@ -177,10 +177,8 @@ def _helping(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Verd
         own_only=rules.own_only,
         lets_end_ms=round(rules.lets_end_s * 1000),
         cause=Cause.ALWAYS if always else Cause.IDLE,
-        reason="Helping: set to always"
-        if always
-        else f"Helping: {_idle_text(readings, memory, now)}",
-        told="set to always" if always else "nobody uses it",
+        reason=why.HelpsAlways() if always else _idle(readings, memory, now),
+        told=told.SetToAlways() if always else told.NobodyUsesIt(),
         look_again_s=_within(_hours_left_s(rules, now), _pace_s(rules, readings, memory)),
         pause_begins=False,
         memory=memory,
@@ -206,18 +204,17 @@ def _hours_left_s(rules: Rules, now: Now) -> float | None:
     return None if ends_s is None else ends_s - now.wall_s
 
 
-def _idle_text(readings: Readings, memory: Memory, now: Now) -> str:
-    if conditions.sessions_of(readings).locked:
-        text = "the screen is locked"
-    elif isinstance(readings.input, Seen):
-        quiet_s = touch.quiet_s(memory.touch, now.steady_s)
-        text = "nobody is logged in" if quiet_s == float("inf") else f"no input for {long(quiet_s)}"
-    else:
-        text = "the rules allow it"
+def _idle(readings: Readings, memory: Memory, now: Now) -> why.Reason:
     share = readings.others_cpu_percent
-    if isinstance(share, Seen):
-        text += f", other programs use {share.value:.0f} % of the processor"
-    return text
+    load = round(share.value) if isinstance(share, Seen) else None
+    if conditions.sessions_of(readings).locked:
+        return why.HelpsLocked(load)
+    if not isinstance(readings.input, Seen):
+        return why.HelpsByRules(load)
+    quiet_s = touch.quiet_s(memory.touch, now.steady_s)
+    if quiet_s == float("inf"):
+        return why.HelpsEmpty(load)
+    return why.HelpsIdle(now.ms_at(now.steady_s - quiet_s), load)
 
 
 def _within(left_s: float | None, longest_s: float) -> float:

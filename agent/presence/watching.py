@@ -4,8 +4,8 @@ Looking may take a moment (a screen server that hangs, a bus), so it has a threa
 it decides is told in the loop: not the verdict that the thread had when it asked to, but the newest,
 so that a pause cannot be overtaken by what was seen before it.
 
-The node is told when something changes, not when the sentence does: how many seconds ago somebody
-moved the mouse is told to whoever asks, by ``state``.
+The node is told when something changes; when somebody moved the mouse last is told to whoever asks,
+by ``state``.
 
 All methods are for the loop in which ``start`` was called.
 """
@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Literal
 
 from agent.api.errors import ServiceError
+from agent.api.reasons import Reason
 from agent.presence.conditions import required
-from agent.presence.descriptions import describe, reading_of
+from agent.presence.descriptions import description, reading_of
 from agent.presence.hours import tomorrow_s
 from agent.presence.judgement import Cause, Memory, Now, Verdict
 from agent.presence.looking import Looker, Sources
@@ -40,7 +41,6 @@ from agent.presence.verdict import (
 )
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 from agent.protocol.events import PresenceChanged
-from agent.protocol.records import short_text
 
 TOMORROW_HOUR = 8
 """A pause until tomorrow ends then, by the local clock."""
@@ -51,7 +51,7 @@ LOOK_ANEW_AFTER_S = 1.0
 ANSWER_WITHIN_S = 5.0
 JOIN_S = 2.0
 
-Hand = Callable[[PresenceChanged, str, bool], None]
+Hand = Callable[[PresenceChanged, Reason, bool], None]
 """Told of every change: the event, the reason for whoever sits here, whether it is paused."""
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,8 @@ class SourceState:
     needed: bool
     """A rule asks for it now; where it cannot see then, the machine counts as used."""
     standing: Standing
-    text: str
+    why: Reason
+    """What it sees, or why it cannot."""
     read_s: float
     """When, in seconds since 1970; 0 before the first look."""
 
@@ -83,7 +84,7 @@ class PresenceState:
     volunteering: bool
     owner_present: bool
     cause: Cause
-    reason: str
+    reason: Reason
     rules: Rules
     paused: bool
     paused_until_s: float | None
@@ -200,7 +201,7 @@ class PresenceWatcher:
             return self._event()
 
     def state(self) -> PresenceState:
-        """Return why this machine helps or not, with ages as they are now."""
+        """Return why this machine helps or not, as it is now."""
         with self._changed:
             now = _now()
             judged = self._judged(now)
@@ -307,7 +308,7 @@ class PresenceWatcher:
         return PresenceChanged(
             volunteering=found.volunteering,
             owner_present=found.owner_present,
-            reason=short_text(found.told),
+            reason=found.told,
             own_only=found.own_only,
             lets_end_ms=found.lets_end_ms,
         )
@@ -319,7 +320,6 @@ class PresenceWatcher:
             paused, wanted = self._verdict.cause is Cause.PAUSED, (self._wish, self._rules)
         if (event, *wanted) != self._told:
             self._told = (event, *wanted)
-            log.info("%s", reason)
             self._hand(event, reason, paused)
 
     def _standing(self, kind: Kind, holds: frozenset[Kind], now: Now) -> Standing:
@@ -338,7 +338,7 @@ class PresenceWatcher:
             sees=not isinstance(reading, Unseen),
             needed=wanted and kind in required(self._rules, self._readings),
             standing=self._standing(kind, holds, now),
-            text=describe(kind, self._readings, self._memory, now),
+            why=description(kind, self._readings, self._memory, now),
             read_s=0.0 if seen_s is None else now.wall_s - (now.steady_s - seen_s),
         )
 
@@ -419,5 +419,5 @@ class VolunteeringMoved:
 
     volunteering: bool
     owner_present: bool
-    reason: str
+    reason: Reason
     paused: bool

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.api.reasons import Reason
+
 
 @dataclass(frozen=True, slots=True)
 class Unpaused:
@@ -20,8 +22,8 @@ class Paused:
     """Nothing runs for others; None is until somebody resumes."""
 
     until_s: float | None = None
-    why: str = ""
-    """Where nobody asked for it: why it is paused, as the rest of a sentence."""
+    why: Reason | None = None
+    """Where nobody asked for it: why it is paused."""
 
 
 @dataclass(frozen=True, slots=True)

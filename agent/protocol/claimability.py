@@ -98,7 +98,8 @@ class Claimability:
             return f"{core.name} helps only with its own work now" if choosy else ""
         if at_home and core.table.interactive(task) and self._runs.idle():
             return ""
-        return core.presence.reason or "this machine does not volunteer now"
+        reason = core.settings.words(core.presence.reason)
+        return reason or "this machine does not volunteer now"
 
 
 def _not_supplied(spec: TaskSpec, reading: DerivedState) -> str:

@@ -29,6 +29,7 @@ from agent.protocol.messages import Capabilities, Enqueue, Message, State, Statu
 from agent.protocol.overtaking import Overtaking
 from agent.protocol.pending_news import PendingNews
 from agent.protocol.reading import DerivedState
+from agent.protocol.reasons import Starting
 from agent.protocol.records import (
     DatasetId,
     NodeId,
@@ -135,7 +136,7 @@ class Core:
         self.now_s = 0.0
         self.wall_ms = 0
         self.cause = ""
-        self.presence = PresenceChanged(volunteering=False, owner_present=True, reason="starting")
+        self.presence = PresenceChanged(volunteering=False, owner_present=True, reason=Starting())
         self.owner_since_s = 0.0
         self.holdings: dict[DatasetId, None] = dict.fromkeys(setup.holdings)
         self.peers: dict[NodeId, Peer] = {}

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from agent.protocol.effects import Effect, Persist
 from agent.protocol.messages import Capabilities, Message
+from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
     Dataset,
     DatasetId,
@@ -84,7 +85,7 @@ class PresenceChanged:
 
     volunteering: bool
     owner_present: bool
-    reason: ShortText = ""
+    reason: Reason = NO_REASON
     load_percent: int = 0
     own_only: bool = False
     lets_end_ms: int = 0

@@ -47,6 +47,7 @@ from agent.protocol.messages import (
     Holdings,
     Status,
 )
+from agent.protocol.reasons import carried
 from agent.protocol.records import NodeId, Stamp, short_text
 from agent.protocol.sanity import sane_incarnation
 
@@ -405,12 +406,13 @@ class Liveness(Part):
             core.slots,
             core.willing and core.able and core.joined,
             presence.owner_present,
-            short_text(presence.reason),
+            short_text(core.settings.words(presence.reason)),
             presence.load_percent,
             core.reputation,
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
             self._reached,
+            more=carried(presence.reason),
             own_only=presence.own_only,
         )
         if self._status is not None and status == msgspec.structs.replace(

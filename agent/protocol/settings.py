@@ -6,7 +6,10 @@ the values here are what links of a LAN allow once silence is never taken for co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from agent.protocol.reasons import Reason, tag_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +83,5 @@ class Settings:
     """Parts of lives kept for tasks whose workflow is not known yet."""
     story_entries_max: int = 24
     """What is remembered of each task's moves."""
+    words: Callable[[Reason], str] = tag_of
+    """A reason in words, for peers of versions that read no reasons."""

@@ -115,75 +115,6 @@ FITTING: Table = (
 )
 
 PRESENCE: Table = (
-    (
-        r"Finishing this task, then paused(?P<more> until you resume)?",
-        lambda: tr("Finishes this task, then pauses"),
-    ),
-    (
-        r"Finishing (?P<count>\d+) tasks, then paused(?P<more> until you resume)?",
-        lambda: tr("Finishes {count} tasks, then pauses"),
-    ),
-    (
-        r"Paused: you used the keyboard or mouse (?P<ago>.+) ago",
-        lambda: tr("Paused: you used the keyboard or mouse {ago} ago"),
-    ),
-    (
-        r"Paused: somebody typed in (?P<where>.+) (?P<ago>\d+ \w+) ago",
-        lambda: tr("Paused: somebody typed in {where} {ago} ago"),
-    ),
-    (
-        r"Paused: somebody touched the locked screen (?P<ago>.+) ago",
-        lambda: tr("Paused: somebody touched the locked screen {ago} ago"),
-    ),
-    (r"Paused: (?P<names>.+) uses this machine", lambda: tr("Paused: {names} uses this computer")),
-    (r"Paused: this machine runs on battery", lambda: tr("Paused: this computer runs on battery")),
-    (
-        r"Paused: an exclusive program has ended only (?P<ago>.+) ago",
-        lambda: tr("Paused: an exclusive program has ended only {ago} ago"),
-    ),
-    (
-        r"Paused: this machine was plugged in only (?P<ago>.+) ago",
-        lambda: tr("Paused: this computer was plugged in only {ago} ago"),
-    ),
-    (
-        r"Paused: a program filled the screen until (?P<ago>.+) ago",
-        lambda: tr("Paused: a program filled the screen until {ago} ago"),
-    ),
-    (
-        r"Paused: memory came free only (?P<ago>.+) ago",
-        lambda: tr("Paused: memory came free only {ago} ago"),
-    ),
-    (
-        r"Paused: only (?P<size>\d+) MB of memory are free, (?P<kept_size>\d+) MB are kept for you",
-        lambda: tr("Paused: only {size} of memory are free, {kept_size} are kept for you"),
-    ),
-    (
-        r"Paused: a program fills the screen",
-        lambda: tr("Paused: a program fills the screen"),
-    ),
-    (r"Paused: (?P<name>.+) fills the screen", lambda: tr("Paused: {name} fills the screen")),
-    (
-        r"Paused: what was last asked for, in (?P<file>.+), cannot be read; resume to go on",
-        lambda: tr("Paused: what was last asked for, in {file}, cannot be read; resume to go on"),
-    ),
-    (r"[Aa] program fills the screen(?:, by .+)?", lambda: tr("A program fills the screen")),
-    (
-        r"(?!Nothing )(?P<name>.+) fills the screen(?:, by .+)?",
-        lambda: tr("{name} fills the screen"),
-    ),
-    (
-        r"Last input seen (?P<ago>\d+ \w+) ago in (?P<where>[^,]+)(?:, by .+)?",
-        lambda: tr("Last input seen {ago} ago in {where}"),
-    ),
-    (
-        r"The screen is locked; (?P<names>.+?) uses another(?:, by .+)?",
-        lambda: tr("The screen is locked; {names} uses another"),
-    ),
-    (
-        r"The screen is not locked; (?P<names>.+?) uses another(?:, by .+)?",
-        lambda: tr("The screen is not locked; {names} uses another"),
-    ),
-    (r"Helping: the rules allow it(?P<more>.*)", lambda: tr("Helps: the rules allow it")),
     (r"its owner uses it", lambda: tr("its owner uses it")),
     (
         r"it cannot be seen whether somebody uses it",
@@ -195,53 +126,9 @@ PRESENCE: Table = (
     (r"paused", lambda: tr("paused")),
 )
 
-SIGHT: Table = (
-    (r"keyboard and mouse", lambda: tr("keyboard and mouse")),
-    (r"which programs run", lambda: tr("which programs run")),
-    (r"whether this machine is on mains", lambda: tr("whether this computer is on mains")),
-    (r"whether a program fills the screen", lambda: tr("whether a program fills the screen")),
-    (r"how much memory is free", lambda: tr("how much memory is free")),
-    (r"how busy the processor is", lambda: tr("how busy the processor is")),
-    (
-        r"this agent was not started in a graphical session; .+ with idle_s = 0",
-        lambda: tr(
-            "the agent was not started in a graphical session; start it from the desktop, or let "
-            "it help always"
-        ),
-    ),
-    (
-        r"this agent was not started in a graphical session",
-        lambda: tr("the agent was not started in a graphical session"),
-    ),
-    (r"it has not been looked at yet", lambda: tr("it has not been looked at yet")),
-    (
-        r"it has to be measured for a few seconds",
-        lambda: tr("it has to be measured for a few seconds"),
-    ),
-    (r"nothing on this system shows it", lambda: tr("nothing on this system shows it")),
-    (
-        r"X11 sees only part of what happens in a Wayland session",
-        lambda: tr("X11 sees only part of what happens in a Wayland session"),
-    ),
-    (r"the X server has gone", lambda: tr("the X server has gone")),
-    (
-        r"display (?P<display>\S+) cannot be reached \((?P<why>.+)\)",
-        lambda: tr("display {display} cannot be reached ({why})"),
-    ),
-    (r"there is no (?P<name>\w+) bus", lambda: tr("there is no {name} bus")),
-    (r"the compositor has gone", lambda: tr("the compositor has gone")),
-    (r"Windows does not tell \((?P<why>.+)\)", lambda: tr("Windows does not tell ({why})")),
-    (r"Windows does not know it either", lambda: tr("Windows does not know it either")),
-)
+SIGHT: Table = ()
 
 REFUSALS: Table = (
-    (
-        r"two machines have the identity of (?P<host>.+?) \(at (?P<where>.+)\); `wingbeat doctor` .+",
-        lambda: tr(
-            "two machines have the identity of {host} (at {where}); `wingbeat doctor` tells what to "
-            "do"
-        ),
-    ),
     (
         r"(?P<host>.+) is stopping; ask another machine",
         lambda: tr("{host} is stopping; ask another machine"),

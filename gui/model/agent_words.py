@@ -39,65 +39,6 @@ _PATTERNS: Table = (
         r"(?P<task>.+) needs (?P<what>.+) of (?P<gate>.+): attach it\.?",
         lambda: tr("{task} needs {what} of {gate}: attach it."),
     ),
-    (r"Paused until you resume", lambda: tr("Paused until you resume")),
-    (r"Paused until (?P<when>.+)", lambda: tr("Paused until {when}")),
-    (
-        r"Paused: you (?:typed|pressed a key) (?P<ago>.+) ago",
-        lambda: tr("Paused: you typed {ago} ago"),
-    ),
-    (
-        r"Paused: you moved the mouse (?P<ago>.+) ago",
-        lambda: tr("Paused: you moved the mouse {ago} ago"),
-    ),
-    (
-        r"Paused: (?:you used|somebody used) (?P<what>.+?) (?P<ago>\d+ \w+) ago",
-        lambda: tr("Paused: {what} was used {ago} ago"),
-    ),
-    (
-        r"Paused: outside its hours until (?P<when>.+)",
-        lambda: tr("Paused: outside its hours until {when}"),
-    ),
-    (r"Paused: it is outside its hours", lambda: tr("Paused: outside its hours")),
-    (
-        r"Paused: other programs use (?P<percent>\d+) % of the processor, more than (?P<limit>\d+) %",
-        lambda: tr("Paused: other programs use {percent} % of the processor, more than {limit} %"),
-    ),
-    (
-        r"Paused: other programs used more than (?P<limit>\d+) % of the processor a moment ago",
-        lambda: tr("Paused: other programs used more than {limit} % of the processor a moment ago"),
-    ),
-    (r"Paused: (?P<names>.+) runs", lambda: tr("Paused: {names} runs")),
-    (
-        r"Paused: cannot see (?P<what>.+), because (?P<why>.+)",
-        lambda: tr("Paused: {what} cannot be seen ({why})"),
-    ),
-    (r"Helping: the screen is locked(?P<more>.*)", lambda: tr("Helps: the screen is locked")),
-    (r"Helping: nobody is logged in(?P<more>.*)", lambda: tr("Helps: nobody is logged in")),
-    (
-        r"Helping: no input for (?P<time>[^,]+)(?P<more>.*)",
-        lambda: tr("Helps: no input for {time}"),
-    ),
-    (
-        r"Last input seen (?P<ago>.+?) ago(?:, by (?P<by>.+))?",
-        lambda: tr("Last input seen {ago} ago, by {by}"),
-    ),
-    (r"(?P<what>[^:]+): cannot be seen, because (?P<why>.+)", lambda: tr("Cannot be seen: {why}")),
-    (r"This machine is on mains(?:, by (?P<by>.+))?", lambda: tr("On mains")),
-    (r"This machine (?:is|runs) on battery(?:, by (?P<by>.+))?", lambda: tr("On battery")),
-    (r"Nothing fills the screen(?:, by (?P<by>.+))?", lambda: tr("Nothing fills the screen")),
-    (
-        r"Other programs use (?P<percent>\d+) % of the processor, counted as busy",
-        lambda: tr("Other programs use {percent} % of the processor: busy"),
-    ),
-    (
-        r"Other programs use (?P<percent>\d+) % of the processor.*",
-        lambda: tr("Other programs use {percent} % of the processor"),
-    ),
-    (r"The screen is locked(?:, by .+)?", lambda: tr("The screen is locked")),
-    (r"The screen is not locked(?:, by .+)?", lambda: tr("The screen is not locked")),
-    (r"Nobody is logged in at a screen(?:, by .+)?", lambda: tr("Nobody is logged in at a screen")),
-    (r"(?P<size>\d+) MB of memory are free", lambda: tr("{size} of memory are free")),
-    (r"No exclusive program runs", lambda: tr("No exclusive program runs")),
     (r"claimed (?:ahead )?by (?P<host>.+)", lambda: tr("taken by {host}")),
     (r"(?P<task>.+) runs on (?P<host>.+)", lambda: tr("{task} runs on {host}")),
     (r"(?P<task>.+) finished on (?P<host>.+)", lambda: tr("{task} finished on {host}")),
@@ -116,7 +57,6 @@ _PATTERNS: Table = (
     *SIGHT,
     *REFUSALS,
     *FITTING,
-    (r"(?P<names>.+) runs", lambda: tr("{names} runs")),
     # The sentence of a task behind its name, where nothing above says both.
     (r"(?P<task>.+?) (?P<why>(?:waits for|needs) .+)", lambda: "{task} {why}"),
 )

@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from agent.api.flock import PeerView
+from agent.api.reasons import PausedByOwner, PausedUntil, PausedUntilResumed, Reason, reason_of
 from agent.api.values import Capabilities, TaskState
 from agent.api.volunteering import VolunteeringView
 from agent.api.work import CurrentTask, NodeView
-from gui.model.agent_words import translated
 from gui.model.marks import Mark
 from gui.model.screen import Screen
 from gui.model.times import left
+from gui.wording import OwnSpeech
 from gui.words import tr, tr_n
 
 CLOCK_WORTH_SAYING_MS = 500
-PAUSED_BY_HAND = ("paused by its owner", "Paused until ")
-"""How a machine says that a person wants it so; that nobody may use it then is not known."""
+BY_HAND = (PausedByOwner, PausedUntil, PausedUntilResumed)
+"""A person wants it so; whether somebody uses the machine then is not known."""
 
 
 class MachineState(Enum):
@@ -38,7 +39,8 @@ class Machine:
     name: str
     own: bool
     state: MachineState
-    reason: str
+    reason: Reason
+    """Why it helps, or does not."""
     tasks: tuple[CurrentTask, ...]
     running: int
     slots: int
@@ -100,7 +102,7 @@ def work_text(machine: Machine, now_s: float) -> str:
     """Return what the machine works on and for how long, else why it does not help; empty where it
     is ready."""
     if not machine.tasks:
-        return translated(machine.reason) if machine.state is not MachineState.READY else ""
+        return reason_text(machine) if machine.state is not MachineState.READY else ""
     first = machine.tasks[0]
     said = tr("{task} for {workflow}", task=first.name, workflow=first.workflow)
     if first.state is TaskState.SUSPENDED:
@@ -110,6 +112,11 @@ def work_text(machine: Machine, now_s: float) -> str:
         said = f"{said}, {left(end_s, now_s)}"
     more = len(machine.tasks) - 1
     return said + " " + tr_n("and %n more", "running tasks", more) if more else said
+
+
+def reason_text(machine: Machine) -> str:
+    """Why it helps, or does not."""
+    return OwnSpeech().say(machine.reason)
 
 
 def clock_text(machine: Machine) -> str:
@@ -160,24 +167,26 @@ def up_count(screen: Screen) -> int:
 def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
     # Why this machine helps or not is asked for every second; the rest of it only at times.
     said = now or node
-    present = said.owner_present and not said.reason.startswith(PAUSED_BY_HAND)
+    reason = reason_of(said.why, said.reason)
+    present = said.owner_present and not isinstance(reason, BY_HAND)
     state = _state(_runs(node.tasks), said.volunteering, present)
     return Machine(
-        node.node, node.name, True, state, said.reason, node.tasks, node.running, node.slots,
+        node.node, node.name, True, state, reason, node.tasks, node.running, node.slots,
         node.load_percent, node.version, "", None, None, False, keeper, node.capabilities,
     )  # fmt: skip
 
 
 def _other(peer: PeerView, keeper: bool) -> Machine:
+    reason = reason_of(peer.why, peer.reason)
     state = _state(
         _runs(peer.tasks) or peer.running > len(peer.tasks),
         peer.volunteering,
-        peer.owner_present and not peer.reason.startswith(PAUSED_BY_HAND),
+        peer.owner_present and not isinstance(reason, BY_HAND),
     )
     if peer.state == "away":
         state = MachineState.AWAY
     return Machine(
-        peer.node, peer.name, False, state, peer.reason, peer.tasks, peer.running, peer.slots,
+        peer.node, peer.name, False, state, reason, peer.tasks, peer.running, peer.slots,
         peer.load_percent, peer.version, peer.address, peer.round_trip_ms, peer.clock_ahead_ms,
         peer.master, keeper, peer.capabilities,
     )  # fmt: skip

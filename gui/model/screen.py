@@ -326,6 +326,7 @@ class Screen:
                 volunteering=told.volunteering and not told.owner_present,
                 owner_present=told.owner_present,
                 reason=told.reason,
+                why=told.why,
             )
             changes.node = True
         if told.view is not None:
@@ -337,5 +338,6 @@ class Screen:
                 owner_present=told.owner_present,
                 reason=told.reason,
                 paused=told.paused,
+                why=told.why,
             )
         changes.volunteering = True

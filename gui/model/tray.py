@@ -11,11 +11,11 @@ from enum import Enum
 
 from agent.api.values import TaskState
 from agent.api.work import CurrentTask
-from gui.model.agent_words import translated
 from gui.model.news import NewsKind
 from gui.model.screen import Screen
 from gui.model.times import countdown, left
 from gui.model.trouble import agent_trouble
+from gui.wording import explained
 from gui.words import tr, tr_n
 
 TASKS_SHOWN_MAX = 5
@@ -116,7 +116,7 @@ def sentence_of(screen: Screen, now_s: float) -> str:
         return _running_sentence(screen, own, now_s)
     now = screen.volunteering or screen.node  # the first is asked for every second
     if not now.volunteering:
-        return translated(now.reason) or tr("Does not help at the moment")
+        return explained(now.why, now.reason) or tr("Does not help at the moment")
     return tr("Ready to help; nothing to do at the moment")
 
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+from gui.wording import templates
 
 FOLDER = Path(__file__).parent
 SOURCES = FOLDER.parent
@@ -20,9 +23,18 @@ ALIASES = "tr+=tr_n,tr+=said"
 def main() -> int:
     """Bring every catalogue up to date with the sources and compile it. Return the code of the
     first command that fails, else 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        reasons = Path(folder) / "reasons.py"
+        reasons.write_text("".join(f"tr({each!r})\n" for each in dict.fromkeys(templates())))
+        return _brought_up_to_date(reasons)
+
+
+def _brought_up_to_date(reasons: Path) -> int:
+    """Extract and compile; sentences of reasons stand in no source of the window but in this file."""
     tools = Path(sys.executable).parent
     found = [path for folder in (SOURCES, AGENT) for path in folder.rglob("*.py")]
     files = sorted(str(path.relative_to(SOURCES.parent)) for path in found)
+    files.append(str(reasons))
     for catalogue in sorted(FOLDER.glob("wingbeat_*.ts")):
         code = catalogue.stem.partition("_")[2]
         plurals = ["-pluralonly"] if code == "en" else []

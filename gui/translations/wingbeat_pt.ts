@@ -68,16 +68,8 @@
         <translation>Pausado até {when}</translation>
     </message>
     <message>
-        <source>Paused: you typed {ago} ago</source>
-        <translation>Pausado: você digitou há {ago}</translation>
-    </message>
-    <message>
         <source>Paused: you moved the mouse {ago} ago</source>
         <translation>Pausado: você moveu o mouse há {ago}</translation>
-    </message>
-    <message>
-        <source>Paused: {what} was used {ago} ago</source>
-        <translation>Pausado: {what} foi usado há {ago}</translation>
     </message>
     <message>
         <source>Paused: outside its hours until {when}</source>
@@ -100,6 +92,42 @@
         <translation>Pausado: {names} está aberto</translation>
     </message>
     <message>
+        <source>Windows does not tell of the session in which this runs</source>
+        <translation>o Windows não fala da sessão em que isto roda</translation>
+    </message>
+    <message>
+        <source>the list of programs cannot be read ({error})</source>
+        <translation>a lista de programas não pode ser lida ({error})</translation>
+    </message>
+    <message>
+        <source>it runs as a service, which sees no keyboard: start it with the desktop</source>
+        <translation>ele roda como serviço, que não vê o teclado: inicie-o com a área de trabalho</translation>
+    </message>
+    <message>
+        <source>its source failed: {error}</source>
+        <translation>a fonte falhou: {error}</translation>
+    </message>
+    <message>
+        <source>a program fills the screen</source>
+        <translation>um programa ocupa a tela</translation>
+    </message>
+    <message>
+        <source>a game fills the screen</source>
+        <translation>um jogo ocupa a tela</translation>
+    </message>
+    <message>
+        <source>a presentation is on</source>
+        <translation>há uma apresentação em curso</translation>
+    </message>
+    <message>
+        <source>a program keeps the screen on</source>
+        <translation>um programa mantém a tela ligada</translation>
+    </message>
+    <message>
+        <source>Paused: {why}</source>
+        <translation>Pausado: {why}</translation>
+    </message>
+    <message>
         <source>Paused: {what} cannot be seen ({why})</source>
         <translation>Pausado: não se vê {what} ({why})</translation>
     </message>
@@ -116,8 +144,20 @@
         <translation>Ajuda: nenhuma entrada há {time}</translation>
     </message>
     <message>
-        <source>Last input seen {ago} ago, by {by}</source>
-        <translation>Última entrada vista há {ago}, por {by}</translation>
+        <source>Last input seen {ago} ago{by}</source>
+        <translation>Última entrada vista há {ago}{by}</translation>
+    </message>
+    <message>
+        <source>, by {way}</source>
+        <translation>, por {way}</translation>
+    </message>
+    <message>
+        <source>, other programs use {load_percent} % of the processor</source>
+        <translation>, outros programas usam {load_percent} % do processador</translation>
+    </message>
+    <message>
+        <source> until you resume</source>
+        <translation> até você retomar</translation>
     </message>
     <message>
         <source>Cannot be seen: {why}</source>
@@ -340,20 +380,8 @@
         <translation>Em pausa: só há {size} de memória livres, {kept_size} ficam para você</translation>
     </message>
     <message>
-        <source>Paused: a program fills the screen</source>
-        <translation>Pausado: um programa ocupa a tela</translation>
-    </message>
-    <message>
-        <source>Paused: {name} fills the screen</source>
-        <translation>Pausado: {name} ocupa a tela</translation>
-    </message>
-    <message>
         <source>Paused: what was last asked for, in {file}, cannot be read; resume to go on</source>
         <translation>Pausado: o último pedido, em {file}, não pode ser lido; retome para continuar</translation>
-    </message>
-    <message>
-        <source>A program fills the screen</source>
-        <translation>Um programa ocupa a tela</translation>
     </message>
     <message>
         <source>{name} fills the screen</source>
@@ -436,6 +464,10 @@
         <translation>ainda não se olhou</translation>
     </message>
     <message>
+        <source>does not belong to {flock} any more</source>
+        <translation>não pertence mais a {flock}</translation>
+    </message>
+    <message>
         <source>it has to be measured for a few seconds</source>
         <translation>é preciso medir por alguns segundos</translation>
     </message>
@@ -452,8 +484,8 @@
         <translation>o servidor X se foi</translation>
     </message>
     <message>
-        <source>display {display} cannot be reached ({why})</source>
-        <translation>a tela {display} não é alcançada ({why})</translation>
+        <source>display {display} cannot be reached ({error})</source>
+        <translation>a tela {display} não é alcançada ({error})</translation>
     </message>
     <message>
         <source>there is no {name} bus</source>
@@ -464,16 +496,16 @@
         <translation>o compositor se foi</translation>
     </message>
     <message>
-        <source>Windows does not tell ({why})</source>
-        <translation>o Windows não diz ({why})</translation>
+        <source>Windows does not tell ({error})</source>
+        <translation>o Windows não diz ({error})</translation>
     </message>
     <message>
         <source>Windows does not know it either</source>
         <translation>o Windows também não sabe</translation>
     </message>
     <message>
-        <source>two machines have the identity of {host} (at {where}); `wingbeat doctor` tells what to do</source>
-        <translation>duas máquinas têm a identidade de {host} (em {where}); `wingbeat doctor` diz o que fazer</translation>
+        <source>two machines have the identity of {name} (at {places}); `wingbeat doctor` tells what to do</source>
+        <translation>duas máquinas têm a identidade de {name} (em {places}); `wingbeat doctor` diz o que fazer</translation>
     </message>
     <message>
         <source>{host} is stopping; ask another machine</source>
@@ -3341,6 +3373,34 @@
     <message>
         <source>{function} in {file} has no parameter {name}</source>
         <translation>{function} em {file} não tem o parâmetro {name}</translation>
+    </message>
+    <message>
+        <source>Monday</source>
+        <translation>segunda-feira</translation>
+    </message>
+    <message>
+        <source>Tuesday</source>
+        <translation>terça-feira</translation>
+    </message>
+    <message>
+        <source>Wednesday</source>
+        <translation>quarta-feira</translation>
+    </message>
+    <message>
+        <source>Thursday</source>
+        <translation>quinta-feira</translation>
+    </message>
+    <message>
+        <source>Friday</source>
+        <translation>sexta-feira</translation>
+    </message>
+    <message>
+        <source>Saturday</source>
+        <translation>sábado</translation>
+    </message>
+    <message>
+        <source>Sunday</source>
+        <translation>domingo</translation>
     </message>
 </context>
 </TS>

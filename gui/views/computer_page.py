@@ -30,7 +30,6 @@ from PySide6.QtWidgets import (
 from agent.api.methods import SET_VOLUNTEERING
 from agent.api.volunteering import SetVolunteering, SourceView, VolunteeringView, VolunteerRules
 from gui.icons.drawing import mark_pixmap
-from gui.model.agent_words import translated
 from gui.model.notices import VolunteeringRead
 from gui.model.screen import Changes
 from gui.model.sources import source_mark, source_tip
@@ -43,6 +42,7 @@ from gui.views.desk import ViewContext
 from gui.views.pieces import label, number_field, quiet, strong, title
 from gui.views.programs_card import ProgramsCard
 from gui.views.week_grid import WeekGrid
+from gui.wording import explained
 from gui.words import tr
 
 SEND_PAUSE_MS = 600
@@ -260,7 +260,7 @@ class ComputerPage(QScrollArea):
         image.setToolTip(tip)
         image.setAccessibleName(tip)
         name.setText(source_words(source.source))
-        text.setText(translated(source.text))
+        text.setText(explained(source.why, source.text))
         old = source.read_ms and time.time() - source.read_ms / 1000 > READ_WORTH_SAYING_S
         read.setText(ago(source.read_ms / 1000, time.time()) if old else "")
 

@@ -22,7 +22,7 @@ from agent.api.flock import INVITATION_SUFFIX, Expel, Expelled, Invitation, Invi
 from agent.api.methods import EXPEL, INVITE
 from gui.bridge.asker import is_gone
 from gui.icons.drawing import icon
-from gui.model.flock import Machine, machines
+from gui.model.flock import Machine, machines, reason_text
 from gui.model.screen import Changes
 from gui.model.times import span
 from gui.model.trouble import Remedy, flock_trouble
@@ -66,7 +66,7 @@ class FlockPage(QWidget):
         self.rows = Rows(
             machine_columns(),
             lambda each: str(each.node),
-            lambda each: f"{each.name} {each.reason} {' '.join(t.name for t in each.tasks)}",
+            lambda each: f"{each.name} {reason_text(each)} {' '.join(t.name for t in each.tasks)}",
             self,
         )
         self.table = Table(self.rows, "machines", tr("Machines"))

@@ -13,6 +13,7 @@ from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyRep
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import ServiceError
 from agent.api.programs import Decision
+from agent.api.reasons import SystemSays
 from agent.api.session import ProgramWaiting
 from agent.net.refusals import MembershipError
 from agent.presence.judgement import Cause
@@ -24,7 +25,8 @@ from agent.storage.datasets.errors import DatasetMissing
 
 TOMORROW_S = 2_000_000_000.0
 SOURCES = tuple(
-    SourceState(kind, True, False, "free", f"{kind.value} is fine", 1e9) for kind in Kind
+    SourceState(kind, True, False, "free", SystemSays(f"{kind.value} is fine"), 1e9)
+    for kind in Kind
 )
 
 
@@ -131,7 +133,7 @@ class FakePresence:
             volunteering=True,
             owner_present=False,
             cause=next(iter(Cause)),
-            reason="idle",
+            reason=SystemSays("idle"),
             rules=Rules(),
             paused=False,
             paused_until_s=None,

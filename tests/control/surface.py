@@ -56,6 +56,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.reasons import NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.table import Table
 from agent.settings.node_settings import NodeSettings
@@ -90,7 +91,7 @@ ALDER = PeerFacts(
     messages_out=2,
     willing=True,
     owner_present=False,
-    reason="idle",
+    reason=NobodyUsesIt(),
     load_percent=7,
     slots=4,
 )
@@ -129,7 +130,7 @@ FACTS = Facts(
     journal_notices=(),
     disk_usable=True,
     volunteering=True,
-    presence_reason="idle",
+    presence_reason=NobodyUsesIt(),
     programs=("copy",),
     data_folder="/data",
     log_folder="/log",

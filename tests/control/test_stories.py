@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.api.reasons import Opaque
 from agent.control.happenings import happenings_of
 from agent.control.naming import task_id
 from agent.node.workflow_ends import WorkflowEnds
@@ -46,14 +47,14 @@ BARE = {"name": "bare", "capabilities": Capabilities()}
         ),
         ([], {}, "1 of 1 machine helps now, none has taken it yet", ["birch could run it"]),
         (
-            [{"name": "elm", "willing": False, "reason": "its owner is there"}],
+            [{"name": "elm", "willing": False, "reason": Opaque("its owner is there")}],
             {},
             "1 of 2 machines help now, none has taken it yet",
             ["birch could run it", "elm could run it and does not help: its owner is there"],
         ),
         (
-            [{"name": "elm", "willing": False, "reason": ""}],
-            {"volunteering": False, "presence_reason": ""},
+            [{"name": "elm", "willing": False, "reason": Opaque("")}],
+            {"volunteering": False, "presence_reason": Opaque("")},
             "no machine helps now (this one: paused)",
             [
                 "birch could run it and does not help: it says no reason",
@@ -62,7 +63,7 @@ BARE = {"name": "bare", "capabilities": Capabilities()}
         ),
         (
             [BARE],
-            {"volunteering": False, "presence_reason": "on battery"},
+            {"volunteering": False, "presence_reason": Opaque("on battery")},
             "no machine that helps now can run it",
             [
                 "birch could run it and does not help: on battery",

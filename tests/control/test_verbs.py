@@ -137,7 +137,10 @@ def test_why_tells_what_a_task_waits_for_and_how_it_came_there(tmp_path: Path) -
         )
         there.node.known = replace(there.node.known, peers=(), volunteering=False)
         alone = await client.result("why", {"task": "copy"})
-        assert alone["now"] == "copy has all that it needs; no machine helps now (this one: idle)"
+        assert (
+            alone["now"]
+            == "copy has all that it needs; no machine helps now (this one: nobody uses it)"
+        )
         there.node.volunteer()
         running = await client.result("why", {"task": "copy"})
         assert running["now"] == "copy runs on birch"

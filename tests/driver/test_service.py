@@ -19,6 +19,7 @@ from agent.node.facts import Notice
 from agent.node.options import Options
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit
+from agent.protocol.reasons import NotOfFlock
 from agent.protocol.records import TaskSpec
 from agent.protocol.states import TaskState
 from agent.settings.node_settings import SettingsError
@@ -246,7 +247,7 @@ def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
             await eventually(lambda: gone not in [peer.node for peer in ant.now().facts.peers])
             await eventually(lambda: (flock := cat.flock.flock()) is not None and flock.expelled)
             assert not cat.now().facts.volunteering
-            assert "does not belong to office any more" in cat.now().facts.presence_reason
+            assert cat.now().facts.presence_reason == NotOfFlock("office")
             assert gone not in [member.node for member in ant.flock.members()]
             assert [each.name for each in ant.now().facts.departures] == ["cat"]
             assert ant.name_of(gone) == "cat"

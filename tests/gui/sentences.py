@@ -5,94 +5,117 @@ A family whose facts still travel as sentences stands here as sentences, the oth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
+from agent.api import reasons as why
+from agent.api.reasons import Reason
+from agent.protocol import reasons as told
+from agent.wording.speech import Speech
 from gui.model.agent_words import cause_words, refusal_in_our_words, story_line, translated
+from gui.wording import OwnSpeech
 
-PRESENCE = (
-    "Finishing this task, then paused until you resume",
-    "Finishing this task, then paused",
-    "Finishing 3 tasks, then paused until you resume",
-    "Finishing 3 tasks, then paused",
-    "Paused until you resume",
-    "Paused until 18:30",
-    "Paused: what was last asked for, in /data/pause.json, cannot be read; resume to go on",
-    "Paused: it is outside its hours",
-    "Paused: outside its hours until 18:30",
-    "Paused: blender and zoom runs",
-    "Paused: an exclusive program has ended only 12 s ago",
-    "Paused: ana uses this machine",
-    "Paused: ana and bia uses this machine",
-    "Paused: you used the keyboard or mouse 12 s ago",
-    "Paused: you moved the mouse 12 s ago",
-    "Paused: somebody typed in pts/3 2 min ago",
-    "Paused: somebody touched the locked screen 12 s ago",
-    "Paused: this machine runs on battery",
-    "Paused: this machine was plugged in only 3 s ago",
-    "Paused: a program fills the screen",
-    "Paused: a game fills the screen",
-    "Paused: a presentation is on",
-    "Paused: a program keeps the screen on",
-    "Paused: vlc fills the screen",
-    "Paused: a program filled the screen until 3 s ago",
-    "Paused: other programs use 37 % of the processor, more than 10 %",
-    "Paused: other programs used more than 10 % of the processor a moment ago",
-    "Paused: only 300 MB of memory are free, 1024 MB are kept for you",
-    "Paused: memory came free only 12 s ago",
-    "Paused: cannot see keyboard and mouse, because it has not been looked at yet",
-    "Paused: cannot see which programs run, because nothing on this system shows it",
-    "Paused: cannot see whether this machine is on mains, because there is no system bus",
-    "Paused: cannot see whether a program fills the screen, because the X server has gone",
-    "Paused: cannot see how much memory is free, because it has not been looked at yet",
-    "Paused: cannot see how busy the processor is, because it has to be measured for a few seconds",
-    "Helping: set to always",
-    "Helping: the screen is locked, other programs use 3 % of the processor",
-    "Helping: nobody is logged in, other programs use 3 % of the processor",
-    "Helping: no input for 12 min, other programs use 3 % of the processor",
-    "Helping: no input for 12 min",
-    "Helping: the rules allow it, other programs use 3 % of the processor",
+NOW_MS = round(time.mktime((2026, 3, 10, 12, 0, 0, 0, 0, -1)) * 1000)
+EVENING_MS = NOW_MS + 23_400_000
+
+
+def ago(seconds: int) -> int:
+    """A moment that long before."""
+    return NOW_MS - seconds * 1000
+
+
+PRESENCE: tuple[Reason, ...] = (
+    why.FinishingTask(open_ended=True),
+    why.FinishingTask(open_ended=False),
+    why.FinishingTasks(3, open_ended=True),
+    why.FinishingTasks(3, open_ended=False),
+    why.PausedUntilResumed(),
+    why.PausedUntil(EVENING_MS),
+    why.PauseUnreadable("/data/pause.json"),
+    why.HeldOutsideHours(),
+    why.HeldUntilHour(EVENING_MS),
+    why.HeldByProgram(("blender", "zoom")),
+    why.HeldSinceProgram(ago(12)),
+    why.HeldByOthers(("ana",)),
+    why.HeldByOthers(("ana", "bia")),
+    why.HeldByInput(ago(12)),
+    why.HeldByMouse(ago(12)),
+    why.HeldByTerminal("pts/3", ago(120)),
+    why.HeldByTouchOfLock(ago(12)),
+    why.HeldByBattery(),
+    why.HeldSincePlugged(ago(3)),
+    why.HeldByScreen(why.ProgramFills()),
+    why.HeldByScreen(why.GameFills()),
+    why.HeldByScreen(why.PresentationOn()),
+    why.HeldByScreen(why.ScreenKeptOn()),
+    why.HeldByScreen(why.NamedFills("vlc")),
+    why.HeldSinceScreen(ago(3)),
+    why.HeldByLoad(37, 10),
+    why.HeldSinceLoad(10),
+    why.HeldByMemory(300, 1024),
+    why.HeldSinceMemory(ago(12)),
+    why.HeldBlind("last input", (why.NotLookedAt(),)),
+    why.HeldBlind("programs", (why.NothingShowsIt(),)),
+    why.HeldBlind("mains", (why.NoBus("system"),)),
+    why.HeldBlind("full screen", (why.ServerGone(),)),
+    why.HeldBlind("memory", (why.NotLookedAt(),)),
+    why.HeldBlind("processor", (why.StillMeasured(),)),
+    why.HelpsAlways(),
+    why.HelpsLocked(3),
+    why.HelpsEmpty(3),
+    why.HelpsIdle(ago(720), 3),
+    why.HelpsIdle(ago(720)),
+    why.HelpsByRules(3),
 )
-TOLD = (
-    "set to always",
-    "nobody uses it",
-    "paused by its owner",
-    "finishing what it runs",
-    "outside its hours",
-    "it cannot be seen whether somebody uses it",
-    "its owner uses it",
-    "somebody else uses it",
-    "it runs on battery",
-    "other programs are busy on it",
-    "it is short of memory",
-    "starting",
-    "does not belong to office any more",
+TOLD: tuple[Reason, ...] = (
+    told.SetToAlways(),
+    told.NobodyUsesIt(),
+    told.PausedByOwner(),
+    told.FinishingThenPaused(),
+    told.OutsideHours(),
+    told.CannotSeeOwner(),
+    told.OwnerUsesIt(),
+    told.SomebodyElseUsesIt(),
+    told.OnBattery(),
+    told.OthersBusy(),
+    told.ShortOfMemory(),
+    told.Starting(),
+    told.NotOfFlock("office"),
+    why.IdentityCopied("acor", ("10.0.0.2", "10.0.0.9")),
 )
-SOURCES = (
-    "Last input seen 12 s ago, by X11",
-    "Last input seen 12 s ago in pts/3, by terminals",
-    "Nobody is logged in at a screen, by logind",
-    "The screen is locked, by logind",
-    "The screen is not locked, by logind",
-    "The screen is locked; bia uses another, by logind",
-    "The screen is not locked; bia and caio uses another, by logind",
-    "This machine is on mains, by sysfs",
-    "This machine runs on battery, by sysfs",
-    "Nothing fills the screen, by X11",
-    "A program fills the screen, by X11",
-    "Vlc fills the screen, by X11",
-    "Other programs use 37 % of the processor",
-    "Other programs use 37 % of the processor, counted as busy",
-    "2500 MB of memory are free",
-    "No exclusive program runs",
-    "blender and zoom runs",
-    "Last input: cannot be seen, because this agent was not started in a graphical session; start it "
-    "from the desktop, or set it to always or by schedule with idle_s = 0",
-    "Screens: cannot be seen, because Windows does not tell (error 5)",
-    "Mains: cannot be seen, because Windows does not know it either",
-    "Full screen: cannot be seen, because X11 sees only part of what happens in a Wayland session",
-    "Full screen: cannot be seen, because the compositor has gone",
-    "Last input: cannot be seen, because display :0 cannot be reached (No such file or directory)",
-    "Last input: cannot be seen, because nothing on this system shows it",
+SOURCES: tuple[Reason, ...] = (
+    why.LastInputSeen(ago(12), "X11"),
+    why.LastInputInTerminal(ago(12), "pts/3", "terminals"),
+    why.NobodyLoggedIn("logind"),
+    why.ScreenLocked("logind"),
+    why.ScreenUnlocked("logind"),
+    why.ScreenLockedOthers(("bia",), "logind"),
+    why.ScreenUnlockedOthers(("bia", "caio"), "logind"),
+    why.MainsSeen("sysfs"),
+    why.BatterySeen("sysfs"),
+    why.NothingFills("X11"),
+    why.ScreenFilled(why.ProgramFills(), "X11"),
+    why.ScreenFilled(why.NamedFills("vlc"), "X11"),
+    why.LoadSeen(37),
+    why.LoadSeenBusy(37),
+    why.MemorySeen(2500),
+    why.NoProgramSeen(),
+    why.ProgramsSeen(("blender", "zoom")),
+    why.Blind("last input", (why.NoScreen(),)),
+    why.Blind("sessions", (why.WindowsSilent("error 5"),)),
+    why.Blind("mains", (why.WindowsUnsure(),)),
+    why.Blind("full screen", (why.WaylandHidesIt(),)),
+    why.Blind("full screen", (why.CompositorGone(),)),
+    why.Blind("last input", (why.DisplayAway(":0", "No such file or directory"),)),
+    why.Blind("last input", (why.NothingShowsIt(),)),
+    # What had no translation before it was a value.
+    why.Blind("last input", (why.NoSession(), why.NoBus("session"))),
+    why.Blind("last input", (why.RunsAsService(),)),
+    why.Blind("sessions", (why.WindowsHidesSession(),)),
+    why.Blind("programs", (why.ProgramsHidden("access denied"),)),
+    why.Blind("mains", (why.SourceFailed("ValueError()"),)),
+    why.Blind("mains", (why.SystemSays("the system bus cannot be asked (timeout)"),)),
 )
 ENDS = (
     "failed 3 times, last: ended with code 3",
@@ -144,7 +167,6 @@ FITTING = (
     "acor could run it, and all its 4 slots are taken",
     "acor could run it",
     "acor runs segment and import only when somebody there accepts them: `wingbeat programs`",
-    "two machines have the identity of acor (at 10.0.0.2 and 10.0.0.9); `wingbeat doctor` tells more",
 )
 REFUSALS = (
     "acor is stopping; ask another machine.",
@@ -190,19 +212,26 @@ Said = Callable[[], str]
 
 def families() -> dict[str, list[tuple[str, Said]]]:
     """By family, what the agent says and how the window says it."""
-    plain = {
-        "presence": PRESENCE,
-        "told to the flock": TOLD,
-        "sources": SOURCES,
-        "ends": ENDS,
-        "waiting": WAITING,
-        "fitting": FITTING,
+    return {
+        "presence": list(_of_values(PRESENCE)),
+        "told to the flock": list(_of_values(TOLD)),
+        "sources": list(_of_values(SOURCES)),
+        "ends": list(_of_sentences(ENDS, translated)),
+        "waiting": list(_of_sentences(WAITING, translated)),
+        "fitting": list(_of_sentences(FITTING, translated)),
+        "refusals": list(_of_sentences(REFUSALS, refusal_in_our_words)),
+        "causes": list(_of_sentences(CAUSES, cause_words)),
+        "moves": [(f"{what} ({cause})", partial(story_line, what, cause)) for what, cause in MOVES],
     }
-    told: dict[str, list[tuple[str, Said]]] = {
-        family: [(each, lambda each=each: translated(each)) for each in sentences]  # type: ignore[misc]
-        for family, sentences in plain.items()
-    }
-    told["refusals"] = [(each, lambda each=each: refusal_in_our_words(each)) for each in REFUSALS]  # type: ignore[misc]
-    told["causes"] = [(each, lambda each=each: cause_words(each)) for each in CAUSES]  # type: ignore[misc]
-    told["moves"] = [(f"{what} ({cause})", lambda what=what, cause=cause: story_line(what, cause)) for what, cause in MOVES]  # type: ignore[misc]  # fmt: skip
-    return told
+
+
+def _of_values(reasons: Iterable[Reason]) -> Iterator[tuple[str, Said]]:
+    for each in reasons:
+        yield Speech(NOW_MS).say(each), partial(OwnSpeech(NOW_MS).say, each)
+
+
+def _of_sentences(
+    sentences: Iterable[str], said: Callable[[str], str]
+) -> Iterator[tuple[str, Said]]:
+    for each in sentences:
+        yield each, partial(said, each)

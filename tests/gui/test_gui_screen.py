@@ -7,6 +7,7 @@ import time
 import pytest
 
 from agent.api import session
+from agent.api.reasons import PausedByOwner, PausedUntil, as_why
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import SourceStanding
 from agent.api.work import StatusReply
@@ -435,7 +436,7 @@ def test_the_load_is_told_of_this_machine_and_the_others() -> None:
 
 
 def test_a_machine_that_a_person_has_paused_is_not_said_to_be_in_use() -> None:
-    paused = peer("cagarro", volunteering=False, owner_present=True, reason="paused by its owner")
-    own = status(volunteering=False, owner_present=True, reason="Paused until 18:30")
+    paused = peer("cagarro", volunteering=False, owner_present=True, why=as_why(PausedByOwner()))
+    own = status(volunteering=False, owner_present=True, why=as_why(PausedUntil(1)))
     seen = machines(connected(own, peers(paused)))
     assert seen[1].state is MachineState.PAUSED

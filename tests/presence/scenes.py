@@ -11,6 +11,7 @@ from agent.presence.readings import LastInput, Readings, Seen, Sessions
 from agent.presence.rules import Mode, Rules
 from agent.presence.verdict import verdict
 from agent.presence.wishes import Unpaused, Wish
+from agent.wording.speech import Speech
 
 ZURICH = ZoneInfo("Europe/Zurich")
 LONG_AGO_S = 3_600.0
@@ -29,7 +30,7 @@ class Scene:
             input=Seen(LastInput(self.steady_s - LONG_AGO_S, (100, 100)), "X11"),
             sessions=Seen(Sessions(), "logind"),
             on_mains=Seen(value=True),
-            full_screen=Seen(""),
+            full_screen=Seen(None),
             others_cpu_percent=Seen(3.0),
             free_memory_mb=Seen(4_000.0),
             exclusive=Seen(()),
@@ -38,6 +39,10 @@ class Scene:
     @property
     def now(self) -> Now:
         return Now(self.steady_s, self.wall_s, ZURICH)
+
+    def said(self, found: Verdict) -> str:
+        """The reason of a verdict in English."""
+        return Speech(round(self.wall_s * 1000), ZURICH).say(found.reason)
 
     def look(self) -> Verdict:
         """The verdict now; what it remembers stays."""

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent.api.reasons import NamedFills
 from agent.presence.looking import Sources
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions
 
@@ -14,7 +15,7 @@ SAID: dict[str, Reading[Any]] = {
     "terminal_input": Seen(LastInput(800.0, None, "pts/1"), "terminals"),
     "sessions": Seen(Sessions(), "logind"),
     "mains": Seen(value=True),
-    "full_screen": Seen("mpv fills the screen"),
+    "full_screen": Seen(NamedFills("mpv")),
     "processor": Seen(7.0),
     "memory": Seen(4_000.0),
     "programs": Seen(("blender",)),

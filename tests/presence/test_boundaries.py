@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.reasons import SystemSays
 from agent.presence.hours import Hours, Weekday, minutes
 from agent.presence.judgement import Cause, Now
 from agent.presence.latches import Busy, busy_after
@@ -236,19 +237,19 @@ def test_where_the_pointer_rests_is_known_after_a_nudge_and_after_a_program_has_
 
 
 @pytest.mark.parametrize(
-    ("resting", "pointer", "how"),
+    ("resting", "pointer", "by_mouse"),
     [
-        ((100, 100), (300, 300), "moved the mouse"),
-        ((100, 100), (100, 100), "used the keyboard or mouse"),
-        ((100, 100), None, "used the keyboard or mouse"),
-        (None, (300, 300), "used the keyboard or mouse"),
+        ((100, 100), (300, 300), True),
+        ((100, 100), (100, 100), False),
+        ((100, 100), None, False),
+        (None, (300, 300), False),
     ],
 )
 def test_only_a_pointer_that_has_moved_was_the_mouse(
-    resting: tuple[int, int] | None, pointer: tuple[int, int] | None, how: str
+    resting: tuple[int, int] | None, pointer: tuple[int, int] | None, by_mouse: bool
 ) -> None:
     touch = after(Touch(1_000.0, 1_000.0, resting=resting), LastInput(1_100.0, pointer), 1_100.0)
-    assert touch.how == how
+    assert touch.by_mouse is by_mouse
 
 
 @pytest.mark.parametrize(("after_s", "helps"), [(3.0, True), (3.5, False)])
@@ -351,7 +352,7 @@ def test_each_rule_has_its_source_looked_at_and_no_other(
     assert needed(rules, Unpaused(), now) == kinds
     assert needed(rules, Finishing(Paused()), now) == frozenset()
     scene = Scene(rules)
-    blind = Unseen("it is dark")
+    blind = Unseen(SystemSays("it is dark"))
     scene.see(
         input=blind,
         on_mains=blind,
@@ -419,9 +420,9 @@ def test_how_soon_it_looks_again_while_it_is_paused(left_s: float, look_again_s:
     scene.see(running=1)
     found = scene.look()
     assert found.look_again_s == 2.0
-    assert found.reason == "Finishing this task, then paused until you resume"
+    assert scene.said(found) == "Finishing this task, then paused until you resume"
     scene.wish = Finishing(Paused(scene.wall_s + 900))
-    assert scene.look().reason == "Finishing this task, then paused"
+    assert scene.said(scene.look()) == "Finishing this task, then paused"
 
 
 def test_enough_memory_is_what_the_rules_say_and_a_quarter_more_after_it_was_short() -> None:
@@ -441,7 +442,7 @@ def test_enough_memory_is_what_the_rules_say_and_a_quarter_more_after_it_was_sho
 @pytest.mark.parametrize("kind", ["input", "full_screen"])
 def test_only_somebody_who_may_be_there_has_to_be_seen(kind: str) -> None:
     scene = Scene()
-    scene.see(**{kind: Unseen("it is dark")})
+    scene.see(**{kind: Unseen(SystemSays("it is dark"))})
     assert scene.look().cause is Cause.UNSEEN
     for away in (Sessions(locked=True), Sessions(nobody=True)):
         scene.see(sessions=Seen(away))
@@ -454,7 +455,10 @@ def test_others_do_not_matter_where_nobody_does() -> None:
     assert scene.look().volunteering
     scene.rules = Rules(Mode.WHEN_IDLE)
     found = scene.look()
-    assert (found.cause, found.reason) == (Cause.OTHERS, "Paused: anna and ben uses this machine")
+    assert (found.cause, scene.said(found)) == (
+        Cause.OTHERS,
+        "Paused: anna and ben uses this machine",
+    )
 
 
 @pytest.mark.parametrize(
@@ -469,7 +473,7 @@ def test_how_busy_others_are_is_said(percent: float, reason: str) -> None:
     scene.see(others_cpu_percent=Seen(50.0))
     scene.look()
     scene.see(others_cpu_percent=Seen(percent))
-    assert scene.look().reason == f"Paused: {reason}"
+    assert scene.said(scene.look()) == f"Paused: {reason}"
 
 
 @pytest.mark.parametrize(
@@ -484,7 +488,9 @@ def test_why_it_may_help_is_said(sessions: Sessions, at_s: float, text: str) -> 
     scene = Scene()
     scene.see(sessions=Seen(sessions), input=Seen(LastInput(at_s)))
     text = f"Helping: {text}, other programs use 3 % of the processor"
-    assert scene.look().reason == text
+    assert scene.said(scene.look()) == text
     scene = Scene(ALL_OFF)
-    scene.see(input=Unseen("it is dark"), others_cpu_percent=Unseen("it is dark"))
-    assert scene.look().reason == "Helping: the rules allow it"
+    scene.see(
+        input=Unseen(SystemSays("it is dark")), others_cpu_percent=Unseen(SystemSays("it is dark"))
+    )
+    assert scene.said(scene.look()) == "Helping: the rules allow it"

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from agent.api.reasons import NoBus, ScreenKeptOn, SystemSays
+
 if not sys.platform.startswith("linux"):
     pytest.skip("message buses are a thing of Linux desktops", allow_module_level=True)
 
@@ -84,8 +86,8 @@ def test_desktops_tell_whether_a_program_keeps_the_screen_on(address: str) -> No
         (kde, "HasInhibition"): lambda _, kinds: ("b", (kinds != 4,)),
     }
     with desktop(address, (gnome, kde), answers):
-        assert BusKeptAwake.gnome(joined).read() == Seen("a program keeps the screen on", "GNOME")
-        assert BusKeptAwake.kde(joined).read() == Seen("", "KDE")
+        assert BusKeptAwake.gnome(joined).read() == Seen(ScreenKeptOn(), "GNOME")
+        assert BusKeptAwake.kde(joined).read() == Seen(None, "KDE")
     joined.close()
 
 
@@ -157,10 +159,10 @@ def test_who_is_at_the_screens(
 def test_a_desktop_that_is_not_there_or_does_not_tell_is_said(address: str) -> None:
     joined, name = Bus(address), "org.gnome.Mutter.IdleMonitor"
     source = MutterLastInput(joined, Clock())
-    assert source.read() == Unseen(f"{name} is not there")
+    assert source.read() == Unseen(SystemSays(f"{name} is not there"))
     with desktop(address, (name,), {}):
-        assert source.read() == Unseen(f"{name} does not tell (GetIdletime)")
-    assert source.read() == Unseen(f"{name} is not there")
+        assert source.read() == Unseen(SystemSays(f"{name} does not tell (GetIdletime)"))
+    assert source.read() == Unseen(SystemSays(f"{name} is not there"))
     joined.close()
 
 
@@ -170,7 +172,7 @@ def test_a_bus_that_is_not_there_or_goes_away_is_said_and_joined_again(tmp_path:
     source = MutterLastInput(joined, Clock(10.0))
     found = source.read()
     assert isinstance(found, Unseen)
-    assert found.because == "there is no message bus"
+    assert found.because == (NoBus("message"),)
     for _ in range(2):
         with (
             bus(tmp_path) as address,

@@ -123,7 +123,7 @@ def test_outside_its_hours_nothing_is_looked_at_and_the_next_ones_are_named() ->
     scene = Scene(Rules(Mode.BY_SCHEDULE, NIGHTS))
     found = scene.look()
     assert found.cause is Cause.HOURS
-    assert found.reason == "Paused: outside its hours until 18:00"
+    assert scene.said(found) == "Paused: outside its hours until 18:00"
     assert needed(scene.rules, scene.wish, scene.now) == frozenset()
 
 

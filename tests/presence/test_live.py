@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.reasons import HeldBlind, HeldByInput, HelpsIdle
 from agent.node.agent import Agent
 from agent.node.facts import Notice
 from agent.node.options import Options
@@ -55,11 +56,11 @@ def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Hom
         service.subscribe(told.append)
         try:
             await eventually(lambda: service.live.presence.volunteering)
-            assert service.now().facts.presence_reason.startswith("Helping: no input for")
+            assert isinstance(service.now().facts.presence_reason, HelpsIdle)
             async with asyncio.timeout(EVENTUALLY_S_MAX):
                 while not service.live.presence.owner_present:  # with so short an idle time
                     await touch()  # one touch may be forgotten before a busy machine looks
-            assert service.now().facts.presence_reason.startswith("Paused: you used the keyboard")
+            assert isinstance(service.now().facts.presence_reason, HeldByInput)
             await eventually(lambda: service.live.presence.volunteering)
             service.presence.pause(time.time() + 3_600)
             assert service.live.presence.owner_present
@@ -82,7 +83,7 @@ def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
             await eventually(lambda: service.live.presence.volunteering)
             server.kill()
             await eventually(lambda: service.live.presence.owner_present)
-            assert "cannot see keyboard and mouse" in service.now().facts.presence_reason
+            assert isinstance(service.now().facts.presence_reason, HeldBlind)
         finally:
             await service.stop()
 

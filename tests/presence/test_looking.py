@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.api.reasons import SourceFailed
 from agent.presence.looking import Looker
 from agent.presence.readings import NOT_READ, Kind, LastInput, Reading, Readings, Seen, Unseen
 from tests.presence.clocks import Clock
@@ -103,7 +104,7 @@ def test_one_that_breaks_is_told_of_once_each_time_it_does(
         return looker.readings(0).on_mains
 
     broken = ValueError("it is broken")
-    assert look(broken) == Unseen("its source failed: ValueError('it is broken')")
+    assert look(broken) == Unseen(SourceFailed("ValueError('it is broken')"))
     look(broken)
     assert len(caplog.records) == 1
     assert look(Seen(value=False)) == Seen(value=False)

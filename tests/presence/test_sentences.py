@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from agent.presence.descriptions import describe
+from agent.api.reasons import NamedFills, Reason, SystemSays
+from agent.presence.descriptions import description
 from agent.presence.latches import Busy
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
-from agent.presence.words import listed, long, moment
+from agent.wording.amounts import listed, long, moment
+from agent.wording.speech import Speech
 from tests.presence.scenes import ZURICH, Scene
 
 HOUR_S, DAY_S = 3_600, 86_400
@@ -71,7 +73,7 @@ def test_names_are_listed(names: tuple[str, ...], text: str) -> None:
         (
             Kind.INPUT,
             "input",
-            Unseen("it is dark"),
+            Unseen(SystemSays("it is dark")),
             "Last input: cannot be seen, because it is dark",
         ),
         (Kind.SESSION, "sessions", Seen(Sessions()), "The screen is not locked"),
@@ -87,18 +89,28 @@ def test_names_are_listed(names: tuple[str, ...], text: str) -> None:
             Seen(Sessions(nobody=True)),
             "Nobody is logged in at a screen",
         ),
-        (Kind.SESSION, "sessions", Unseen("no bus"), "Screens: cannot be seen, because no bus"),
+        (
+            Kind.SESSION,
+            "sessions",
+            Unseen(SystemSays("no bus")),
+            "Screens: cannot be seen, because no bus",
+        ),
         (Kind.MAINS, "on_mains", Seen(value=True), "This machine is on mains"),
         (Kind.MAINS, "on_mains", Seen(value=False), "This machine runs on battery"),
-        (Kind.MAINS, "on_mains", Unseen("no"), "Mains: cannot be seen, because no"),
-        (Kind.FULL_SCREEN, "full_screen", Seen(""), "Nothing fills the screen"),
+        (Kind.MAINS, "on_mains", Unseen(SystemSays("no")), "Mains: cannot be seen, because no"),
+        (Kind.FULL_SCREEN, "full_screen", Seen(None), "Nothing fills the screen"),
         (
             Kind.FULL_SCREEN,
             "full_screen",
-            Seen("mpv fills the screen"),
+            Seen(NamedFills("mpv")),
             "Mpv fills the screen",
         ),
-        (Kind.FULL_SCREEN, "full_screen", Unseen("no"), "Full screen: cannot be seen, because no"),
+        (
+            Kind.FULL_SCREEN,
+            "full_screen",
+            Unseen(SystemSays("no")),
+            "Full screen: cannot be seen, because no",
+        ),
         (
             Kind.PROCESSOR,
             "others_cpu_percent",
@@ -108,17 +120,22 @@ def test_names_are_listed(names: tuple[str, ...], text: str) -> None:
         (
             Kind.PROCESSOR,
             "others_cpu_percent",
-            Unseen("no"),
+            Unseen(SystemSays("no")),
             "Processor: cannot be seen, because no",
         ),
         (Kind.MEMORY, "free_memory_mb", Seen(812.6), "813 MB of memory are free"),
-        (Kind.MEMORY, "free_memory_mb", Unseen("no"), "Memory: cannot be seen, because no"),
+        (
+            Kind.MEMORY,
+            "free_memory_mb",
+            Unseen(SystemSays("no")),
+            "Memory: cannot be seen, because no",
+        ),
         (Kind.PROGRAMS, "exclusive", Seen(()), "No exclusive program runs"),
         (Kind.PROGRAMS, "exclusive", Seen(("zoom", "obs")), "zoom and obs runs"),
         (
             Kind.PROGRAMS,
             "exclusive",
-            Unseen("no"),
+            Unseen(SystemSays("no")),
             "Exclusive programs: cannot be seen, because no",
         ),
     ],
@@ -128,11 +145,15 @@ def test_each_source_says_what_it_sees(
 ) -> None:
     scene = Scene()
     scene.see(**{name: reading})
-    assert describe(kind, scene.readings, scene.memory, scene.now) == text
+    assert said(scene, description(kind, scene.readings, scene.memory, scene.now)) == text
 
 
 def test_a_processor_that_counts_as_busy_is_called_so() -> None:
     scene = Scene()
     memory = replace(scene.memory, busy=Busy(now=True))
-    text = describe(Kind.PROCESSOR, scene.readings, memory, scene.now)
-    assert text == "Other programs use 3 % of the processor, counted as busy"
+    seen = description(Kind.PROCESSOR, scene.readings, memory, scene.now)
+    assert said(scene, seen) == "Other programs use 3 % of the processor, counted as busy"
+
+
+def said(scene: Scene, reason: Reason) -> str:
+    return Speech(round(scene.wall_s * 1000)).say(reason)

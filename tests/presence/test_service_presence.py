@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from agent.api.errors import ServiceError
+from agent.api.reasons import PausedUntilResumed, SystemSays
 from agent.presence import watching
 from agent.presence.judgement import Cause
 from agent.presence.looking import CALM_S, Looker
@@ -20,7 +21,9 @@ from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Seen, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.presence.wishes import Paused, Unpaused, Wish
+from agent.protocol.reasons import OwnerUsesIt
 from agent.settings.node_settings import read_settings
+from agent.wording.speech import english
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 from tests.presence.watched import WATCHFUL, Machine, Told, in_loop, presence
 
@@ -62,8 +65,8 @@ def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) -> None:
             for _ in range(3):
                 await found.look()
             assert machine.handed == before
-            assert "ago" not in before[-1].reason
-            assert "ago" in found.state().reason
+            assert before[-1].reason == OwnerUsesIt()
+            assert "ago" in english(found.state().reason)
 
     in_loop(test)
 
@@ -79,7 +82,7 @@ def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Pat
             assert state.volunteering
             assert all(source.sees for source in state.sources)
             assert not any(source.needed for source in state.sources)
-            texts = [source.text for source in state.sources]
+            texts = [english(source.why) for source in state.sources]
             assert "Other programs use 1 % of the processor" in texts
 
     in_loop(test)
@@ -151,11 +154,11 @@ def test_a_source_that_breaks_counts_as_one_that_cannot_see(
         machine = Machine(mains=lambda: Seen(value=bool(1 // 0)))
         async with presence(tmp_path, machine) as found:
             await eventually(lambda: found.state().cause is Cause.UNSEEN and bool(machine.made))
-            await eventually(lambda: "its source failed" in found.state().reason)
-            machine.mains = lambda: Unseen("it is dark")
+            await eventually(lambda: "its source failed" in english(found.state().reason))
+            machine.mains = lambda: Unseen(SystemSays("it is dark"))
             await found.look()
             [mains] = [each for each in found.state().sources if each.kind is Kind.MAINS]
-            assert mains.text == "Mains: cannot be seen, because it is dark"
+            assert english(mains.why) == "Mains: cannot be seen, because it is dark"
             assert mains.needed
             assert not mains.sees
 
@@ -280,7 +283,7 @@ def test_a_pause_that_cannot_be_read_counts_as_one(tmp_path: Path, text: str) ->
         async with presence(tmp_path, Machine()) as found:
             state = found.state()
             assert state.paused
-            assert "cannot be read; resume to go on" in state.reason
+            assert "cannot be read; resume to go on" in english(state.reason)
             found.resume()
             assert not found.state().paused
         assert not (tmp_path / "pause.json").exists()
@@ -305,7 +308,7 @@ def test_paused_in_the_settings_is_a_pause_that_resuming_ends(tmp_path: Path) ->
     async def test() -> None:
         machine = Machine()
         async with presence(tmp_path, machine, Rules(), starts_paused=True) as found:
-            assert found.state().reason == "Paused until you resume"
+            assert found.state().reason == PausedUntilResumed()
             found.resume()
             assert machine.helps
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.reasons import SystemSays
 from agent.presence.looking import last_of
 from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources.free_memory import FreeMemory
@@ -106,7 +107,7 @@ def test_typing_in_a_real_terminal_is_seen_and_printing_is_not(tmp_path: Path) -
 # -- the last input, put together ----------------------------------------------------------------
 
 EARLY, LATE = Seen(LastInput(10.0)), Seen(LastInput(20.0, None, "pts/1"))
-BLIND = Unseen("it is dark")
+BLIND = Unseen(SystemSays("it is dark"))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ class Sometimes:
 
     def read(self) -> Reading[str]:
         self.reads += 1
-        return Seen(self.value) if self.sees else Unseen(f"{self.value} is blind")
+        return Seen(self.value) if self.sees else Unseen(SystemSays(f"{self.value} is blind"))
 
     def close(self) -> None:
         pass
@@ -162,8 +163,8 @@ def test_the_first_that_sees_is_asked_and_better_ones_are_tried_again_now_and_th
     best.sees = False
     assert source.read() == Seen("second"), "who goes blind is left at once"
     second.sees = False
-    assert source.read() == Unseen("best is blind; second is blind")
-    assert Blind[str]("it is dark").read() == BLIND
+    assert source.read() == Unseen(SystemSays("best is blind"), SystemSays("second is blind"))
+    assert Blind[str](SystemSays("it is dark")).read() == BLIND
 
 
 # -- the processor -------------------------------------------------------------------------------

@@ -10,6 +10,16 @@ from typing import Any, cast
 import psutil
 import pytest
 
+from agent.api.reasons import (
+    NamedFills,
+    NoScreen,
+    ProgramFills,
+    Reason,
+    ScreenKeptOn,
+    StillMeasured,
+    SystemSays,
+)
+
 if sys.platform == "win32":
     pytest.skip("these are sources of Linux", allow_module_level=True)
 
@@ -23,7 +33,7 @@ from agent.presence.sources.kept_awake_bus import BusKeptAwake
 from agent.presence.sources.last_input_bus import SaverLastInput
 from agent.presence.sources.last_input_terminals import TerminalLastInput
 from agent.presence.sources.last_input_x11 import X11LastInput
-from agent.presence.sources.native_linux import NO_SCREEN, linux_sources
+from agent.presence.sources.native_linux import linux_sources
 from agent.presence.sources.own_time_linux import TICK_S, LinuxOwnTime
 from agent.presence.sources.processor import Processor, machine_busy_s
 from agent.presence.sources.programs import ExclusivePrograms, plain
@@ -36,7 +46,7 @@ from agent.presence.sources.source import FirstThatSees
 from agent.presence.sources.x11_wire import XRefusal
 from tests.presence.clocks import Clock
 
-UNMEASURED = Unseen("it has to be measured for a few seconds")
+UNMEASURED = Unseen(StillMeasured())
 
 
 # -- the processor -------------------------------------------------------------------------------
@@ -247,7 +257,7 @@ def test_where_logind_does_not_tell_that_is_said() -> None:
         raise BusError("the bus is gone")
 
     bus = cast("Bus", SimpleNamespace(ask=ask))
-    assert LogindSessions(bus, 1).read() == Unseen("the bus is gone")
+    assert LogindSessions(bus, 1).read() == Unseen(SystemSays("the bus is gone"))
 
 
 @pytest.mark.parametrize(
@@ -274,7 +284,7 @@ def test_each_kind_of_session_has_its_own_sources(
         assert isinstance(screen, X11LastInput)
         assert isinstance(full, full_screen_x11.X11FullScreen)
     else:
-        assert screen.read() == full.read() == Unseen(NO_SCREEN)
+        assert screen.read() == full.read() == Unseen(NoScreen())
     sources.close()
 
 
@@ -327,47 +337,47 @@ class Screen:
 
 
 @pytest.mark.parametrize(
-    ("windows", "text"),
+    ("windows", "filling"),
     [
-        ({}, ""),
-        ({2: (800, 600)}, "mpv fills the screen"),
-        ({3: (801, 601)}, "a program fills the screen"),
-        ({2: (799, 600)}, ""),
-        ({2: (800, 599)}, ""),
-        ({4: (800, 600)}, ""),
-        ({5: (800, 600), 2: (800, 600)}, "mpv fills the screen"),
-        ({5: (800, 600)}, ""),
-        ({2: (800, 600), **{100 + each: (1, 1) for each in range(63)}}, "mpv fills the screen"),
-        ({2: (800, 600), **{100 + each: (1, 1) for each in range(64)}}, ""),
+        ({}, None),
+        ({2: (800, 600)}, NamedFills("mpv")),
+        ({3: (801, 601)}, ProgramFills()),
+        ({2: (799, 600)}, None),
+        ({2: (800, 599)}, None),
+        ({4: (800, 600)}, None),
+        ({5: (800, 600), 2: (800, 600)}, NamedFills("mpv")),
+        ({5: (800, 600)}, None),
+        ({2: (800, 600), **{100 + each: (1, 1) for each in range(63)}}, NamedFills("mpv")),
+        ({2: (800, 600), **{100 + each: (1, 1) for each in range(64)}}, None),
     ],
 )
 def test_without_a_manager_a_window_as_large_as_the_screen_fills_it(
-    windows: dict[int, tuple[int, int]], text: str
+    windows: dict[int, tuple[int, int]], filling: Reason | None
 ) -> None:
     screen = Screen(windows, {})
     screen.hidden, screen.closed = {4}, {5}
-    assert full_screen_x11.X11FullScreen(cast("Any", screen)).read() == Seen(text)
+    assert full_screen_x11.X11FullScreen(cast("Any", screen)).read() == Seen(filling)
 
 
 @pytest.mark.parametrize(
-    ("active", "states", "text"),
+    ("active", "states", "filling"),
     [
-        ((), (FULL,), ""),
-        ((0,), (FULL,), ""),
-        ((2,), (ABOVE, FULL), "mpv fills the screen"),
-        ((2,), (ABOVE,), ""),
-        ((2,), (), ""),
-        ((5,), (FULL,), ""),
+        ((), (FULL,), None),
+        ((0,), (FULL,), None),
+        ((2,), (ABOVE, FULL), NamedFills("mpv")),
+        ((2,), (ABOVE,), None),
+        ((2,), (), None),
+        ((5,), (FULL,), None),
     ],
 )
 def test_with_a_manager_the_active_window_does_as_it_says(
-    active: tuple[int, ...], states: tuple[int, ...], text: str
+    active: tuple[int, ...], states: tuple[int, ...], filling: Reason | None
 ) -> None:
     told = {(1, "_NET_SUPPORTING_WM_CHECK"): (9,), (1, "_NET_ACTIVE_WINDOW"): active}
     told |= {(window, "_NET_WM_STATE"): states for window in (0, 2, 5)}
     screen = Screen({2: (800, 600), 6: (800, 600)}, told)
     screen.closed = {5}
-    assert full_screen_x11.X11FullScreen(cast("Any", screen)).read() == Seen(text)
+    assert full_screen_x11.X11FullScreen(cast("Any", screen)).read() == Seen(filling)
 
 
 # -- what desktops answer ------------------------------------------------------------------------
@@ -421,5 +431,5 @@ def test_each_desktop_is_asked_in_its_own_way(
 
     bus = cast("Bus", SimpleNamespace(ask=ask))
     source = BusKeptAwake.gnome(bus) if desktop == "GNOME" else BusKeptAwake.kde(bus)
-    assert source.read() == Seen("a program keeps the screen on", desktop)
+    assert source.read() == Seen(ScreenKeptOn(), desktop)
     assert asked == [(name, method, "u", number)]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.api.reasons import NamedFills, SystemSays
 from agent.presence.conditions import required
 from agent.presence.judgement import Cause, Memory
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen
@@ -17,9 +18,10 @@ from agent.presence.rules import Mode, Rules
 from agent.presence.rules_file import read_hours
 from agent.presence.verdict import held_back_by, needed, verdict
 from agent.presence.wishes import Finishing, Paused, Unpaused
+from agent.protocol.reasons import OwnerUsesIt, SomebodyElseUsesIt
 from tests.presence.scenes import Scene
 
-BLIND = Unseen("a test has covered it")
+BLIND = Unseen(SystemSays("a test has covered it"))
 FIELD = {
     Kind.INPUT: "input",
     Kind.MAINS: "on_mains",
@@ -31,10 +33,13 @@ FIELD = {
 
 
 def test_an_unused_machine_helps_and_says_so() -> None:
-    found = Scene().look()
+    scene = Scene()
+    found = scene.look()
     assert found.volunteering
     assert not found.owner_present
-    assert found.reason == "Helping: no input for 60 min, other programs use 3 % of the processor"
+    assert (
+        scene.said(found) == "Helping: no input for 60 min, other programs use 3 % of the processor"
+    )
 
 
 def test_whoever_comes_back_is_given_way_at_once_with_the_time_since() -> None:
@@ -44,15 +49,16 @@ def test_whoever_comes_back_is_given_way_at_once_with_the_time_since() -> None:
     found = scene.pass_s(12)
     assert found.owner_present
     assert found.cause is Cause.INPUT
-    assert found.reason == "Paused: you moved the mouse 12 s ago"
-    assert "ago" not in found.told
+    assert scene.said(found) == "Paused: you moved the mouse 12 s ago"
+    assert found.told == OwnerUsesIt()
 
 
 def test_a_key_is_told_apart_from_the_mouse() -> None:
     scene = Scene()
     scene.look()
     assert (
-        scene.touch(pointer=(100, 100)).reason == "Paused: you used the keyboard or mouse 0 s ago"
+        scene.said(scene.touch(pointer=(100, 100)))
+        == "Paused: you used the keyboard or mouse 0 s ago"
     )
 
 
@@ -60,7 +66,7 @@ def test_somebody_in_a_terminal_counts() -> None:
     scene = Scene()
     scene.look()
     found = scene.touch(pointer=None, where="pts/3")
-    assert found.reason == "Paused: somebody typed in pts/3 0 s ago"
+    assert scene.said(found) == "Paused: somebody typed in pts/3 0 s ago"
 
 
 def test_it_helps_again_after_the_idle_time_and_looks_then() -> None:
@@ -90,7 +96,7 @@ def test_a_lock_counts_at_once() -> None:
     scene.see(sessions=Seen(Sessions(locked=True)))
     found = scene.pass_s(0.5)
     assert found.volunteering
-    assert found.reason.startswith("Helping: the screen is locked")
+    assert scene.said(found).startswith("Helping: the screen is locked")
 
 
 def test_the_hand_that_leaves_the_mouse_after_locking_does_not_count() -> None:
@@ -109,7 +115,7 @@ def test_whoever_touches_a_locked_screen_is_given_way_for_a_short_time() -> None
     scene.look()
     scene.pass_s(60)
     found = scene.touch(pointer=(700, 100))
-    assert found.reason == "Paused: somebody touched the locked screen 0 s ago"
+    assert scene.said(found) == "Paused: somebody touched the locked screen 0 s ago"
     assert not scene.pass_s(29).volunteering
     assert scene.pass_s(1).volunteering
 
@@ -126,8 +132,8 @@ def test_unlocking_makes_what_came_before_count_again() -> None:
 def test_another_persons_screen_counts_as_somebody_there() -> None:
     scene = Scene()
     scene.see(sessions=Seen(Sessions(others=("anna",))))
-    assert scene.look().reason == "Paused: anna uses this machine"
-    assert "anna" not in scene.look().told
+    assert scene.said(scene.look()) == "Paused: anna uses this machine"
+    assert scene.look().told == SomebodyElseUsesIt()
 
 
 def test_where_nobody_is_logged_in_terminals_alone_are_looked_at() -> None:
@@ -137,7 +143,7 @@ def test_where_nobody_is_logged_in_terminals_alone_are_looked_at() -> None:
         input=Seen(LastInput(float("-inf"))),
         full_screen=BLIND,
     )
-    assert "nobody is logged in" in scene.look().reason
+    assert "nobody is logged in" in scene.said(scene.look())
     assert not scene.touch(pointer=None, where="pts/0").volunteering
 
 
@@ -157,7 +163,7 @@ def test_a_locked_screen_needs_neither_an_eye_on_the_keyboard_nor_on_films() -> 
     [
         ({"on_mains": Seen(value=False)}, "Paused: this machine runs on battery", Cause.MAINS),
         (
-            {"full_screen": Seen("mpv fills the screen")},
+            {"full_screen": Seen(NamedFills("mpv"))},
             "Paused: mpv fills the screen",
             Cause.FULL_SCREEN,
         ),
@@ -179,14 +185,14 @@ def test_what_holds_it_back_is_said(reading: dict[str, object], reason: str, cau
     scene.see(**reading)
     found = scene.look()
     assert (found.volunteering, found.owner_present) == (False, True)
-    assert (found.reason, found.cause) == (reason, cause)
+    assert (scene.said(found), found.cause) == (reason, cause)
 
 
 @pytest.mark.parametrize(
     ("name", "held", "free", "settles_s"),
     [
         ("on_mains", Seen(value=False), Seen(value=True), 10),
-        ("full_screen", Seen("mpv fills the screen"), Seen(""), 10),
+        ("full_screen", Seen(NamedFills("mpv")), Seen(None), 10),
         ("free_memory_mb", Seen(100.0), Seen(4_000.0), 30),
         ("exclusive", Seen(("zoom",)), Seen(()), 10),
     ],
@@ -200,7 +206,7 @@ def test_what_has_ended_has_to_stay_so_for_a_while(
     scene.see(**{name: free})
     found = scene.pass_s(4)
     assert not found.volunteering
-    assert "4 s ago" in found.reason
+    assert "4 s ago" in scene.said(found)
     assert found.look_again_s == pytest.approx(min(5.0, settles_s - 4))
     assert scene.pass_s(settles_s - 4).volunteering
 
@@ -222,8 +228,8 @@ def test_what_cannot_be_seen_holds_it_back_unless_its_rule_is_off(kind: Kind) ->
     scene.see(**{FIELD[kind]: BLIND})
     found = scene.look()
     assert found.cause is Cause.UNSEEN
-    assert found.reason.startswith("Paused: cannot see ")
-    assert found.reason.endswith(", because a test has covered it")
+    assert scene.said(found).startswith("Paused: cannot see ")
+    assert scene.said(found).endswith(", because a test has covered it")
     off = Rules(
         mode=Mode.WHEN_IDLE,
         idle_s=0,
@@ -279,7 +285,7 @@ def test_a_pause_beats_everything_until_its_time() -> None:
     scene.wish = Paused(scene.wall_s + 900)
     found = scene.look()
     assert (found.volunteering, found.owner_present, found.lets_end_ms) == (False, True, 0)
-    assert found.reason == "Paused until 12:15"
+    assert scene.said(found) == "Paused until 12:15"
     assert needed(scene.rules, scene.wish, scene.now) == frozenset()
     assert not scene.pass_s(899).volunteering
     assert scene.pass_s(1).volunteering
@@ -288,14 +294,14 @@ def test_a_pause_beats_everything_until_its_time() -> None:
 def test_the_hours_do_not_end_a_pause() -> None:
     scene = Scene(Rules(Mode.BY_SCHEDULE, read_hours("mon-sun 13:00-14:00")))
     scene.wish = Paused()
-    assert scene.look().reason == "Paused until you resume"
-    assert scene.pass_s(3_700).reason == "Paused until you resume"
+    assert scene.said(scene.look()) == "Paused until you resume"
+    assert scene.said(scene.pass_s(3_700)) == "Paused until you resume"
 
 
 def test_a_pause_into_another_day_says_which() -> None:
     scene = Scene()
     scene.wish = Paused(scene.wall_s + 20 * 3600)
-    assert scene.look().reason == "Paused until Wednesday 08:00"
+    assert scene.said(scene.look()) == "Paused until Wednesday 08:00"
 
 
 def test_what_runs_is_finished_even_though_somebody_is_there_and_then_it_pauses() -> None:
@@ -305,7 +311,7 @@ def test_what_runs_is_finished_even_though_somebody_is_there_and_then_it_pauses(
     scene.see(running=2)
     found = scene.look()
     assert (found.volunteering, found.owner_present) == (False, False)
-    assert found.reason == "Finishing 2 tasks, then paused until you resume"
+    assert scene.said(found) == "Finishing 2 tasks, then paused until you resume"
     scene.see(running=0)
     found = scene.look()
     assert (found.owner_present, found.pause_begins) == (True, True)
@@ -315,7 +321,7 @@ def test_an_exclusive_program_stops_even_always() -> None:
     scene = Scene(Rules(mode=Mode.ALWAYS, exclusive_programs=("zoom",)))
     assert needed(scene.rules, scene.wish, scene.now) == {Kind.PROGRAMS}
     scene.see(exclusive=Seen(("zoom",)))
-    assert scene.look().reason == "Paused: zoom runs"
+    assert scene.said(scene.look()) == "Paused: zoom runs"
 
 
 def test_always_looks_at_nothing_and_helps_whoever_is_there() -> None:
@@ -323,7 +329,7 @@ def test_always_looks_at_nothing_and_helps_whoever_is_there() -> None:
     scene.readings = Readings()
     found = scene.look()
     assert found.volunteering
-    assert found.reason == "Helping: set to always"
+    assert scene.said(found) == "Helping: set to always"
     assert (found.own_only, found.lets_end_ms) == (True, 90_000)
     assert needed(scene.rules, scene.wish, scene.now) == frozenset()
 
@@ -359,7 +365,7 @@ def test_a_short_burst_of_others_does_not_stop_it_and_a_lasting_one_does() -> No
     assert not scene.pass_s(100).volunteering, "between the two limits it stays as it is"
     scene.see(others_cpu_percent=Seen(5.0))
     scene.look()
-    assert "a moment ago" in scene.pass_s(20).reason
+    assert "a moment ago" in scene.said(scene.pass_s(20))
     assert scene.pass_s(10).volunteering
 
 

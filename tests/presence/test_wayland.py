@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.reasons import NoSession, ScreenKeptOn
+from agent.wording.speech import Speech
+
 if sys.platform == "win32":
     pytest.skip("Wayland is not a thing of Windows", allow_module_level=True)
 
@@ -24,7 +27,7 @@ from tests.presence.compositor import GLOBALS, IDLED, RESUMED, Compositor, compo
 
 LIMIT_S = EVENTUALLY_S_MAX
 START_S = 1_000.0
-AWAKE = Seen("a program keeps the screen on", "Wayland")
+AWAKE = Seen(ScreenKeptOn(), "Wayland")
 
 
 class Session:
@@ -78,14 +81,14 @@ def test_the_last_input_is_told_by_what_becomes_idle_and_is_touched_again(tmp_pa
 def test_a_film_keeps_the_screen_on_while_nobody_touches_anything(tmp_path: Path) -> None:
     with compositor(tmp_path) as (found, environment), Session(environment) as session:
         assert session.at_s() == START_S
-        assert session.awake.read() == Seen("", "Wayland")
+        assert session.awake.read() == Seen(None, "Wayland")
         session.clock.pass_s(1)
         told(found, session, GET_INPUT_IDLE, IDLED, START_S)
-        assert session.awake.read() == Seen("", "Wayland"), "the two words take a moment"
+        assert session.awake.read() == Seen(None, "Wayland"), "the two words take a moment"
         session.clock.pass_s(10)
         assert session.awake.read() == AWAKE
         found.tell(GET_IDLE, IDLED)
-        wait_for(lambda: session.awake.read() == Seen("", "Wayland"), LIMIT_S, "the film is over")
+        wait_for(lambda: session.awake.read() == Seen(None, "Wayland"), LIMIT_S, "the film is over")
 
 
 def test_an_old_compositor_counts_a_film_as_somebody_there(tmp_path: Path) -> None:
@@ -94,7 +97,7 @@ def test_an_old_compositor_counts_a_film_as_somebody_there(tmp_path: Path) -> No
         session.at_s()
         session.clock.pass_s(100)
         assert session.at_s() == START_S + 100
-        assert session.awake.read() == Seen("", "Wayland")
+        assert session.awake.read() == Seen(None, "Wayland")
         told(found, session, GET_IDLE, IDLED, START_S + 99)
 
 
@@ -135,12 +138,12 @@ def test_what_a_compositor_lacks_is_said(
         for source in (Session(environment).input, Session(environment).awake):
             found = source.read()
             assert isinstance(found, Unseen)
-            assert because in found.because
+            assert because in Speech().every(found.because)
 
 
 def test_where_there_is_no_compositor_that_is_said(tmp_path: Path) -> None:
     found = Session({}).input.read()
-    assert found == Unseen("this agent was not started in a graphical session")
+    assert found == Unseen(NoSession())
     found = Session({"XDG_RUNTIME_DIR": str(tmp_path), "WAYLAND_DISPLAY": "none"}).input.read()
     assert isinstance(found, Unseen)
-    assert "cannot be reached" in found.because
+    assert "cannot be reached" in Speech().every(found.because)

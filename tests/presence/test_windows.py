@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import pytest
 
+from agent.api.reasons import GameFills, PresentationOn, ProgramFills, Reason
 from agent.presence.looking import Looker
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
 from agent.presence.sources.full_screen_windows import WindowsFullScreen
@@ -142,16 +143,18 @@ def test_mains_that_nobody_knows_of(line: int | OSError) -> None:
     assert isinstance(WindowsMains(Calls(line=line)).read(), Unseen)
 
 
-@pytest.mark.parametrize(("state", "text"), [(2, "fills"), (3, "game"), (4, "presentation")])
-def test_what_fills_the_screen(state: int, text: str) -> None:
+@pytest.mark.parametrize(
+    ("state", "filling"), [(2, ProgramFills()), (3, GameFills()), (4, PresentationOn())]
+)
+def test_what_fills_the_screen(state: int, filling: Reason) -> None:
     found = WindowsFullScreen(Calls(notifications=state)).read()
     assert isinstance(found, Seen)
-    assert text in found.value
+    assert found.value == filling
 
 
 @pytest.mark.parametrize("state", [1, 5, 6, 7])
 def test_what_does_not_fill_the_screen(state: int) -> None:
-    assert WindowsFullScreen(Calls(notifications=state)).read() == Seen("", "Windows")
+    assert WindowsFullScreen(Calls(notifications=state)).read() == Seen(None, "Windows")
 
 
 def test_all_sources_together_see() -> None:

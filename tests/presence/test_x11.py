@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.reasons import NamedFills, ProgramFills, SystemSays
 from agent.presence.readings import LastInput, Seen, Unseen
 from agent.presence.sources.full_screen_x11 import X11FullScreen
 from agent.presence.sources.last_input_x11 import X11LastInput
@@ -24,6 +25,7 @@ from agent.presence.sources.x11_wire import (
     cookie_for,
     display_number,
 )
+from agent.wording.speech import Speech
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.presence.displays import NO_DISPLAY, display, own_number, skip_without, start_display
 
@@ -100,7 +102,7 @@ def test_a_server_with_a_lock_lets_in_who_has_the_cookie(tmp_path: Path) -> None
         assert isinstance(X11LastInput(inside, time.monotonic).read(), Seen)
         outside = X11Screen({"DISPLAY": number, "XAUTHORITY": str(tmp_path / "none")})
         found = X11LastInput(outside, time.monotonic).read()
-        assert found == Unseen("the X server does not let this account in")
+        assert found == Unseen(SystemSays("the X server does not let this account in"))
         inside.close()
 
 
@@ -118,7 +120,8 @@ def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Pa
     for read in (*sources, *sources):
         found = read()
         assert isinstance(found, Unseen)
-        assert "X server has gone" in found.because or "cannot be" in found.because
+        told = Speech().every(found.because)
+        assert "X server has gone" in told or "cannot be" in told
     again, _ = start_display(tmp_path, f":{number}")
     try:
         wait_for(lambda: isinstance(sources[0](), Seen), LIMIT_S, "the new server is found")
@@ -130,24 +133,24 @@ def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Pa
 
 def test_a_window_as_large_as_the_screen_is_seen_where_no_manager_tells(screen: X11Screen) -> None:
     source = X11FullScreen(screen)
-    assert source.read() == Seen("", "X11")
+    assert source.read() == Seen(None, "X11")
     window = _window(screen, 640, 480)
-    assert source.read() == Seen("", "X11")
+    assert source.read() == Seen(None, "X11")
     window.resize(800, 600)
-    assert source.read() == Seen("a program fills the screen", "X11")
+    assert source.read() == Seen(ProgramFills(), "X11")
     window.close()
-    wait_for(lambda: source.read() == Seen("", "X11"), LIMIT_S, "it is closed")
+    wait_for(lambda: source.read() == Seen(None, "X11"), LIMIT_S, "it is closed")
 
 
 def test_a_full_screen_window_is_seen_as_its_manager_says(screen: X11Screen) -> None:
     source = X11FullScreen(screen)
     window = _window(screen, 100, 100)
     window.claim_a_manager()
-    assert source.read() == Seen("", "X11")
+    assert source.read() == Seen(None, "X11")
     window.full_screen(name="mpv\0mpv\0")
-    assert source.read() == Seen("mpv fills the screen", "X11")
+    assert source.read() == Seen(NamedFills("mpv"), "X11")
     window.close()
-    wait_for(lambda: source.read() == Seen("", "X11"), LIMIT_S, "a closed window is none")
+    wait_for(lambda: source.read() == Seen(None, "X11"), LIMIT_S, "a closed window is none")
 
 
 class Window:
@@ -216,7 +219,7 @@ def _window(screen: X11Screen, width: int, height: int) -> Window:
 def test_where_there_is_no_screen_that_is_said(environment: dict[str, str], because: str) -> None:
     found = X11LastInput(X11Screen(environment), time.monotonic).read()
     assert isinstance(found, Unseen)
-    assert because in found.because
+    assert because in Speech().every(found.because)
 
 
 @pytest.mark.parametrize(("display_name", "number"), [(":0", 0), (":12.1", 12), ("unix:3", 3)])

@@ -11,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from agent.api.reasons import Reason
 from agent.presence.looking import Sources
 from agent.presence.readings import LastInput, Reading, Seen, Sessions
 from agent.presence.rules import Mode, Rules
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.events import PresenceChanged
 from agent.settings.editing import keep_rules
+from agent.wording.speech import english
 
 T = TypeVar("T")
 WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
@@ -55,7 +57,7 @@ class Machine:
             terminal_input=Told(lambda: Seen(LastInput(float("-inf")))),
             sessions=Told(lambda: Seen(Sessions())),
             mains=Told(self.see_mains),
-            full_screen=Told(lambda: Seen("")),
+            full_screen=Told(lambda: Seen(None)),
             processor=Told(lambda: Seen(1.0)),
             memory=Told(lambda: Seen(4_000.0)),
             programs=Told(lambda: Seen(())),
@@ -71,11 +73,11 @@ class Machine:
         self.watched = names
         self.threads.add(threading.current_thread().name)
 
-    def hand(self, event: PresenceChanged, reason: str, paused: bool) -> None:
+    def hand(self, event: PresenceChanged, reason: Reason, paused: bool) -> None:
         assert threading.current_thread() is threading.main_thread()
         assert not (paused and event.volunteering)
         self.handed.append(event)
-        self.reasons.append(reason)
+        self.reasons.append(english(reason))
 
     @property
     def helps(self) -> bool:

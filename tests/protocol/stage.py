@@ -21,6 +21,7 @@ from agent.protocol.clock import Instant
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reading import DerivedState
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import Dataset, DatasetId, InputRef, RunName, TaskId, TaskSpec
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
@@ -179,7 +180,7 @@ class Stage:
 
     def _tell_presence(self, actor: Actor) -> None:
         reason = "the owner is here" if actor.owner_present else ""
-        event = ev.PresenceChanged(not actor.owner_present, actor.owner_present, reason)
+        event = ev.PresenceChanged(not actor.owner_present, actor.owner_present, Opaque(reason))
         self._hand(actor.name, event)
 
     def living(self) -> dict[str, Node]:

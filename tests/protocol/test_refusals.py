@@ -8,6 +8,7 @@ from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol.effects import Verdict
 from agent.protocol.messages import Release
+from agent.protocol.reasons import Opaque
 from tests.protocol.stage import Stage, both_ways, task
 
 
@@ -88,7 +89,10 @@ def able(stage: Stage, where: str, peer: str) -> bool:
     ("presence", "runs"),
     [
         (ev.PresenceChanged(volunteering=True, owner_present=False), True),
-        (ev.PresenceChanged(volunteering=False, owner_present=False, reason="paused"), False),
+        (
+            ev.PresenceChanged(volunteering=False, owner_present=False, reason=Opaque("paused")),
+            False,
+        ),
         (ev.PresenceChanged(volunteering=True, owner_present=True), False),
         (ev.PresenceChanged(volunteering=False, owner_present=True), False),
     ],

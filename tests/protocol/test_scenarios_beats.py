@@ -13,6 +13,7 @@ from agent.protocol.events import Due, PeerLinked, PresenceChanged, Received, St
 from agent.protocol.liveness import CALM_AFTER_S, PEERS_PER_TICK_MAX
 from agent.protocol.messages import Capabilities, Heartbeat, Hello, Status
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.reasons import Starting
 from agent.protocol.records import TaskSpec
 from agent.protocol.settings import Settings
 
@@ -133,7 +134,7 @@ def test_how_busy_a_machine_is_comes_with_its_beats_alone() -> None:
     watcher = Watcher(3)
     watcher.hear_all(101.0)
     before = len(watcher.told)
-    presence = PresenceChanged(volunteering=False, owner_present=True, reason="starting")
+    presence = PresenceChanged(volunteering=False, owner_present=True, reason=Starting())
     watcher.hand(replace(presence, load_percent=70))
     watcher.hear_all(102.0)
     since = [each.message for _, each in watcher.told[before:] if isinstance(each, Send)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import Dataset, TaskId
 from agent.protocol.states import TaskState
 from tests.protocol.stage import DELAY_S, Stage, task
@@ -82,7 +83,7 @@ def scene_owner_lets_it_end() -> Stage:
     stage.submit("pato", "bread", task("T1", expected_ms=20_000))
     stage.play(12)
     stage.curtain()
-    kind = ev.PresenceChanged(False, True, "the owner is here", lets_end_ms=15_000)
+    kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
     stage.allow("acor", "the owner comes, and lets end what ends within 15 s", kind)
     stage.play(12)
     assert not stage.effects(fx.SuspendChild)
@@ -97,7 +98,7 @@ def scene_owner_waits_no_longer_than_said() -> Stage:
     stage.submit("pato", "bread", task("T1", expected_ms=20_000))
     stage.play(12)
     stage.curtain()
-    kind = ev.PresenceChanged(False, True, "the owner is here", lets_end_ms=15_000)
+    kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
     stage.allow("acor", "the owner comes; the program takes longer than it was expected to", kind)
     stage.play(14)
     assert not stage.effects(fx.SuspendChild)

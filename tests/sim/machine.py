@@ -47,6 +47,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.reasons import Opaque
 from tests.sim.children import Children
 from tests.sim.disk import Disk
 from tests.sim.slow_disk import SlowDisk
@@ -233,7 +234,7 @@ class Machine:
     def tell_presence(self) -> None:
         """Hand in whether the owner is here."""
         reason = "the owner is here" if self.owner_present else "nobody is here"
-        self.hand(PresenceChanged(self.volunteering, self.owner_present, reason))
+        self.hand(PresenceChanged(self.volunteering, self.owner_present, Opaque(reason)))
 
     # Clocks
 

@@ -26,7 +26,7 @@ IMPURE_BUILTINS = frozenset(
 )
 SEPARATE = ("agent.net", "agent.storage", "agent.execution", "agent.presence", "agent.workflow")
 COMMAND_LINE = ("agent.cli", "agent.__main__", "agent.commands")
-CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.workflow")
+CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.wording", "agent.workflow")
 QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
 # Those that are no clients: they run what clients talk to, or run a program by hand.
 NO_CLIENTS = {
@@ -92,7 +92,8 @@ KNOWS = {
     "history": "host storage wording",
     "host": "",
     "net": "",
-    "node": "control data driver execution flock history host net presence settings storage workflow",
+    "node": "control data driver execution flock history host net presence settings storage wording "
+    "workflow",
     "presence": "",
     "protocol": "",
     "settings": "net presence",

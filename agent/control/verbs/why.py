@@ -16,6 +16,7 @@ from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.matching import failed_on, misfit
 from agent.protocol.records import NodeId, TaskSpec
+from agent.wording.speech import english
 
 WAITING = (TaskState.SUBMITTED, TaskState.READY)
 _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
@@ -70,7 +71,7 @@ def _reasons(now: Snapshot) -> dict[NodeId, str]:
     facts = now.facts
     told = {peer.node: peer.reason for peer in facts.peers}
     told[facts.node] = facts.presence_reason
-    return {node: reason or "it says no reason" for node, reason in told.items()}
+    return {node: english(reason) or "it says no reason" for node, reason in told.items()}
 
 
 def _moves(story: list[str], call: RequestContext, now: Snapshot) -> Iterator[Move]:
@@ -124,7 +125,7 @@ def _helpers(spec: TaskSpec, now: Snapshot) -> str:
     facts, machines = now.facts, machines_seen(now)
     willing = [each for each in machines if each.helps]
     if not willing:
-        return f"no machine helps now (this one: {facts.presence_reason or 'paused'})"
+        return f"no machine helps now (this one: {english(facts.presence_reason) or 'paused'})"
     if not any(misfit(spec, each.capabilities) for each in machines):
         help_now = "machine helps" if len(machines) == 1 else "machines help"
         told = f"{len(willing)} of {len(machines)} {help_now} now"

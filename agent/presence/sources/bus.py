@@ -11,6 +11,9 @@ from typing import Any
 from jeepney import DBusAddress, HeaderFields, MessageFlag, MessageType, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
+from agent.api.reasons import NoBus
+from agent.presence.sources.source import SightError
+
 ANSWER_WITHIN_S = 1.0
 MISSING = (
     "org.freedesktop.DBus.Error.ServiceUnknown",
@@ -24,8 +27,8 @@ UNKNOWN = (
 )
 
 
-class BusError(Exception):
-    """There is no answer; the text ends "because"."""
+class BusError(SightError):
+    """There is no answer."""
 
 
 class Bus:
@@ -45,7 +48,7 @@ class Bus:
                 self._connection = open_dbus_connection(self._which, auth_timeout=ANSWER_WITHIN_S)
             reply = self._connection.send_and_get_reply(message, timeout=ANSWER_WITHIN_S)
         except FileNotFoundError as error:
-            raise BusError(f"there is no {self._name} bus") from error
+            raise BusError(NoBus(self._name)) from error
         except Exception as error:  # the library's own errors have no common ancestor
             self.close()
             why = str(error) or type(error).__name__

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from agent.api.reasons import Filling, GameFills, PresentationOn, ProgramFills, WindowsSilent
 from agent.presence.readings import Reading, Seen, Unseen
 from agent.presence.sources.windows_calls import WindowsCalls
 
-HELD_BACK_FOR = {
-    2: "a program fills the screen",
-    3: "a game fills the screen",
-    4: "a presentation is on",
-}
+HELD_BACK_FOR: dict[int, Filling] = {2: ProgramFills(), 3: GameFills(), 4: PresentationOn()}
 """QUNS_BUSY, QUNS_RUNNING_D3D_FULL_SCREEN, QUNS_PRESENTATION_MODE. Nobody there (1), an app in its
 window (7), quiet hours (6) and taking notifications (5) are none of it."""
 
@@ -20,11 +17,11 @@ class WindowsFullScreen:
     def __init__(self, calls: WindowsCalls) -> None:
         self._calls = calls
 
-    def read(self) -> Reading[str]:
+    def read(self) -> Reading[Filling | None]:
         try:
-            return Seen(HELD_BACK_FOR.get(self._calls.notification_state(), ""), "Windows")
+            return Seen(HELD_BACK_FOR.get(self._calls.notification_state()), "Windows")
         except OSError as error:
-            return Unseen(f"Windows does not tell ({error})")
+            return Unseen(WindowsSilent(str(error)))
 
     def close(self) -> None:
         """Nothing is held open."""

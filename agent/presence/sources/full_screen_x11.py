@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.api.reasons import Filling, NamedFills, ProgramFills
 from agent.presence.readings import Reading
 from agent.presence.sources.x11 import X11Screen
 from agent.presence.sources.x11_wire import XConnection, XRefusal
@@ -15,30 +16,30 @@ class X11FullScreen:
     def __init__(self, screen: X11Screen) -> None:
         self._screen = screen
 
-    def read(self) -> Reading[str]:
+    def read(self) -> Reading[Filling | None]:
         return self._screen.see(_ask)
 
     def close(self) -> None:
         self._screen.close()
 
 
-def _ask(connection: XConnection) -> str:
+def _ask(connection: XConnection) -> Filling | None:
     managed = connection.numbers(connection.root, "_NET_SUPPORTING_WM_CHECK")
     if not managed:
         return _by_size(connection)
     active = connection.numbers(connection.root, "_NET_ACTIVE_WINDOW")
     if not active or not active[0]:
-        return ""
+        return None
     try:
         states = connection.numbers(active[0], "_NET_WM_STATE")
         if connection.atom("_NET_WM_STATE_FULLSCREEN") not in states:
-            return ""
+            return None
         return _named(connection, active[0])
     except XRefusal:
-        return ""  # the window was closed in between
+        return None  # the window was closed in between
 
 
-def _by_size(connection: XConnection) -> str:
+def _by_size(connection: XConnection) -> Filling | None:
     screen = connection.size(connection.root)
     for window in connection.windows()[-WINDOWS_MAX:]:
         try:
@@ -47,9 +48,9 @@ def _by_size(connection: XConnection) -> str:
                 return _named(connection, window)
         except XRefusal:
             continue
-    return ""
+    return None
 
 
-def _named(connection: XConnection, window: int) -> str:
+def _named(connection: XConnection, window: int) -> Filling:
     name = connection.text(window, "WM_CLASS").split("\0")[0]
-    return f"{name or 'a program'} fills the screen"
+    return NamedFills(name) if name else ProgramFills()

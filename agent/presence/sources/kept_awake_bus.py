@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from jeepney import DBusAddress
 
+from agent.api.reasons import Filling, ScreenKeptOn
 from agent.presence.readings import Reading, Seen, Unseen
 from agent.presence.sources.bus import Bus, BusError
 
@@ -40,16 +41,16 @@ class BusKeptAwake:
         """KDE Plasma."""
         return cls(bus, "KDE")
 
-    def read(self) -> Reading[str]:
-        """Return why the screen is kept on, empty when it is not; unseen when the desktop does not
+    def read(self) -> Reading[Filling | None]:
+        """Return what keeps the screen on, None when nothing does; unseen when the desktop does not
         answer."""
         gnome = self._desktop == "GNOME"
         question, method = (GNOME, "IsInhibited") if gnome else (KDE, "HasInhibition")
         try:
             kept = self._bus.ask(question, method, "u", GNOME_IDLE if gnome else KDE_SCREEN)[0]
         except BusError as error:
-            return Unseen(str(error))
-        return Seen("a program keeps the screen on" if kept else "", self._desktop)
+            return Unseen(error.reason)
+        return Seen(ScreenKeptOn() if kept else None, self._desktop)
 
     def close(self) -> None:
         self._bus.close()

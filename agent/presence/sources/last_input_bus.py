@@ -39,7 +39,7 @@ class MutterLastInput:
         try:
             quiet_ms = int(self._bus.ask(MUTTER, "GetIdletime")[0])
         except BusError as error:
-            return Unseen(str(error))
+            return Unseen(error.reason)
         return Seen(LastInput(self._clock() - quiet_ms / 1000), "GNOME")
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class SaverLastInput:
         try:
             told = int(self._bus.ask(SAVER, "GetSessionIdleTime")[0])
         except BusError as error:
-            return Unseen(str(error))
+            return Unseen(error.reason)
         now_s = self._clock()
         self._compare(now_s, told)
         return Seen(LastInput(now_s - told / (self._a_second or MILLISECONDS)), "the screen saver")

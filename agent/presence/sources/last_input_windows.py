@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agent.api.reasons import RunsAsService, WindowsSilent
 from agent.presence.readings import LastInput, Reading, Seen, Unseen
 from agent.presence.sources.windows_calls import WindowsCalls
 
@@ -21,13 +22,11 @@ class WindowsLastInput:
         Windows does not tell."""
         try:
             if self._calls.own_session() == SERVICES_SESSION:
-                return Unseen(
-                    "it runs as a service, which sees no keyboard: start it with the desktop"
-                )
+                return Unseen(RunsAsService())
             at_s = self._clock() - self._calls.quiet_ms() / 1000
             return Seen(LastInput(at_s, self._pointer()), "Windows")
         except OSError as error:
-            return Unseen(f"Windows does not tell ({error})")
+            return Unseen(WindowsSilent(str(error)))
 
     def close(self) -> None:
         """Nothing is held open."""

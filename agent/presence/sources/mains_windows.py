@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.api.reasons import WindowsSilent, WindowsUnsure
 from agent.presence.readings import Reading, Seen, Unseen
 from agent.presence.sources.windows_calls import WindowsCalls
 
@@ -19,9 +20,9 @@ class WindowsMains:
         try:
             status = self._calls.line_status()
         except OSError as error:
-            return Unseen(f"Windows does not tell ({error})")
+            return Unseen(WindowsSilent(str(error)))
         if status not in (ON_BATTERY, ON_MAINS):
-            return Unseen("Windows does not know it either")
+            return Unseen(WindowsUnsure())
         return Seen(status == ON_MAINS, "Windows")
 
     def close(self) -> None:

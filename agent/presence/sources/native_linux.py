@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+from agent.api.reasons import Filling, NoScreen
 from agent.presence.looking import Sources
 from agent.presence.readings import LastInput
 from agent.presence.sources.bus import Bus
@@ -26,11 +27,6 @@ from agent.presence.sources.sessions_logind import LogindSessions
 from agent.presence.sources.source import Blind, FirstThatSees, Source
 from agent.presence.sources.wayland import WaylandIdle, WaylandKeptAwake, WaylandLastInput
 from agent.presence.sources.x11 import X11Screen
-
-NO_SCREEN = (
-    "this agent was not started in a graphical session; start it from the desktop, or set it to "
-    "always or by schedule with idle_s = 0"
-)
 
 
 def linux_sources(
@@ -63,7 +59,7 @@ def linux_sources(
 
 def _of_session(
     clock: Callable[[], float], environment: Mapping[str, str], screen: X11Screen, session: Bus
-) -> tuple[Source[LastInput], Source[str]]:
+) -> tuple[Source[LastInput], Source[Filling | None]]:
     if environment.get("WAYLAND_DISPLAY"):
         idle = WaylandIdle(clock, environment)
         inputs: list[Source[LastInput]] = [
@@ -71,7 +67,7 @@ def _of_session(
             MutterLastInput(session, clock),
             SaverLastInput(session, clock),
         ]
-        awake: list[Source[str]] = [
+        awake: list[Source[Filling | None]] = [
             WaylandKeptAwake(idle),
             BusKeptAwake.gnome(session),
             BusKeptAwake.kde(session),
@@ -79,4 +75,4 @@ def _of_session(
         return FirstThatSees(inputs, clock), FirstThatSees(awake, clock)
     if environment.get("DISPLAY"):
         return X11LastInput(screen, clock), X11FullScreen(screen)
-    return Blind(NO_SCREEN), Blind(NO_SCREEN)
+    return Blind(NoScreen()), Blind(NoScreen())

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import psutil
 
+from agent.api.reasons import StillMeasured
 from agent.presence.readings import Reading, Seen, Unseen
 
 WINDOW_S = 10.0
@@ -45,7 +46,7 @@ class Processor:
         then_s, before_s = self._samples[0]
         passed_s = now_s - then_s
         if passed_s < MEASURED_S_MIN:
-            return Unseen("it has to be measured for a few seconds")
+            return Unseen(StillMeasured())
         percent = 100 * (self._samples[-1][1] - before_s) / (passed_s * self._cores)
         return Seen(min(100.0, max(0.0, percent)))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
+from agent.api.reasons import ProgramsHidden
 from agent.presence.readings import Reading, Seen, Unseen
 
 NAME_LENGTH = 15
@@ -37,7 +38,7 @@ class ExclusivePrograms:
         try:
             running = [(pid, plain(name)) for pid, name in self._names()]
         except OSError as error:
-            return Unseen(f"the list of programs cannot be read ({error.strerror or error})")
+            return Unseen(ProgramsHidden(error.strerror or str(error)))
         found = [(pid, name) for pid, name in running if name in wanted]
         if found:
             own = self._own()

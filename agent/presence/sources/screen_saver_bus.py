@@ -35,7 +35,7 @@ class BusScreenSaver:
         try:
             return Seen(bool(self._bus.ask(self._question, "GetActive")[0]), "the screen saver")
         except BusError as error:
-            return Unseen(str(error))
+            return Unseen(error.reason)
 
     def close(self) -> None:
         self._bus.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.api.reasons import WindowsSilent
 from agent.presence.readings import Reading, Seen, Unseen
 from agent.presence.sources.windows_calls import WindowsCalls
 
@@ -16,7 +17,7 @@ class WindowsScreenSaver:
         try:
             return Seen(self._calls.saver_on(), "the screen saver")
         except OSError as error:
-            return Unseen(f"Windows does not tell ({error})")
+            return Unseen(WindowsSilent(str(error)))
 
     def close(self) -> None:
         """Nothing is held open."""

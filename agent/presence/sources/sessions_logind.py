@@ -55,7 +55,7 @@ class LogindSessions:
                 login for each in listed[:SESSIONS_MAX] if (login := self._login(*each)) is not None
             ]
         except BusError as error:
-            return Unseen(str(error))
+            return Unseen(error.reason)
         return Seen(sessions_of(logins, self._user_id), "logind")
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ tell of the session in which this runs is not believed when it lists nobody.
 
 from __future__ import annotations
 
+from agent.api.reasons import WindowsHidesSession, WindowsSilent
 from agent.presence.readings import Reading, Seen, Sessions, Unseen
 from agent.presence.sources.last_input_windows import SERVICES_SESSION
 from agent.presence.sources.windows_calls import WindowsCalls
@@ -24,10 +25,10 @@ class WindowsSessions:
         try:
             own, sessions = self._calls.own_session(), self._calls.sessions()
         except OSError as error:
-            return Unseen(f"Windows does not tell ({error})")
+            return Unseen(WindowsSilent(str(error)))
         mine = [each for each in sessions if each.number == own]
         if not mine and own != SERVICES_SESSION:
-            return Unseen("Windows does not tell of the session in which this runs")
+            return Unseen(WindowsHidesSession())
         others = {
             each.user
             for each in sessions

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from agent.api.reasons import Blindness, NothingShowsIt, SystemSays
 from agent.presence.readings import Reading, Seen, Unseen
 
 T = TypeVar("T")
 
 TRY_BETTER_EVERY_S = 30.0
+
+
+class SightError(OSError):
+    """What shows it cannot be asked: ``reason`` says why, a text is what the system said."""
+
+    def __init__(self, reason: Blindness | str) -> None:
+        super().__init__(str(reason))
+        self.reason = SystemSays(reason) if isinstance(reason, str) else reason
 
 
 class Source(Protocol[T]):
@@ -25,7 +34,7 @@ class Source(Protocol[T]):
 class Blind(Generic[T]):
     """Where nothing shows it."""
 
-    def __init__(self, because: str) -> None:
+    def __init__(self, because: Blindness) -> None:
         self._because = because
 
     def read(self) -> Reading[T]:
@@ -61,13 +70,12 @@ class FirstThatSees(Generic[T]):
 
     def _choose(self, now_s: float) -> Reading[T]:
         self._tried_s = now_s
-        reasons: list[str] = []
+        reasons: dict[Blindness, None] = {}
         for number, source in enumerate(self._sources):
             reading = source.read()
             if isinstance(reading, Seen):
                 self._chosen = number
                 return reading
-            if reading.because not in reasons:
-                reasons.append(reading.because)
+            reasons.update(dict.fromkeys(reading.because))
         self._chosen = len(self._sources)
-        return Unseen("; ".join(reasons) or "nothing on this system shows it")
+        return Unseen(*(reasons or [NothingShowsIt()]))

@@ -16,6 +16,7 @@ import os
 import struct
 from collections.abc import Callable, Mapping
 
+from agent.api.reasons import Blindness, Filling, ScreenKeptOn, SystemSays
 from agent.presence.readings import LastInput, Reading, Seen, Unseen
 from agent.presence.sources.wayland_wire import WaylandConnection, WaylandError
 
@@ -42,18 +43,18 @@ class WaylandIdle:
         self._awake: dict[int, float | None] = {}
         """The same of those that a program can hold back; empty where they are the same."""
 
-    def look(self) -> str:
-        """Take in what the compositor has told; return why that cannot be, empty when it can. The
+    def look(self) -> Blindness | None:
+        """Take in what the compositor has told; return why that cannot be, None when it can. The
         connection is closed on failure."""
         try:
             self._hear()
         except WaylandError as error:
             self.close()
-            return str(error)
+            return error.reason
         except (OSError, struct.error) as error:
             self.close()
-            return f"the compositor cannot be asked ({error})"
-        return ""
+            return SystemSays(f"the compositor cannot be asked ({error})")
+        return None
 
     def last_input_s(self) -> float:
         """Of all seats the latest."""
@@ -142,11 +143,11 @@ class WaylandKeptAwake:
     def __init__(self, idle: WaylandIdle) -> None:
         self._idle = idle
 
-    def read(self) -> Reading[str]:
+    def read(self) -> Reading[Filling | None]:
         trouble = self._idle.look()
         if trouble:
             return Unseen(trouble)
-        return Seen("a program keeps the screen on" if self._idle.kept_awake() else "", NAME)
+        return Seen(ScreenKeptOn() if self._idle.kept_awake() else None, NAME)
 
     def close(self) -> None:
         self._idle.close()

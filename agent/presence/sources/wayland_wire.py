@@ -15,6 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.reasons import CompositorGone, NoSession
+from agent.presence.sources.source import SightError
+
 assert sys.platform != "win32"
 
 ANSWER_WITHIN_S = 1.0
@@ -25,8 +28,8 @@ GET_REGISTRY, SYNC, BIND = 1, 0, 0
 ERROR, GLOBAL, GLOBAL_REMOVE, DONE = 0, 0, 1, 0
 
 
-class WaylandError(OSError):
-    """The compositor cannot be asked; the text ends "because"."""
+class WaylandError(SightError):
+    """The compositor cannot be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ class WaylandConnection:
         finally:
             self._socket.settimeout(ANSWER_WITHIN_S)
         if not data:
-            raise WaylandError("the compositor has gone")
+            raise WaylandError(CompositorGone())
         self._unread += data
         return True
 
@@ -167,7 +170,7 @@ def socket_path(environment: Mapping[str, str]) -> Path:
     name = environment.get("WAYLAND_DISPLAY", "")
     folder = environment.get("XDG_RUNTIME_DIR", "")
     if not name or not (folder or name.startswith("/")):
-        raise WaylandError("this agent was not started in a graphical session")
+        raise WaylandError(NoSession())
     return Path(folder) / name
 
 

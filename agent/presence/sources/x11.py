@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from agent.api.reasons import SystemSays, WaylandHidesIt
 from agent.presence.readings import Reading, Seen, Unseen
 from agent.presence.sources.x11_wire import XConnection, XError
 
@@ -28,17 +29,17 @@ class X11Screen:
         """Return what ``ask`` finds on the connection, opened if need be; unseen with the reason
         when it cannot. A connection that fails is closed."""
         if self._environment.get("WAYLAND_DISPLAY"):
-            return Unseen("X11 sees only part of what happens in a Wayland session")
+            return Unseen(WaylandHidesIt())
         try:
             if self._connection is None:
                 self._connection = XConnection.connect(self._environment)
             return Seen(ask(self._connection), NAME)
         except XError as error:
             self.close()
-            return Unseen(str(error))
+            return Unseen(error.reason)
         except (OSError, struct.error) as error:
             self.close()
-            return Unseen(f"the X server cannot be asked ({error})")
+            return Unseen(SystemSays(f"the X server cannot be asked ({error})"))
 
     def close(self) -> None:
         """Let go of the connection."""

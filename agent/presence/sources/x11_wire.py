@@ -18,6 +18,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.reasons import DisplayAway, NoSession, ServerGone
+from agent.presence.sources.source import SightError
+
 assert sys.platform != "win32"
 
 ANSWER_WITHIN_S = 1.0
@@ -29,12 +32,11 @@ QUERY_EXTENSION, INTERN_ATOM, GET_PROPERTY, QUERY_POINTER = 98, 16, 20, 38
 GET_ATTRIBUTES, GET_GEOMETRY, QUERY_TREE = 3, 14, 15
 INPUT_OUTPUT, VIEWABLE = 1, 2
 PROPERTY_LONGS_MAX = 1024
-NO_SESSION = "this agent was not started in a graphical session"
 _DISPLAY = re.compile(r"^(?:unix)?:(\d+)(?:\.\d+)?$")
 
 
-class XError(OSError):
-    """The display cannot be asked; the text ends "because"."""
+class XError(SightError):
+    """The display cannot be asked."""
 
 
 class XRefusal(XError):  # noqa: N818 - what the server says, not a fault of this program
@@ -52,7 +54,7 @@ class XReply:
 def display_number(display: str) -> int:
     """Return the number of a display on this machine; raise ``XError`` for any other."""
     if not display:
-        raise XError(NO_SESSION)
+        raise XError(NoSession())
     found = _DISPLAY.match(display)
     if found is None:
         raise XError(f"DISPLAY is {display}, which is not a screen of this machine")
@@ -188,7 +190,7 @@ class XConnection:
         while len(received) < count:
             data = self._socket.recv(count - len(received))
             if not data:
-                raise XError("the X server has gone")
+                raise XError(ServerGone())
             received += data
         return received
 
@@ -201,7 +203,7 @@ def _open(number: int) -> socket.socket:
         connected.connect(path)
     except OSError as error:
         connected.close()
-        raise XError(f"display :{number} cannot be reached ({error.strerror or error})") from error
+        raise XError(DisplayAway(f":{number}", error.strerror or str(error))) from error
     return connected
 
 

@@ -1,0 +1,132 @@
+"""How a reason is said: its sentence, with its values in their places.
+
+``Speech`` speaks English, for the command line, the log and clients that know no reasons. The window
+derives its own, with other words, its languages and its own way to say times and sizes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from datetime import tzinfo
+from typing import Any
+
+from agent.api.reasons import Opaque, Reason
+from agent.wording.amounts import listed, long, moment
+from agent.wording.english import CLAUSES, SENTENCES, SIGHTS, SOURCES
+
+
+class Speech:
+    """Says reasons at one moment. ``machine`` and ``task`` say what ids are called."""
+
+    def __init__(
+        self,
+        now_ms: int | None = None,
+        zone: tzinfo | None = None,
+        machine: Callable[[str], str] = str,
+        task: Callable[[str], str] = str,
+    ) -> None:
+        self.now_ms = round(time.time() * 1000) if now_ms is None else now_ms
+        self._zone, self.machine, self.task = zone, machine, task
+
+    def say(self, reason: Reason) -> str:
+        """The sentence of a reason; one without a type as it was worded where it arose."""
+        if isinstance(reason, Opaque):
+            return reason.text
+        return self.filled(SENTENCES[type(reason)], self._values(reason))
+
+    def filled(self, template: str, values: dict[str, Any]) -> str:
+        """A sentence with its values; ``%n`` is how many."""
+        count = values.get("count")
+        if "%n" in template:
+            template = template.replace("%n", str(count)).replace("(s)", "" if count == 1 else "s")
+        return template.format_map(values)
+
+    # -- how values are said -----------------------------------------------------------------------
+
+    def length(self, since_ms: int) -> str:
+        """The time that has passed since a moment."""
+        return long((self.now_ms - since_ms) / 1000)
+
+    def moment(self, at_ms: int) -> str:
+        """A moment of the local clock."""
+        return moment(at_ms / 1000, self.now_ms / 1000, self._zone)
+
+    def size(self, size_mb: int) -> str:
+        """How much memory or disk."""
+        return f"{size_mb} MB"
+
+    def listed(self, names: Iterable[str]) -> str:
+        """Names in a row."""
+        return listed(tuple(names))
+
+    def word(self, text: str) -> str:
+        """A word or part of a sentence that is the same wherever it stands."""
+        return text
+
+    def beginning(self, reason: Reason) -> str:
+        """A reason that begins its sentence."""
+        text = self.say(reason)
+        return text[:1].upper() + text[1:]
+
+    def every(self, reasons: tuple[Reason, ...]) -> str:
+        """Several reasons, each once."""
+        return "; ".join(dict.fromkeys(map(self.say, reasons)))
+
+    def sight(self, kind: str) -> str:
+        """What a blind source does not see."""
+        return self.word(SIGHTS.get(kind, kind))
+
+    def source(self, kind: str) -> str:
+        """What a source is called."""
+        return self.word(SOURCES.get(kind, kind))
+
+    def way(self, by: str) -> str:
+        """In which way a source sees."""
+        return self._clause("by", way=by) if by else ""
+
+    def load(self, percent: int | None) -> str:
+        """How busy others keep the processor, where that is seen."""
+        return "" if percent is None else self._clause("load", load_percent=percent)
+
+    def open_end(self, open_ended: bool) -> str:
+        """That a pause has no end yet."""
+        return self._clause("until") if open_ended else ""
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _clause(self, name: str, **values: object) -> str:
+        return self.filled(CLAUSES[name], values)
+
+    def _values(self, reason: Reason) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for field in reason.__struct_fields__:
+            value = getattr(reason, field)
+            values[field] = value
+            for place, method in PLACES.get(field, {}).items():
+                values[place] = getattr(self, method)(value)
+        return values
+
+
+PLACES: dict[str, dict[str, str]] = {
+    "at_ms": {"ago": "length"},
+    "since_ms": {"time": "length"},
+    "until_ms": {"when": "moment"},
+    "names": {"names": "listed"},
+    "places": {"places": "listed"},
+    "size_mb": {"size": "size"},
+    "kept_mb": {"kept_size": "size"},
+    "sight": {"what": "sight"},
+    "source": {"source": "source"},
+    "why": {"why": "say", "why_large": "beginning"},
+    "whys": {"why": "every"},
+    "by": {"by": "way"},
+    "load_percent": {"load": "load"},
+    "open_ended": {"until": "open_end"},
+}
+"""By the name of a field: the places of a sentence that it fills, and the method that says how."""
+
+
+def english(reason: Reason) -> str:
+    """A reason in English, now and here, for whoever knows no reasons."""
+    return Speech().say(reason)

@@ -1,0 +1,123 @@
+"""What the agent tells, in the words and the language of the person: reasons become sentences here.
+
+The agent's own English is the key of a translation, so a new reason needs nothing here. The window
+says some of it in other words: shorter, and of "this computer" where the agent says "machine".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import Raw
+
+from agent.api.reasons import NoScreen, reason_of
+from agent.wording.english import CLAUSES, SENTENCES, SIGHTS
+from agent.wording.speech import Speech
+from gui.model.times import clock, size, span
+from gui.words import tr, tr_n
+
+MB = 1_000_000
+WEEK_DAYS = 7
+BY = "{by}"
+OTHERWISE = {
+    "starting": "Starting …",
+    "set to always": "Helps always",
+    "finishing what it runs": "finishes what runs, then pauses",
+    "somebody else uses it": "somebody uses it",
+    "this agent was not started in a graphical session": (
+        "the agent was not started in a graphical session"
+    ),
+    SENTENCES[NoScreen]: (
+        "the agent was not started in a graphical session; start it from the desktop, or let "
+        "it help always"
+    ),
+    "Finishing this task, then paused{until}": "Finishes this task, then pauses",
+    "Finishing {count} tasks, then paused{until}": "Finishes {count} tasks, then pauses",
+    "Paused: it is outside its hours": "Paused: outside its hours",
+    "Paused: {names} uses this machine": "Paused: {names} uses this computer",
+    "Paused: this machine runs on battery": "Paused: this computer runs on battery",
+    "Paused: this machine was plugged in only {ago} ago": (
+        "Paused: this computer was plugged in only {ago} ago"
+    ),
+    "Paused: cannot see {what}, because {why}": "Paused: {what} cannot be seen ({why})",
+    "whether this machine is on mains": "whether this computer is on mains",
+    "Helping: set to always": "Helps always",
+    "Helping: the screen is locked{load}": "Helps: the screen is locked",
+    "Helping: nobody is logged in{load}": "Helps: nobody is logged in",
+    "Helping: no input for {time}{load}": "Helps: no input for {time}",
+    "Helping: the rules allow it{load}": "Helps: the rules allow it",
+    "{source}: cannot be seen, because {why}": "Cannot be seen: {why}",
+    "Last input seen {ago} ago{by}": "Last input seen {ago} ago{by}",
+    "This machine is on mains{by}": "On mains",
+    "This machine runs on battery{by}": "On battery",
+    "Other programs use {percent} % of the processor, counted as busy{by}": (
+        "Other programs use {percent} % of the processor: busy"
+    ),
+}
+"""By the agent's sentence: what the window says instead. How a source sees is mostly left out."""
+
+
+class OwnSpeech(Speech):
+    """Says reasons as the window does."""
+
+    def filled(self, template: str, values: dict[str, Any]) -> str:
+        text = own_words(template)
+        if "%n" in text:
+            return tr_n(text, "", values["count"], **values)
+        return tr(text, **values)
+
+    def length(self, since_ms: int) -> str:
+        return span((self.now_ms - since_ms) / 1000)
+
+    def moment(self, at_ms: int) -> str:
+        at, now = time.localtime(at_ms / 1000), time.localtime(self.now_ms / 1000)
+        told = clock(at_ms / 1000)
+        if at[:3] == now[:3]:
+            return told
+        ahead = 0 < at_ms - self.now_ms < (WEEK_DAYS - 1) * 86_400_000
+        day = _day(at.tm_wday) if ahead else time.strftime("%Y-%m-%d", at)
+        return f"{day} {told}"
+
+    def size(self, size_mb: int) -> str:
+        return size(size_mb * MB)
+
+    def listed(self, names: Iterable[str]) -> str:
+        every = tuple(names)
+        if len(every) < 2:
+            return "".join(every)
+        return tr("{first} and {last}", first=", ".join(every[:-1]), last=every[-1])
+
+    def word(self, text: str) -> str:
+        return tr(own_words(text))
+
+
+def explained(why: Raw, text: str) -> str:
+    """What an answer explains: its reason in the person's words, else its text as it came."""
+    return OwnSpeech().say(reason_of(why, text))
+
+
+def own_words(template: str) -> str:
+    """What the window says in the place of a sentence of the agent."""
+    return OTHERWISE.get(template) or template.removesuffix(BY)
+
+
+def templates() -> Iterator[str]:
+    """All that ``OwnSpeech`` may say and translators have to know."""
+    for text in (*SENTENCES.values(), *SIGHTS.values(), *CLAUSES.values()):
+        own = own_words(text)
+        if any(part.isalpha() for part in own.replace("{why_large}", "").replace("{text}", "")):
+            yield own
+
+
+def _day(number: int) -> str:
+    return (
+        tr("Monday"),
+        tr("Tuesday"),
+        tr("Wednesday"),
+        tr("Thursday"),
+        tr("Friday"),
+        tr("Saturday"),
+        tr("Sunday"),
+    )[number]

@@ -1,0 +1,54 @@
+"""No sentence is read: how many patterns still do is counted, so that it never grows.
+
+A fact travels as a reason or a fault, and words are made of it where people read. A pattern counts
+that is matched against a sentence: an entry of a table of such patterns, or an expression with
+words in it. What a client library or a file format says is not ours and is no sentence here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from tests.style.source import Source, parse, sources
+
+LEFT = {
+    "agent/control/causes.py": 1,
+    "gui/model/agent_sentences.py": 48,
+    "gui/model/agent_words.py": 24,
+}
+"""What is left to become values; a file that reads none any more leaves the table."""
+NOT_OURS = {"agent/api/wording.py": "msgspec's own messages"}
+READ = frozenset({"compile", "fullmatch", "match", "search", "sub", "findall", "finditer"})
+_WORDS = re.compile(r"[A-Za-z>)]{2,},? \(?[A-Za-z(]")
+
+
+def test_no_sentence_is_read_but_those_that_are_left() -> None:
+    found = Counter(path for each in sources("agent", "gui") for path in patterns(each))
+    assert {path: count for path, count in found.items() if path not in NOT_OURS} == LEFT
+
+
+def test_a_pattern_is_seen() -> None:
+    table = 'T: Table = ((r"its owner uses it", said), (r"paused", said))'
+    assert len(list(patterns(parse("gui/a.py", table)))) == 2
+    plain = 're.fullmatch(r"waits for (.+)", text)\nre.compile("[a-z]+")'
+    assert len(list(patterns(parse("gui/a.py", plain)))) == 1
+
+
+def patterns(source: Source) -> Iterator[str]:
+    """The path of the source, once for each pattern that reads a sentence."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.AnnAssign(annotation=annotation, value=ast.Tuple(elts=rows)) if (
+                "Table" in ast.unparse(annotation)
+            ):
+                yield from (source.path for row in rows if isinstance(row, ast.Tuple))
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="re"), attr=attr),
+                args=[ast.Constant(value=str(text)), *_],
+            ) if attr in READ and _WORDS.search(text):
+                yield source.path
+            case _:
+                pass

@@ -1,0 +1,97 @@
+"""Reasons: each has a sentence, each finds its way, and what is not known is told by its text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import Raw, inspect
+
+from agent.api.reasons import NO_WHY, Opaque, as_why, reason_of
+from agent.protocol import reasons as told
+from agent.protocol.reasons import WHY, Reason, carried, kinds, reason_in, tag_of
+from agent.wording.english import SENTENCES
+from agent.wording.speech import Speech
+from gui.wording import OwnSpeech
+
+NOW_MS = 1_700_000_000_000
+KINDS = sorted(set(kinds()) - {Opaque}, key=lambda kind: kind.__name__)
+OF_THE_PROTOCOL = [kind for kind in KINDS if kind.__module__ == told.__name__]
+
+
+def sample(kind: type[Reason]) -> Reason:
+    """One of a kind, with something in each field."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    return kind(**{field.name: _value(field.type) for field in info.fields})
+
+
+def _value(known: inspect.Type) -> Any:
+    match known:
+        case inspect.UnionType(types=types):
+            return _value(types[-1] if isinstance(types[0], inspect.NoneType) else types[0])
+        case inspect.StructType(cls=cls) if issubclass(cls, Reason):
+            return sample(cls)
+        case inspect.VarTupleType(item_type=item):
+            return (_value(item), _value(item))
+        case inspect.BoolType():
+            return True
+        case inspect.IntType():
+            return NOW_MS - 5_000
+        case _:
+            return "something"
+
+
+def test_every_reason_has_a_sentence_and_no_sentence_is_left_over() -> None:
+    assert set(SENTENCES) == set(KINDS)
+
+
+def test_names_of_reasons_are_there_once() -> None:
+    """The name is the tag, by which a reason is found again."""
+    assert len({kind.__name__ for kind in KINDS}) == len(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("speech", [Speech(NOW_MS), OwnSpeech(NOW_MS)])
+def test_a_sentence_has_all_its_values(kind: type[Reason], speech: Speech) -> None:
+    said = speech.say(sample(kind))
+    assert said
+    assert not set("{}") & set(said)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_client_reads_what_it_is_told(kind: type[Reason]) -> None:
+    reason = sample(kind)
+    assert reason_of(as_why(reason), "in words") == reason
+
+
+@pytest.mark.parametrize("kind", OF_THE_PROTOCOL)
+def test_a_peer_reads_what_it_is_told(kind: type[Reason]) -> None:
+    reason = sample(kind)
+    assert reason_in(carried(reason), "in words") == reason
+
+
+def test_a_reason_of_a_later_version_is_told_by_its_text() -> None:
+    later = {"reason": "TheMoonIsFull", "phase": 3}
+    assert reason_of(Raw(msgspec.json.encode(later)), "the moon is full") == Opaque(
+        "the moon is full"
+    )
+    more = {WHY: Raw(msgspec.msgpack.encode(later))}
+    assert reason_in(more, "the moon is full") == Opaque("the moon is full")
+
+
+@pytest.mark.parametrize("told_by", [b"", b"\xc1", b"\x81", b"x" * 5_000])
+def test_what_is_no_reason_is_told_by_its_text(told_by: bytes) -> None:
+    assert reason_in({WHY: Raw(told_by)}, "in words") == Opaque("in words")
+
+
+def test_a_reason_without_a_type_carries_nothing() -> None:
+    assert carried(Opaque("in words")) == {}
+    assert as_why(Opaque("in words")) == as_why(None) == NO_WHY
+    assert reason_of(NO_WHY, "in words") == reason_in({}, "in words") == Opaque("in words")
+    assert Speech().say(Opaque("in words")) == tag_of(Opaque("in words")) == "in words"
+
+
+def test_a_reason_without_words_is_told_by_its_name() -> None:
+    assert tag_of(told.OwnerUsesIt()) == "OwnerUsesIt"
