@@ -47,17 +47,17 @@ FIRST = (
 
 
 def on_terminal() -> bool:
-    """Whether somebody watches."""
+    """Tell whether a terminal shows what is printed."""
     return sys.stdout.isatty()
 
 
 def console() -> Console:
-    """For what stays; words of others are never taken for markup."""
+    """Return a console on standard output; words of others are never taken for markup."""
     return Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
 
 
 def bar(permille: int, cells: int = BAR_CELLS) -> Text:
-    """How far something is."""
+    """Return a bar that shows how far something is."""
     full = max(0, min(cells, round(cells * permille / 1_000)))
     return Text("━" * full, "green") + Text("━" * (cells - full), "dim")
 

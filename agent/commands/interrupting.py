@@ -19,12 +19,13 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 def end_at_once() -> None:
-    """From now on; unless whoever started this process wants Ctrl-C to be ignored."""
+    """End the process without a word on Ctrl-C from now on, unless whoever started it wants Ctrl-C
+    to be ignored."""
     _replace(signal.default_int_handler, _end)
 
 
 def raise_again() -> None:
-    """From now on Ctrl-C is an exception, as usual."""
+    """Raise ``KeyboardInterrupt`` on Ctrl-C from now on, as usual."""
     _replace(_end, signal.default_int_handler)
 
 

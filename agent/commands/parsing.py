@@ -23,7 +23,8 @@ class MixingParser(CommandParser):
     """Takes options between the other words too: `cancel survey --json merge`."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As people type them."""
+        """Parse arguments as people type them, options and others mixed; exit when they make no
+        sense."""
         return self.parse_intermixed_args(args, namespace)
 
 
@@ -60,11 +61,11 @@ def client_parser(name: str, description: str, *examples: str) -> CommandParser:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Every command has it."""
+    """Add the option `--json`, which every command has."""
     parser.add_argument("--json", action="store_true", help="answer as JSON, for programs")
 
 
 def epilog(*examples: str) -> str:
-    """The end of a help text: examples, and what the exit codes say."""
+    """Return the end of a help text: examples, and what the exit codes say."""
     shown = "\n".join(f"  {example}" for example in examples)
     return f"examples:\n{shown}\n\n{exits.DESCRIPTION}" if examples else exits.DESCRIPTION

@@ -39,20 +39,20 @@ Row = Sequence[str]
 
 
 def show_json(answer: Struct) -> None:
-    """For programs: one document. It is there at once, for it may be one of many to come."""
+    """Print an answer as one JSON document, at once, for it may be one of many to come."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode() + "\n")
     sys.stdout.flush()
 
 
 def show_lines(lines: Iterable[str]) -> None:
-    """Sentences; a terminal breaks none of them in the middle of a word."""
+    """Print sentences; a terminal breaks none of them in the middle of a word."""
     told = [plain(line) for line in lines]
     window = window_of(sys.stdout)
     show_verbatim(told if window is None else wrapped_lines(told, window))
 
 
 def show_verbatim(lines: Iterable[str]) -> None:
-    """Lines that people copy, or that other programs read: as they are."""
+    """Print lines that people copy, or that other programs read, as they are."""
     sys.stdout.writelines(f"{plain(line)}\n" for line in lines)
     sys.stdout.flush()
 
@@ -96,12 +96,12 @@ def show_text(text: str) -> None:
 
 
 def standing(state: WorkflowState) -> str:
-    """How a workflow stands, behind its name."""
+    """Return how a workflow stands, as it is said behind its name."""
     return "has failed" if state == "failed" else f"is {state}"
 
 
 def counted(count: int, thing: str) -> str:
-    """So many of them."""
+    """Return a number of things, such as "2 tasks"."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
@@ -115,7 +115,7 @@ def ago(then_ms: int, now_s: float | None = None) -> str:
 
 
 def helping(reason: str, *, helps: bool) -> str:
-    """Whether a machine helps, and why; its own sentence often begins with the same word."""
+    """Return whether a machine helps, and why; its own sentence often begins with the same word."""
     verb = "helps" if helps else "does not help"
     because = reason.removeprefix("Helping: ").removeprefix("Paused: ")
     return f"{verb}: {because}" if because else verb
@@ -132,12 +132,12 @@ def duration(seconds: float) -> str:
 
 
 def left(duration_ms: int) -> str:
-    """How long something still needs, as far as is known."""
+    """Return how long something still needs; empty when that is not known."""
     return f"{clock(duration_ms / 1000)} left" if duration_ms > 0 else ""
 
 
 def clock(seconds: float) -> str:
-    """A length of time as a clock shows it."""
+    """Return a length of time as a clock shows it."""
     whole = round(seconds)
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
@@ -157,5 +157,5 @@ def size(count: int) -> str:
 
 
 def moment(then_ms: int) -> str:
-    """A moment in the time of this machine."""
+    """Return a moment in the time of this machine, as text."""
     return datetime.fromtimestamp(then_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -37,7 +37,7 @@ def run(arguments: list[str]) -> int:
 
 
 def node_line(node: NodeView) -> str:
-    """A machine in a line."""
+    """Return a machine in a line: its name, its flock, whether it helps and why."""
     flock = f"in flock {node.flock}" if node.flock else "in no flock"
     return f"{node.name} {flock}, {helping(node.reason, helps=node.volunteering)}"
 

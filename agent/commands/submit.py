@@ -40,7 +40,7 @@ become datasets of the flock, so that this machine may go away then."""
 
 
 def run(arguments: list[str]) -> int:
-    """Submit it."""
+    """Submit a workflow; return the exit code."""
     options = _parser().parse_args(arguments)
     options.set = dict(options.set)
     return ask_with(options, lambda client: _submit(options, client))

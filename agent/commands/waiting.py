@@ -38,7 +38,7 @@ async def wait_for(client: Client, name: str, position: Position, *, as_json: bo
 
 
 def exit_code(state: WorkflowState) -> int:
-    """What scripts are told of a workflow that is over."""
+    """Return the exit code that scripts are told of a workflow that is over."""
     return exits.DONE if state == "finished" else exits.WORK_FAILED
 
 
@@ -121,7 +121,7 @@ def _worth_telling(happening: Happening) -> str:
 
 
 def ending(moved: TaskMoved) -> str:
-    """What has become of a task, where, and why if nothing came of it."""
+    """Return what has become of a task, where, and why if nothing came of it."""
     where = f" on {moved.host}" if moved.host else ""
     why = "" if moved.reason in ("", moved.after.value.lower()) else f": {moved.reason}"
     return f"{moved.name} {moved.after.value}{where}{why}"

@@ -111,7 +111,7 @@ class NodeDatasets:
                 self._loop.run_in_executor(None, self._note, lineage)
 
     def peer_seen(self, peer: NodeId, *, linked: bool) -> None:
-        """A peer tells of itself, or is gone; only coming and going counts here."""
+        """Note that a peer tells of itself, or is gone; only coming and going counts here."""
         if self._caring is not None:
             self._caretaker.met(peer, linked=linked)
 
@@ -141,7 +141,8 @@ class NodeDatasets:
         return tuple(FileView(each.path, each.size_bytes, each.executable) for each in entries)
 
     async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
-        """A piece of one of its files. It has to be here."""
+        """Return at most ``limit`` bytes of one of the dataset's files from this offset; raise
+        ``DatasetError`` when it is not here."""
         return await asyncio.to_thread(self.store.read, dataset, path, offset, limit)
 
     async def open_read(self, dataset: DatasetId, path: str = "") -> AsyncIterator[bytes]:
@@ -154,12 +155,13 @@ class NodeDatasets:
             yield piece
 
     async def fetch_to(self, dataset: DatasetId, path: Path) -> None:
-        """A copy under this path, which must not exist yet. Raises ``OSError``."""
+        """Copy the dataset to this path, which must not exist yet; raise ``OSError`` when that
+        fails or it cannot be had."""
         await self.bring(dataset)
         await asyncio.to_thread(self._copy_out, dataset, path)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
-        """Peers that have it."""
+        """Return the peers from which the dataset can be fetched now."""
         return self._node.holders(dataset)
 
     async def listing(self) -> DatasetsReply:
@@ -189,17 +191,19 @@ class NodeDatasets:
     # -- for programs ----------------------------------------------------------------------
 
     async def lay(self, dataset: DatasetId, into: Path) -> Path:
-        """The dataset as a read-only file or folder in this folder. Raises ``OSError``."""
+        """Place the dataset in this folder as a read-only file or folder and return its path; raise
+        ``OSError`` when that fails."""
         if self.shared is not None:
             await self.bring(dataset)
         return await asyncio.to_thread(self.store.lay, dataset, into)
 
     async def keep(self, path: Path, name: str) -> Dataset:
-        """What a program has made becomes a dataset: it is moved. Raises ``OSError``."""
+        """Move what a program has made into the store and return its dataset; raise ``OSError``
+        when it cannot be kept."""
         return await asyncio.to_thread(self._keep, path, name, move=True)
 
     def free_bytes(self) -> int:
-        """What the store still takes."""
+        """Return how many bytes the store still takes."""
         return self.store.quota().free_bytes
 
     # -- inside ----------------------------------------------------------------------------

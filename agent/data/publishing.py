@@ -95,7 +95,8 @@ class PublishedPrograms:
                 log.info("the published program %s is not ready: %s", name, error)
 
     def begin(self, table: Table) -> None:
-        """The node runs."""
+        """Look for published programs in the node's table, which runs now, and after each change of
+        it."""
         self._table = table
         self._look_soon()
 

@@ -155,12 +155,13 @@ class DatasetRetention:
         self._collected_s = time.monotonic()
 
     def added(self, dataset: DatasetId) -> None:
-        """A client has brought it; a second node should have it, too."""
+        """Keep a dataset that a client has brought for a while, and have a second node take it,
+        too."""
         self._added[dataset] = time.monotonic() + ADDED_KEPT_S
         self._soon.set()
 
     def look(self) -> None:
-        """Datasets came or went."""
+        """Look soon for what is to be copied or removed, as datasets came or went."""
         self._soon.set()
 
     def met(self, peer: NodeId, *, linked: bool) -> None:
@@ -173,12 +174,12 @@ class DatasetRetention:
         self._soon.set()
 
     def look_if_elsewhere(self) -> None:
-        """Something was made, maybe in the back end."""
+        """Look soon for what was made, if there may be a back end that has it."""
         if self.look_elsewhere is not None:
             self._soon.set()
 
     def wanted(self) -> Wanted:
-        """What must stay."""
+        """Return which datasets must stay here now."""
         return wanted_of(self._node.table, (*self._others(), *self._added))
 
     async def run(self) -> None:

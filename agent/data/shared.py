@@ -41,11 +41,12 @@ class SharedResults:
                 self._tell(DatasetsChanged(added=(dataset,)))
 
     def still_there(self, datasets: tuple[DatasetId, ...]) -> tuple[DatasetId, ...]:
-        """Those that left this disk and can be had from the back end all the same."""
+        """Return those of these datasets, which left this disk, that can be had from the back end
+        all the same."""
         return tuple(each for each in datasets if each in self._found)
 
     def note(self, dataset: DatasetId) -> None:
-        """It was given to the back end."""
+        """Note that the dataset was given to the back end."""
         self._found[dataset] = None
 
     def commit(self, event: ChildSucceeded, then: Callable[[Event], None]) -> None:
@@ -55,7 +56,7 @@ class SharedResults:
         task.add_done_callback(self._committing.discard)
 
     async def close(self) -> None:
-        """Nothing is committed any more."""
+        """Cancel what is being committed, and wait until that has ended."""
         for task in list(self._committing):
             task.cancel()
         await asyncio.gather(*self._committing, return_exceptions=True)

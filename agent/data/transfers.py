@@ -45,7 +45,7 @@ class _GivenPipe:
         self.send, self.receive_into, self.abort = pipe.send, pipe.receive_into, pipe.abort
 
     def close(self) -> None:
-        """Not here."""
+        """Do nothing; who has opened the pipe closes it."""
 
 
 class _Source:
@@ -56,7 +56,8 @@ class _Source:
         self.open, self.verify = store.open, store.verify
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
-        """Size, name and manifest; it is brought here first where that can be done."""
+        """Return size, name and manifest of a dataset, fetched from the back end first where it can
+        be; raise ``OSError`` when it cannot be had."""
         if not self._store.has(dataset):
             self._bring(dataset)
         return self._store.described(dataset)
@@ -109,7 +110,7 @@ class DatasetTransfers:
         self._begin(self.spread([effect.checkpoint.dataset], effect.peers, 1))
 
     def stop(self, task: TaskId, run: RunName) -> None:
-        """Nothing is fetched for this run any more, and nothing told of it."""
+        """Stop fetching for this run, and tell nothing more of it; an unknown run is ignored."""
         fetching = self._runs.pop((task, run), None)
         if fetching is not None:
             fetching.cancel()
@@ -206,7 +207,8 @@ class DatasetTransfers:
         return keepers
 
     def takers(self, dataset: DatasetId) -> set[NodeId]:
-        """Who has just taken a copy of it; their word that they have it may be on its way."""
+        """Return the peers that have just taken a copy of the dataset; their word that they have it
+        may be on its way."""
         now_s = self._loop.time()
         self._given = {each: end_s for each, end_s in self._given.items() if end_s > now_s}
         return {peer for peer, given in self._given if given == dataset}

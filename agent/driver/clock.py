@@ -29,7 +29,7 @@ def elapsed_s() -> float:
 
 
 def wall_ms() -> int:
-    """Milliseconds since 1970 by the clock that people set."""
+    """Return the milliseconds since 1970 by the clock that people set."""
     return time.time_ns() // 1_000_000
 
 
@@ -47,5 +47,5 @@ class LiveClock:
         self.wall_ms = wall
 
     def now(self) -> Instant:
-        """The instant at which an event is handled."""
+        """Return the present instant on both clocks."""
         return Instant(self.elapsed_s(), self.wall_ms())

@@ -100,7 +100,7 @@ class Outbox:
             self._waiting.popleft()
 
     def discard(self) -> None:
-        """Forget everything that waits."""
+        """Forget everything that waits, without doing it."""
         self._waiting.clear()
         self._overtaking = Overtaking()
 

@@ -34,7 +34,7 @@ WithProgram = (
 
 
 class Network(Protocol):
-    """Links to peers."""
+    """Sends to peers over the links that there are."""
 
     def send(self, peers: Sequence[NodeId], message: Message) -> None:
         """Send to those of these peers that are linked."""
@@ -44,13 +44,14 @@ class Network(Protocol):
 
 
 class Disk(Protocol):
-    """The journal."""
+    """Writes the records of the node."""
 
     def submit(self, persists: Sequence[Persist]) -> Future[None]:
-        """Write; done when on disk. May complete in any thread."""
+        """Write these records and return a future that is done when they are on disk, maybe in
+        another thread; it fails when the disk refuses."""
 
     def probe(self) -> Future[bool]:
-        """Whether the disk takes records again."""
+        """Ask whether the disk takes records again; the future says so."""
 
 
 class Programs(Protocol):
@@ -75,13 +76,13 @@ class Audience(Protocol):
     """Whoever asked something of the node, and who watches it."""
 
     def answered(self, answer: Answer) -> None:
-        """A request is answered."""
+        """Take the answer to a client's request."""
 
     def told(self, notice: TaskNotice) -> None:
-        """Something that watchers want to know."""
+        """Take a notice of something that watchers want to know."""
 
     def stopped(self) -> None:
-        """Everything is handed back; the node does nothing any more."""
+        """Take note that everything is handed back, and the node does nothing any more."""
 
     def failed(self, error: BaseException) -> None:
-        """The node is at fault and cannot go on; it has to be stopped."""
+        """Take note that the node is at fault and cannot go on; it has to be stopped."""

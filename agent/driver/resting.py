@@ -28,7 +28,7 @@ class PatientSelector(selectors.DefaultSelector):
         self._until_s = 0.0
 
     def rest(self, for_s: float) -> None:
-        """When there is nothing else to do, let that much time go by first."""
+        """Let this much time go by before the next wait, when there is nothing else to do."""
         self._until_s = time.monotonic() + for_s
 
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
@@ -57,7 +57,7 @@ class RestingLoop(asyncio.SelectorEventLoop):
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """The loop for an agent on this system."""
+    """Return a new event loop for an agent on this system."""
     if sys.platform == "win32":
         return asyncio.new_event_loop()
     return RestingLoop()

@@ -55,7 +55,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """It failed."""
+    """The program failed, or could not be run to its end."""
 
     error: str
 
@@ -127,12 +127,13 @@ class Child:
         self._end()
 
     def kill(self) -> None:
-        """End it now."""
+        """Kill the program and all that it started, now."""
         self._stopping = True
         self._end_group()
 
     def attach(self, process: Process) -> None:
-        """The process is there; it may have said something already."""
+        """Take on the process of the program, which may have said something already, and watch
+        it."""
         self._process = process
         self._watch()
 
@@ -159,7 +160,7 @@ class Child:
         return self._ending(found), found
 
     def hear(self, file: int, data: bytes) -> None:
-        """What it prints, in whatever pieces."""
+        """Take in what the program prints to this file, in whatever pieces."""
         self._heard_s = self.ran_s
         self._output.hear(file, data)
 

@@ -104,20 +104,23 @@ class Children:
         self._preparing: asyncio.TimerHandle | None = None
 
     def names(self) -> tuple[str, ...]:
-        """The programs that can be run here."""
+        """Return the names of the programs that can be run here; empty where none can be run at
+        all."""
         return () if self._groups.available() else self._programs.names
 
     def running(self) -> int:
-        """How many programs run, suspended ones among them; from whatever thread."""
+        """Return how many programs run, suspended ones among them; may be called from any
+        thread."""
         return len(self._runs)
 
     def clear_scratch(self) -> None:
-        """What an agent that was killed has left."""
+        """Delete the working folders that an agent that was killed has left."""
         for left in self._scratch.iterdir():
             shutil.rmtree(left, ignore_errors=True)
 
     def prepare(self) -> None:
-        """This machine helps from now on; the first program should find everything ready."""
+        """Have everything ready in a moment for the first program, as this machine helps from now
+        on."""
         if self._preparing is None and not self._groups.available():
             loop = asyncio.get_running_loop()
             self._preparing = loop.call_later(PREPARE_AFTER_S, self._prepare)

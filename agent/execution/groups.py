@@ -58,7 +58,7 @@ class Process(Protocol):
         """Stop the whole group where it is."""
 
     def resume(self) -> None:
-        """Let it go on."""
+        """Let suspended processes go on."""
 
     def kill(self) -> None:
         """End the whole group now."""
@@ -71,13 +71,14 @@ class Groups(Protocol):
     """How processes are started on this system."""
 
     def available(self) -> str:
-        """Why programs cannot be run here, in a sentence; empty when they can."""
+        """Return why programs cannot be run here, in a sentence; empty when they can."""
 
     def prepare(self) -> None:
-        """A program may be started soon: what takes long is done now. Raises ``OSError``."""
+        """Do what takes long now, as a program may be started soon; raise ``OSError`` when that
+        fails."""
 
     async def start(self, launch: Launch, hear: Hear) -> Process:
         """Start a group with low priority. Raises ``OSError``."""
 
     async def close(self) -> None:
-        """Nothing is started any more; whatever is left is ended."""
+        """Start nothing any more, and end whatever is left."""

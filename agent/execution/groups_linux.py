@@ -65,12 +65,12 @@ class Keeper:
             await self._loop.sock_sendall(self._near, request[sent:])
 
     def ask(self, letter: bytes) -> None:
-        """About the program that it keeps."""
+        """Ask the keeper to do something with its program; one that is gone is ignored."""
         with suppress(OSError):
             self._near.send(letter)
 
     def close(self) -> None:
-        """It ends, with whatever it keeps."""
+        """Close this end, by which the keeper ends, with whatever it keeps."""
         if self._near.fileno() >= 0:
             self._loop.remove_reader(self._near.fileno())
             self._near.close()
@@ -189,7 +189,8 @@ class LinuxGroup:
                 pass
 
     def keeper_gone(self) -> None:
-        """It says how a program ended before it goes, unless somebody has ended it too."""
+        """Settle how the program ended when its keeper is gone, unless that is known: keepers say
+        how before they go, unless somebody has killed them too."""
         self._keeper = None
         self._settle(errno.EAGAIN)
         self._end(Exit(KEEPER_GONE))
@@ -248,8 +249,9 @@ class LinuxGroups:
         return group
 
     def prepare(self) -> None:
-        """The first program would wait for the guardian, at the worst moment: all machines of a
-        flock begin to work when somebody submits something. One keeper is forked by then, too."""
+        """Start the guardian and one keeper ahead of the first program, which would wait for them
+        at the worst moment: all machines of a flock begin to work when somebody submits
+        something."""
         if not self._idle:
             self._idle.append((self._keeper(), asyncio.get_running_loop().time()))
 

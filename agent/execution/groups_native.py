@@ -12,20 +12,21 @@ class NoGroups:
     """On systems where programs cannot be run."""
 
     def available(self) -> str:
+        """Return a sentence that says why no program can be run on this system."""
         return (
             "Programs cannot be run on this system, because nothing here could suspend and end "
             "them with all that they start; run them on Linux and Windows machines of the flock."
         )
 
     def prepare(self) -> None:
-        """There is nothing to be done."""
+        """Do nothing, as nothing can be started."""
 
     async def start(self, launch: Launch, hear: Hear) -> Process:
         del launch, hear
         raise ProgramError(self.available())
 
     async def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing, as nothing was started."""
 
 
 def native_groups() -> Groups:

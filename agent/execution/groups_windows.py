@@ -53,28 +53,29 @@ class JobApi(Protocol):
     """What is needed of Windows. All may raise ``OSError``."""
 
     def new_job(self, memory_bytes: int, *, spare: bool) -> int:
-        """A job whose processes end with its handle, at the priority that they are to have."""
+        """Make a job whose processes end with its handle, at the priority that they are to have,
+        and return the handle; raise ``OSError`` when that fails."""
 
     def adopt(self, job: int, process: int, *, spare: bool) -> None:
         """Put a process into a job."""
 
     def processes(self, job: int) -> list[int]:
-        """Those that are in it now."""
+        """Return the ids of the processes that are in the job now."""
 
     def suspend(self, process: int) -> None:
-        """Stop all its threads."""
+        """Suspend all threads of a process; raise ``OSError`` when it is gone."""
 
     def resume(self, process: int) -> None:
-        """Let them go on."""
+        """Let the threads of a process go on; raise ``OSError`` when it is gone."""
 
     def terminate(self, job: int, code: int) -> None:
         """End all that is in it."""
 
     def used(self, job: int) -> JobUse:
-        """What it has used so far."""
+        """Return the processor time and peak memory that the job has used so far."""
 
     def close(self, job: int) -> None:
-        """Close the handle."""
+        """Close the handle of a job, which ends its processes."""
 
 
 Factory = Callable[[], asyncio.SubprocessProtocol]
@@ -113,6 +114,7 @@ class WindowsGroup(asyncio.SubprocessProtocol):
                     self._api.suspend(each)
 
     def resume(self) -> None:
+        """Let the processes of the group that were suspended go on."""
         suspended, self._suspended = self._suspended, {}
         for each in suspended:
             with suppress(OSError):
@@ -133,7 +135,7 @@ class WindowsGroup(asyncio.SubprocessProtocol):
                 self._api.close(job)
 
     def begin(self) -> None:
-        """It is in its job: let it go, and watch the disk."""
+        """Let the program go, which is in its job now, and watch how much disk it takes."""
         self._api.resume(self._transport.get_pid())
         self._looking = self._loop.create_task(self._look())
 
@@ -206,7 +208,7 @@ class WindowsGroup(asyncio.SubprocessProtocol):
 
 
 class WindowsGroups:
-    """Starts groups."""
+    """Starts programs on Windows, each with a job object of its own."""
 
     def __init__(self, api: JobApi, spawn: Spawn | None = None) -> None:
         self._api = api
@@ -216,7 +218,7 @@ class WindowsGroups:
         return ""
 
     def prepare(self) -> None:
-        """A job is made at once."""
+        """Do nothing, as a job is made at once."""
 
     async def start(self, launch: Launch, hear: Hear) -> WindowsGroup:
         """Start a program in a job of its own, whose output goes to ``hear``; raise ``OSError``
@@ -239,7 +241,7 @@ class WindowsGroups:
         return group
 
     async def close(self) -> None:
-        """Nothing is left: each job has ended with its run."""
+        """Do nothing, as each job has ended with its run."""
 
 
 async def _spawn_suspended(factory: Factory, launch: Launch) -> asyncio.SubprocessTransport:

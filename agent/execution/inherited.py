@@ -52,7 +52,7 @@ BEGINNINGS_OF_OWN = ("WINGBEAT_PROGRAM_",)
 
 
 def inherited(environment: Mapping[str, str]) -> dict[str, str]:
-    """The part of an environment that is handed on; names are compared as Windows does."""
+    """Return the part of an environment that is handed on; names are compared as Windows does."""
     return {name: value for name, value in environment.items() if _goes_on(name.upper())}
 
 

@@ -77,7 +77,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def become_subreaper() -> None:
-    """Orphans below this process fall to it and not to the first process of the machine."""
+    """Have orphans below this process fall to it and not to the first process of the machine."""
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -235,8 +235,9 @@ class Bounds:
 
 
 def memory_bytes(processes: list[int], limit: int) -> int:
-    """What these hold, together. Pages that several hold count once where it matters: the exact
-    sum is dear, so it is asked for only when the quick one is above the limit."""
+    """Return how much memory these processes hold together. Pages that several hold count once
+    where it matters: the exact sum is dear, so it is asked for only when the quick one is above the
+    limit."""
     quick = sum(_resident_bytes(each) for each in processes)
     return quick if quick <= limit else sum(_own_bytes(each) for each in processes)
 

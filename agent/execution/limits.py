@@ -41,7 +41,8 @@ NODE_LIMITS = Limits(wall_s=WALL_S, log_mb=LOG_MB)
 
 
 def node_limits(memory_mb: int, slots: int, each_gb: float = 0.0) -> Limits:
-    """Of a machine with that much memory (0: it does not say), or as its owner has set it."""
+    """Return the limits of a machine with this much memory (0: it does not say), or as its owner
+    has set them."""
     share_mb = int(MEMORY_SHARE * memory_mb) // slots
     return replace(NODE_LIMITS, memory_mb=int(1_000 * each_gb) or share_mb)
 
@@ -60,5 +61,5 @@ def limits_of(spec: records.TaskSpec, program: Limits, node: Limits) -> Limits:
 
 
 def megabytes(count: int) -> str:
-    """An amount as people read it."""
+    """Return a number of bytes as people read it."""
     return f"{count / MEGABYTE:,.0f} MB" if count >= MEGABYTE else f"{count / 1_000:,.0f} kB"

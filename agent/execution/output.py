@@ -64,17 +64,18 @@ class OutputLog:
             self._put(f"\n[wingbeat] the log is full at {size}; only the end follows\n".encode())
 
     def last_line(self) -> str:
-        """What was printed last, for people who see only that it failed."""
+        """Return the line that was printed last, for people who see only that it failed; empty when
+        nothing was."""
         lines = self._tail.decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
     def last_word(self, line: bytes) -> None:
-        """What a program says of its own failure is what people look for; it is no last line,
+        """Log what a program says of its own failure, which people look for; it is no last line,
         because it is told beside that one."""
         self._put(line if line.endswith(b"\n") else line + b"\n")
 
     def note(self, sentence: str) -> None:
-        """Something that the node has to say."""
+        """Log something that the node has to say."""
         self._put(f"[wingbeat] {sentence}\n".encode())
 
     def close(self) -> None:
@@ -120,7 +121,7 @@ class Output:
             self._hear_lines(data)
 
     def finish(self) -> None:
-        """Nothing more comes; a last line may have no end."""
+        """Take what was printed last as a line, though it has no end, as nothing more comes."""
         rest, self._unfinished = self._unfinished, b""
         if rest:
             self._hear_lines(rest)

@@ -27,7 +27,7 @@ class ProcessorGroup:
             self._make(root, _read(own))
 
     def close(self) -> None:
-        """When nothing is in it any more."""
+        """Remove the control group; it stays when something is in it."""
         if self._folder:
             with suppress(OSError):
                 os.rmdir(self._folder)  # noqa: PTH106

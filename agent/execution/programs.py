@@ -65,7 +65,7 @@ class Programs:
         return tuple(sorted(self._installed.keys() | self._added.keys()))
 
     def get(self, name: str) -> Program | None:
-        """One of them."""
+        """Return the program of this name, installed or added; None when there is none."""
         return self._installed.get(name) or self._added.get(name)
 
     def look(self) -> tuple[str, ...]:

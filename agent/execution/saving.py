@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Saving:
-    """Of one run."""
+    """Keeps the states that one run saves, the latest first."""
 
     def __init__(self, scratch: Scratch, saved: Callable[[Dataset], None]) -> None:
         self._scratch, self._saved = scratch, saved
@@ -42,7 +42,7 @@ class Saving:
             self._work = asyncio.create_task(self._keep())
 
     async def finish(self) -> None:
-        """Nothing more comes."""
+        """Wait, within a limit, until the state that is being kept is kept; nothing more comes."""
         if self._work is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._work, FINISH_S)

@@ -68,14 +68,14 @@ class ScratchFolders:
             await asyncio.to_thread(_remove_tree, folder)
 
     def close(self) -> None:
-        """Nothing is run any more."""
+        """Delete the unused working folders; nothing is run any more."""
         while self._unused:
             with suppress(OSError):
                 self._unused.pop()[0].rmdir()
 
 
 class Scratch:
-    """A working folder."""
+    """The working folder of one run."""
 
     def __init__(self, folder: Path, store: Store | None, marks: _Marks = ()) -> None:
         self.folder, self.marks = folder, marks
@@ -174,7 +174,8 @@ class Scratch:
             return None
 
     async def keep(self, path: Path) -> Dataset:
-        """Into the store. Raises ``OSError``."""
+        """Move a file or folder into the store and return its dataset; raise ``OSError`` when it
+        cannot be kept."""
         assert self._store is not None
         return await self._store.keep(path, path.name)
 

@@ -26,9 +26,9 @@ class Store(Protocol):
         """Take a file or folder in, for good: it is moved. Raises ``OSError``."""
 
     def free_bytes(self) -> int:
-        """How much can still be taken in."""
+        """Return how many bytes can still be taken in."""
 
 
 def in_store(dataset: DatasetId) -> bool:
-    """Whether a store has this one, if anybody has."""
+    """Tell whether a store has datasets of this kind, rather than somebody's database."""
     return _OWN.fullmatch(dataset) is not None

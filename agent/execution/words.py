@@ -58,7 +58,7 @@ class CancelledWord:
 
 @dataclass(frozen=True, slots=True)
 class ErrorWord:
-    """It has failed."""
+    """The program says that it has failed, and why."""
 
     text: str
 
@@ -89,12 +89,13 @@ def read_word(line: bytes) -> Word | None:
 
 
 def may_be_word(line: bytes) -> bool:
-    """Quickly: False only when it is none."""
+    """Tell quickly whether a line may be a word to the node; False only when it is none."""
     return line.lstrip().startswith(VERBS)
 
 
 def may_have_words(data: bytes) -> bool:
-    """The same for a great deal of output; what stands at the beginning of a line counts."""
+    """Tell quickly whether output may hold words to the node; what stands at the beginning of a
+    line counts."""
     first = b"\n" + data[:FIRST_BYTES]
     return any(start in data or start in first for start in _STARTS)
 

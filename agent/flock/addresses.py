@@ -44,11 +44,11 @@ class AddressBook:
             self._known.clear()
 
     def known(self) -> dict[NodeId, tuple[Address, ...]]:
-        """All of it."""
+        """Return all known addresses, by node."""
         return dict(self._known)
 
     def of(self, node: NodeId) -> tuple[Address, ...]:
-        """Of one node, the last one first."""
+        """Return the addresses of one node, the last one first; empty when none is known."""
         return self._known.get(node, ())
 
     def note(self, node: NodeId, addresses: Sequence[Address], *, first_hand: bool) -> bool:
@@ -80,6 +80,6 @@ class AddressBook:
             log.warning("%s cannot be written: %s", self._path, error.strerror)
 
     def forget(self) -> None:
-        """This node belongs to that flock no more."""
+        """Forget all addresses and delete the file, as this node belongs to that flock no more."""
         self._known.clear()
         self._path.unlink(missing_ok=True)

@@ -89,7 +89,7 @@ class SightingFacts:
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryFacts:
-    """What multicast tells."""
+    """What multicast tells: the nodes it saw, and why it cannot be used."""
 
     trouble: str
     """Why it cannot be used, in a sentence; empty when it can."""

@@ -91,7 +91,8 @@ def read_gossip(body: bytes) -> Heard:
 
 
 def own_places(listen: Iterable[str], port: int) -> list[Address]:
-    """Where others may reach this node. Link-local addresses mean something else on each."""
+    """Return where others may reach this node, without link-local addresses, which mean something
+    else on each machine."""
     hosts = list(listen) or list(own_addresses())
     return [Address(host, port) for host in hosts if _reachable(host)][:ADDRESSES_MAX]
 

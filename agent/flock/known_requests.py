@@ -47,7 +47,8 @@ class Admissions:
     # -- for people ------------------------------------------------------------------------
 
     def requests(self, name_of: Callable[[NodeId], str]) -> list[JoinRequestView]:
-        """Return all that are open, oldest first."""
+        """Return the requests of machines that still ask to be let in, of all keepers, oldest
+        first."""
         found = [view for _, view in self._open(name_of)]
         return sorted(found, key=lambda each: (each.asked_ms, each.request))
 
@@ -60,7 +61,8 @@ class Admissions:
         *,
         admit: bool,
     ) -> JoinRequestView:
-        """Let it in, or not. Raises ``MembershipError`` with why that cannot be."""
+        """Let a machine in that asks, or refuse it, here or at the keeper that it asked; raise
+        ``MembershipError`` with why that cannot be."""
         self._membership.authority("let machines in")
         found = [each for each in self._open(name_of) if each[1].request == request]
         if not found:
@@ -77,7 +79,7 @@ class Admissions:
     # -- for the network -------------------------------------------------------------------
 
     def told(self) -> list[RequestWord]:
-        """What this keeper tells other members: all of its open requests."""
+        """Return what this keeper tells other members: all of its open requests."""
         return [self._word(each) for each in self.own.open()]
 
     def hear(self, peer: NodeId, words: Sequence[RequestWord]) -> None:
@@ -97,12 +99,13 @@ class Admissions:
             self._announce(word, keeper.host_name if keeper else peer)
 
     def lost(self, peer: NodeId) -> None:
-        """It is not linked any more: what it was asked cannot be answered from here."""
+        """End the requests of a keeper that is not linked any more: they cannot be answered from
+        here."""
         for word in self._heard.pop(peer, _Heard({}, 0.0)).words.values():
             self._ended(word.request, word.name, "ended")
 
     def close(self) -> None:
-        """This node belongs no more, or stops."""
+        """Answer no request any more, as this node belongs no more, or stops."""
         self.own.close()
 
     # -- inside ----------------------------------------------------------------------------

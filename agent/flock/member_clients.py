@@ -49,7 +49,7 @@ class MemberClients:
         """In both directions; nobody has to say when one has ended."""
 
     def serve(self, accept: MemberAcceptor | None) -> None:
-        """Who serves members from now on; without anybody they are sent away."""
+        """Set who serves members from now on; with None they are sent away."""
         self._accept = accept
 
     async def arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -85,7 +85,8 @@ class NearbyFlocks:
         return await self.door_at([*first, *_addresses(nodes)], flock_id)
 
     async def door_at(self, addresses: Sequence[Address], flock_id: str = "") -> Door:
-        """A keeper at one of these addresses; raises ``MembershipError``."""
+        """Return a keeper at one of these addresses, of this flock if one is given; raise
+        ``MembershipError`` when none answers."""
         door = await find_door(addresses, flock_id)
         self._remember(door)
         return door

@@ -68,7 +68,7 @@ log = logging.getLogger(__name__)
 
 
 def cannot_listen(error: OSError) -> ServiceError:
-    """The port is somebody else's."""
+    """Return the error that says that the port cannot be had."""
     return ServiceError(f"Other members cannot reach this machine: {error.strerror or error}")
 
 
@@ -165,7 +165,7 @@ class FlockNetwork:
         await asyncio.gather(*stopping)
 
     def send(self, peers: Sequence[NodeId], message: Message) -> None:
-        """To those of them that are linked."""
+        """Send a message to those of these peers that are linked."""
         self.links.send(peers, message)
 
     def unlink(self, peer: NodeId, reason: str) -> None:

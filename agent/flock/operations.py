@@ -175,7 +175,7 @@ class FlockOperations:
         return self._joined()
 
     def check_port(self) -> None:
-        """Raises ``ServiceError`` when others could not reach this machine."""
+        """Raise ``ServiceError`` when others could not reach this machine."""
         with self._port_had() as had:
             _close(had)
 
@@ -198,6 +198,8 @@ class FlockOperations:
 
     @_one_at_a_time
     async def expel(self, name_or_id: str) -> str:
+        """Expel a member by its name or id; return a warning when it was a keeper, else an empty
+        text. Raise ``ServiceError`` when that cannot be."""
         network = self._network("expel")
         node = self._member_called(name_or_id)
         warning = await joining.expel(network.membership, node, network.addresses_of)

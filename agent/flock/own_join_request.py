@@ -56,11 +56,11 @@ class OwnJoinRequest:
     # -- what is asked ---------------------------------------------------------------------
 
     async def nearby(self) -> NearbyReply:
-        """The flocks here, and why none can be heard."""
+        """Return the flocks on this network, and why none can be heard (empty when they can)."""
         return NearbyReply(tuple(await self._lookout.flocks()), self._lookout.trouble)
 
     def asked(self) -> AskView:
-        """What has become of the request."""
+        """Return what has become of the request."""
         return self._view
 
     async def ask(self, reference: str) -> AskView:

@@ -49,7 +49,7 @@ class OwnNode(Protocol):
         """Return what people call a node: by its own word, else by the roster, else its id."""
 
     def notify(self, notice: FlockNotice | AskChanged) -> None:
-        """Tell everybody who subscribed."""
+        """Tell everybody who subscribed of this notice."""
 
     def hand(self, event: Event) -> None:
         """Hand an event to the protocol's node."""

@@ -34,7 +34,7 @@ class PeerNotices:
         self._notify(peer)
 
     def forget(self, peer: NodeId) -> None:
-        """Its link is gone, which is told at once; nothing else is to follow."""
+        """Tell nothing more of a peer whose link is gone, which is told at once."""
         self._owed.pop(peer, None)
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from agent.protocol.records import NodeId
 
 @dataclass(slots=True)
 class PeerStatus:
-    """Of one peer."""
+    """What one peer says of itself."""
 
     name: str = ""
     wall_ahead_ms: int | None = None
@@ -37,11 +37,11 @@ class PeerStatuses:
         return peer in self._peers
 
     def linked(self, peer: NodeId) -> None:
-        """It has to introduce itself anew."""
+        """Begin to listen to a peer that is linked now; it has to introduce itself anew."""
         self._peers[peer] = PeerStatus()
 
     def unlinked(self, peer: NodeId) -> None:
-        """What it said does not count any more."""
+        """Forget what a peer that is not linked any more has said."""
         self._peers.pop(peer, None)
 
     def heard(self, peer: NodeId, message: Message, wall_ms: int) -> bool:
@@ -68,12 +68,12 @@ class PeerStatuses:
         return False
 
     def name(self, peer: NodeId) -> str:
-        """What it calls itself; empty when it has not said so."""
+        """Return what the peer calls itself; empty when it has not said so."""
         known = self._peers.get(peer)
         return "" if known is None else known.name
 
     def facts(self, reports: Sequence[LinkReport], wall_s: float) -> list[PeerFacts]:
-        """All that is known of the peers that are linked."""
+        """Return all that is known of the peers that are linked."""
         return [self._facts(report, wall_s) for report in reports]
 
     def _facts(self, report: LinkReport, wall_s: float) -> PeerFacts:

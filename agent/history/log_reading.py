@@ -51,7 +51,7 @@ def _takes(wanted: AgentLog, line: LogLine) -> bool:
 
 
 def task_log_file(folder: Path, task: str, generation: int, attempt: int) -> Path:
-    """Where the output of a run of this machine is."""
+    """Return where the output of a run of this machine is logged."""
     return folder / "tasks" / f"task-{quote(task, safe='')}" / f"{generation}.{attempt}.log"
 
 

@@ -22,7 +22,7 @@ def task_runs(
     spans: Iterable[Span],
     ready_ms: int,
 ) -> history.TaskRuns:
-    """All attempts at a task, the first one first."""
+    """Return all attempts at a task, the first one first, with the phases in ``spans``."""
     reading, life = table.reading(spec.task), table.life(spec.task)
     assert reading is not None
     runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))

@@ -38,7 +38,7 @@ Piece = tuple[int, int]
 
 
 def collect_garbage_rarely() -> None:
-    """Python's search for circles that nobody refers to looks seldom, and not at what is there now:
+    """Have Python look seldom for circles that nobody refers to, and not at what is there now:
     nearly all that an agent makes and drops is free of them."""
     gc.freeze()
     gc.set_threshold(OBJECTS_BEFORE_A_SEARCH)

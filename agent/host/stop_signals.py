@@ -31,7 +31,7 @@ class Ending(Protocol):
         """Begin. To be called in the loop, in the main thread."""
 
     def ended(self) -> None:
-        """The process has handed everything back; whoever waits for it may go on."""
+        """Let whoever waits for the end of this process go on: everything is handed back."""
 
 
 class InputEnding:

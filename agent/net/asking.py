@@ -81,11 +81,13 @@ class Request:
         self.door, self.code = door, code
 
     async def outcome(self) -> RequestIs:
-        """What has become of it; ``NotThereError`` when the keeper is not reached just now."""
+        """Ask the keeper what has become of the request and return it; raise ``NotThereError`` when
+        the keeper is not reached just now."""
         return _state_in(await self._ask(AskOutcome(self._number)))
 
     async def withdraw(self) -> None:
-        """This machine does not want to join any more."""
+        """Tell the keeper that this machine does not want to join any more; raise ``NotThereError``
+        when it is not reached."""
         await self._ask(WithdrawRequest(self._number))
 
     async def collect(self, clock: Clock = time.time) -> Membership:

@@ -178,12 +178,13 @@ class Authority:
 
 
 def stated_by(statement: Statement, keeper_certificate: bytes) -> bool:
-    """Whether a keeper has said this in its own name."""
+    """Tell whether the keeper with this certificate has made the statement in its own name."""
     return signed(keeper_certificate, statement.by_signature, _signed_by_part(statement))
 
 
 def statement_id(statement: Statement) -> bytes:
-    """What a statement is called in lists: by all that it says, not by how it is signed."""
+    """Return what a statement is called in lists: a hash of all that it says, not of how it is
+    signed."""
     return hashlib.sha256(_signed_by_part(statement)).digest()[:16]
 
 

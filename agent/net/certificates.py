@@ -74,28 +74,30 @@ class Applicant(Struct, frozen=True):
 
 
 def new_key() -> PrivateKey:
-    """A key of a node or an authority."""
+    """Make a private key for a node or an authority."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
 def public_bytes(key: PublicKey) -> bytes:
-    """The public key as it is hashed and compared."""
+    """Return the public key as it is hashed and compared."""
     encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     return key.public_bytes(encoding, form)
 
 
 def key_hash(key: PublicKey) -> bytes:
-    """The hash that all names of a key are cut from."""
+    """Return the hash that all names of a key are cut from."""
     return hashlib.sha256(public_bytes(key)).digest()
 
 
 def node_id_of(key: PublicKey) -> str:
-    """100 bits: nobody finds a second key with this name, and people can still compare it."""
+    """Return the node id of a key: 100 bits of its hash, so that nobody finds a second key with
+    this name, and people can still compare it."""
     return _base32(key_hash(key))[:NODE_ID_LENGTH]
 
 
 def flock_id_of(key: PublicKey) -> str:
-    """128 bits, because an invitation trusts whoever shows an authority of this name."""
+    """Return the flock id of an authority's key: 128 bits of its hash, because an invitation trusts
+    whoever shows an authority of this name."""
     return _base32(key_hash(key)[:FLOCK_ID_BYTES])
 
 
@@ -104,14 +106,16 @@ _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 
 
 def clean_name(text: str) -> str:
-    """A host or flock name as a certificate holds it: to be seen, at most 64 bytes of UTF-8."""
+    """Return a host or flock name as a certificate holds it: what can be seen of it, at most 64
+    bytes of UTF-8; "unnamed" when nothing is left."""
     kept = "".join(each for each in text if each.isprintable() and each not in _BLANK).strip()
     short = kept.encode("utf-8")[:NAME_BYTES_MAX].decode("utf-8", "ignore")
     return short.strip() or "unnamed"
 
 
 def private_bytes(key: PrivateKey) -> bytes:
-    """The key as its file holds it. The file is what protects it, not a password next to it."""
+    """Return the private key as its file holds it. The file is what protects it, not a password
+    next to it."""
     encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     return key.private_bytes(encoding, form, serialization.NoEncryption())
 
@@ -129,7 +133,7 @@ def read_private(data: bytes) -> PrivateKey:
 
 
 def to_pem(certificate: bytes) -> bytes:
-    """A certificate as its file and TLS want it."""
+    """Return a certificate as its file and TLS want it."""
     body = base64.encodebytes(certificate).replace(b"\n", b"")
     lines = [body[start : start + 64] for start in range(0, len(body), 64)]
     return b"\n".join([b"-----BEGIN CERTIFICATE-----", *lines, b"-----END CERTIFICATE-----", b""])
@@ -215,7 +219,7 @@ def authority_name(certificate: x509.Certificate) -> str:
 
 
 def request_certificate(key: PrivateKey, host_name: str) -> bytes:
-    """What an applicant sends: its public key and host name, signed with the key."""
+    """Return what an applicant sends: its public key and host name, signed with the key."""
     builder = x509.CertificateSigningRequestBuilder().subject_name(_name(host_name))
     return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
 

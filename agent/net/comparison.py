@@ -27,7 +27,7 @@ _COMPARED_AS = b"wingbeat join comparison 1\0"
 
 
 def commitment_of(nonce: bytes) -> bytes:
-    """What binds the keeper to its number without telling it."""
+    """Return the hash that binds the keeper to its nonce without telling it."""
     return hashlib.sha256(_COMMITTED_AS + nonce).digest()
 
 
@@ -43,7 +43,7 @@ def code_of(
 
 
 def same_code(shown: str, typed: str) -> bool:
-    """Whether a person typed the code that is shown, however they parted it."""
+    """Tell whether a person typed the code that is shown, however they parted it."""
     return _digits(shown) == _digits(typed) and len(_digits(typed)) == CODE_DIGITS
 
 

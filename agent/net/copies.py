@@ -67,11 +67,11 @@ class Copies:
         self._copied[node] = Copied(node, hosts, time.time())
 
     def known(self, node: NodeId) -> bool:
-        """Whether it was seen lately."""
+        """Tell whether a copy of the node's identity was seen lately."""
         return any(each.node == node for each in self.all())
 
     def all(self) -> tuple[Copied, ...]:
-        """Those that were seen lately."""
+        """Return the copied identities that were seen lately; older ones are forgotten."""
         since_s = time.time() - TOLD_S
         self._copied = {each.node: each for each in self._copied.values() if each.at_s > since_s}
         return tuple(self._copied.values())

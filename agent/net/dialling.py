@@ -76,21 +76,21 @@ class Dialler:
             self._learn(str(address), None, [address])
 
     def gone(self, peer: NodeId) -> None:
-        """Nothing is known any more of where the peer may be."""
+        """Forget where the peer may be, unless it is linked."""
         if not self._linked(peer):
             self._forget(peer)
 
     def withdrawn(self, address: Address) -> None:
-        """An address typed by hand does not count any more."""
+        """Forget an address that was typed by hand."""
         self._forget(str(address))
 
     def addresses_of(self, peer: NodeId) -> list[Address]:
-        """Where the peer may be, the likeliest first."""
+        """Return where the peer may be, the likeliest first; empty when nothing is known."""
         known = [target for target in self._targets.values() if target.peer == peer]
         return [address for target in known for address in target.addresses]
 
     def retry(self) -> None:
-        """The network has changed: what failed may work now."""
+        """Call everybody again at once, as the network has changed and what failed may work now."""
         for target in self._targets.values():
             self._renew(target)
 

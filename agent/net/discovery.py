@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryCallbacks:
-    """What discovery tells."""
+    """What discovery calls when it has found something."""
 
     found: Callable[[NodeId | None, Sequence[Address]], None]
     """These addresses lead to a node of this flock; None: to whoever is there."""
@@ -106,7 +106,7 @@ class Discovery:
                 await self._zeroconf.async_unregister_all_services()
 
     def sightings(self) -> tuple[Sighting, ...]:
-        """Every node seen on this network, of whatever flock."""
+        """Return every node seen on this network, of whatever flock."""
         return tuple(self._sightings.values())
 
     # -- multicast -------------------------------------------------------------------------

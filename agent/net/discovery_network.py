@@ -89,5 +89,5 @@ class NetworkWatch:
         return self.addresses
 
     def close(self) -> None:
-        """Nobody looks any more."""
+        """Close the source of news; the watch is not used afterwards."""
         self._news.close()

@@ -15,7 +15,8 @@ class AddressNews(Protocol):
     """Asked now and then, from one thread."""
 
     def due(self) -> bool:
-        """Whether addresses may have changed since this was asked last; true the first time."""
+        """Tell whether addresses may have changed since this was asked last; True the first
+        time."""
 
     def close(self) -> None:
         """Let go of everything. Can be called again."""
@@ -28,7 +29,7 @@ class NoNews:
         return True
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing, as nothing is held open."""
 
 
 def native_news() -> AddressNews:

@@ -27,6 +27,8 @@ class NetlinkNews:
         self._forbidden = False
 
     def due(self) -> bool:
+        """Tell whether addresses may have changed since this was asked last; True the first time,
+        and where the kernel cannot be heard."""
         if self._socket is None:
             self._open()
             return True

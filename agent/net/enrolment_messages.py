@@ -103,7 +103,7 @@ class ShowNonce(Struct, frozen=True, tag="show-nonce"):
 
 
 class AskOutcome(Struct, frozen=True, tag="ask-outcome"):
-    """Has somebody answered?"""
+    """Asks whether somebody has answered the request."""
 
     number: Number
 
@@ -223,17 +223,17 @@ _Said = TypeVar("_Said")
 
 
 def encode(message: Question | Answer) -> bytes:
-    """The message without its length."""
+    """Return the message as bytes, without its length."""
     return _encoder.encode(message)
 
 
 def decode_question(data: bytes) -> Question:
-    """What is asked; raises ``MembershipError`` when nothing is."""
+    """Decode a question; raise ``MembershipError`` when the bytes are none."""
     return _decode(data, _questions)
 
 
 def decode_answer(data: bytes) -> Answer:
-    """What is answered; raises ``MembershipError`` when nothing is."""
+    """Decode an answer; raise ``MembershipError`` when the bytes are none."""
     return _decode(data, _answers)
 
 
@@ -247,7 +247,7 @@ async def receive(reader: asyncio.StreamReader, bytes_max: int) -> bytes:
 
 
 async def send(writer: asyncio.StreamWriter, message: bytes) -> None:
-    """Sends the one message."""
+    """Send the one message of this side; raise ``OSError`` when the connection is gone."""
     writer.write(len(message).to_bytes(_LENGTH_BYTES, "big") + message)
     await writer.drain()
 

@@ -68,7 +68,8 @@ class JoinRequestServer:
                 assert_never(question)
 
     def decide(self, question: DecideRequest) -> Answer:
-        """A person has answered at another keeper."""
+        """Decide on a request as a person at another keeper wants it, and return what becomes of
+        it; raise ``MembershipError`` when it cannot be decided."""
         decided = self._requests.decide(question.request, question.code, admit=question.admit)
         return self._told(decided)
 

@@ -58,7 +58,7 @@ class IdentityPaths:
 
 
 def paths_in(folder: PrivateFolder) -> IdentityPaths:
-    """The files that TLS loads."""
+    """Return the files that TLS loads."""
     return IdentityPaths(folder.path / CERTIFICATE_FILE, folder.path / KEY_FILE)
 
 
@@ -81,7 +81,8 @@ def load_identity(folder: PrivateFolder) -> Identity | None:
 
 
 def load_authority(folder: PrivateFolder, flock: Flock) -> Authority | None:
-    """The flock's authority, where this node is a keeper."""
+    """Return the flock's authority, None where this node is no keeper; raise ``MembershipError``
+    for a file that is wrong."""
     return read_named(folder, AUTHORITY_KEY_FILE, lambda pem: Authority.read(flock, pem))
 
 
@@ -96,17 +97,20 @@ def own_key(folder: PrivateFolder) -> PrivateKey:
 
 
 def save_flock(folder: PrivateFolder, flock: Flock) -> None:
-    """The authority's certificate."""
+    """Save the certificate of the flock's authority; raise ``MembershipError`` when the disk
+    refuses."""
     folder.write(FLOCK_FILE, certificates.to_pem(flock.der))
 
 
 def save_certificate(folder: PrivateFolder, member: Member) -> None:
-    """The certificate: from here on this node is a member."""
+    """Save this node's certificate, which makes it a member; raise ``MembershipError`` when the
+    disk refuses."""
     folder.write(CERTIFICATE_FILE, certificates.to_pem(member.certificate))
 
 
 def save_authority(folder: PrivateFolder, authority: Authority) -> None:
-    """The authority's key: from here on this node is a keeper."""
+    """Save the authority's key, which makes this node a keeper; raise ``MembershipError`` when the
+    disk refuses."""
     folder.write(AUTHORITY_KEY_FILE, authority.key_file)
 
 

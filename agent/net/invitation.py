@@ -203,6 +203,7 @@ class _Cursor:
         return len(self._data) - self._at
 
     def take(self, count: int) -> bytes:
+        """Return the next bytes; raise ``MembershipError`` when there are fewer."""
         if count > self.remaining:
             raise _unusable()
         self._at += count

@@ -106,11 +106,12 @@ class InvitationBook:
         return secret, expires_s
 
     def withdraw(self, number: str) -> bool:
-        """Ends an invitation; False when there is none of that number."""
+        """End an invitation; return False when there is none of that number."""
         return self._end(lambda entry: entry.number == number)
 
     def end_made_until(self, time_s: float) -> bool:
-        """Ends all invitations made until then: a keeper that knew them has gone."""
+        """End all invitations made until this moment, as a keeper that knew them has gone; return
+        whether there was one."""
         return self._end(lambda entry: entry.made_s <= time_s)
 
     def _end(self, chosen: Callable[[Entry], bool]) -> bool:
@@ -191,17 +192,18 @@ class InvitationBook:
 
 
 def secret_hash(flock_id: str, secret: bytes) -> bytes:
-    """What keepers keep of a secret; who was invited can work it out."""
+    """Return the hash of a secret, which is what keepers keep; who was invited can work it out."""
     return hashlib.sha256(b"wingbeat invitation " + flock_id.encode() + secret).digest()
 
 
 def tag_of(hashed: bytes) -> bytes:
-    """By what an invitation is asked for, before its secret is told."""
+    """Return the tag by which an invitation is asked for, before its secret is told."""
     return hashlib.sha256(b"wingbeat invitation tag " + hashed).digest()[:TAG_BYTES]
 
 
 def proof_of(hashed: bytes, challenge: bytes, certificate: bytes) -> bytes:
-    """That whoever shows this certificate knows the hash: it is a keeper, or was one."""
+    """Return a proof that whoever shows this certificate knows the hash: it is a keeper, or was
+    one."""
     content = challenge + hashlib.sha256(certificate).digest()
     return hmac.new(hashed, b"wingbeat keeper " + content, hashlib.sha256).digest()
 
@@ -239,7 +241,7 @@ class GuessLimit:
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
     def blocked(self, host: str, now_s: float) -> bool:
-        """Whether an address has guessed too often of late."""
+        """Tell whether too many wrong secrets came from this host of late."""
         return len(self._recent(host, now_s)) >= GUESSES_MAX
 
     def wrong(self, host: str, now_s: float) -> None:

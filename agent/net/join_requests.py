@@ -102,7 +102,8 @@ class JoinRequests:
     # -- what people do --------------------------------------------------------------------
 
     def open(self) -> list[JoinRequest]:
-        """Those that a person can answer, and those that are about to come; oldest first."""
+        """Return the requests that a person can answer, and those that are about to come; oldest
+        first."""
         return [each for each in self._requests.values() if each.state in OPEN]
 
     def decide(self, request: str, code: str, *, admit: bool) -> JoinRequest:
@@ -149,7 +150,7 @@ class JoinRequests:
         return bound.nonce
 
     def outcome(self, number: bytes) -> JoinRequest | None:
-        """What has become of it; None when this keeper does not know."""
+        """Return the request as it is now; None when this keeper does not know it."""
         return self._requests.get(number) or self._over.get(number)
 
     @contextmanager
@@ -176,19 +177,19 @@ class JoinRequests:
         return request
 
     def withdraw(self, number: bytes) -> None:
-        """It does not want to join any more."""
+        """End a request that its machine has withdrawn; an unknown one is ignored."""
         request = self._requests.get(number)
         if request is not None:
             self._end(request, "ended")
 
     def close(self) -> None:
-        """Nobody is answered any more."""
+        """Cancel the timers of all requests; nobody is answered any more."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
 
     def left_s(self, request: JoinRequest) -> float:
-        """How long it is still valid."""
+        """Return for how many seconds the request is still valid, at least 0."""
         return max(0.0, request.ends_s - self._now())
 
     # -- inside ----------------------------------------------------------------------------
@@ -251,5 +252,6 @@ class JoinRequests:
 
 
 def keeper_key_of(certificate: bytes) -> bytes:
-    """What stands for a keeper in the code: its key, which a renewed certificate keeps."""
+    """Return what stands for a keeper in the code: the hash of its key, which a renewed certificate
+    keeps."""
     return certificates.key_hash_of(certificate)

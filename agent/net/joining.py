@@ -92,10 +92,8 @@ async def join_flock(
 
 
 async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
-    """Does what is due: renewal, keepers, the authority's key. To be called now and then.
-
-    Raises ``MembershipError`` when something is due and no keeper could do it.
-    """
+    """Do what is due: renewal, keepers, the authority's key; to be called now and then. Raise
+    ``MembershipError`` when something is due and no keeper could do it."""
     await membership.appoint_missing()
     now_s, member = membership.clock(), membership.member
     not_yet_valid = membership.keeper and now_s < member.valid_from_s  # its clock was ahead
@@ -173,7 +171,7 @@ class _Found:
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """Where they are."""
+        """Where the keepers that were found are reached."""
         return tuple(self.keepers)
 
 

@@ -74,13 +74,14 @@ class LinkOwner(Protocol):
     def link_gossiped(self, link: Link, body: bytes) -> None: ...
 
     def link_answered(self, link: Link) -> None:
-        """The answer to a ping has come."""
+        """Note that the answer to a ping has come."""
 
     def link_misbehaved(self, link: Link, reason: str) -> None:
-        """The peer has lost its link, for this reason."""
+        """Note that the peer has broken the protocol for this reason and loses its link."""
 
     def link_lost(self, link: Link, *, reset: bool, reason: str) -> None:
-        """The connection has ended without this side having ended it."""
+        """Note that the connection has ended without this side having ended it; ``reset``: the
+        other side ended it, rather than a fault of this machine."""
 
 
 @dataclass(slots=True)
@@ -240,7 +241,7 @@ class Link:
         self._connection.close()
 
     def abort(self) -> None:
-        """End at once."""
+        """End the link at once; what is queued is lost, and the peer hears no reason."""
         self.ended = True
         self._forget_queued()
         self._connection.abort()
@@ -281,14 +282,14 @@ class Link:
     # -- in --------------------------------------------------------------------------------
 
     def connected(self, transport: asyncio.Transport) -> bool:  # noqa: ARG002
-        """Long done when a link stands."""
+        """Return True; the connection stood long before the link."""
         return True
 
     def secured(self) -> None:
-        """As long done."""
+        """Do nothing; the handshake was done long before the link."""
 
     def received(self, data: memoryview) -> None:
-        """Frames, or parts of them."""
+        """Take in frames, or parts of them, and hand on those that are whole."""
         self._reader.add(data)
         self.drain(len(data))
 
@@ -311,11 +312,11 @@ class Link:
             self._count_against_allowance(frames, arrived_bytes)
 
     def pause_writing(self) -> None:
-        """The pipe is full: what comes now waits in the lanes."""
+        """Note that the connection takes no more for now: what is sent waits in the lanes."""
         self._full = True
 
     def resume_writing(self) -> None:
-        """The pipe takes more."""
+        """Send what waits in the lanes, as the connection takes more."""
         self._full = False
         self.flush()
 
@@ -392,10 +393,11 @@ class Link:
 
 
 def message_frame(message: Message) -> bytes:
-    """A message as a frame."""
+    """Return a message as a frame."""
     return frame(Kind.MESSAGE, codec.encode(message))
 
 
 def fits(data: bytes) -> bool:
-    """Peers take messages up to a size; one above it would cost this node its links."""
+    """Tell whether peers would take a message of this size; one above it would cost this node its
+    links."""
     return len(data) - HEADER_BYTES <= LINK_LIMITS[Kind.MESSAGE]

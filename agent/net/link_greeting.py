@@ -58,22 +58,23 @@ class GreetingOwner(Protocol):
     def own_opening(self) -> Opening: ...
 
     def admit(self, greeting: Greeting) -> bool:
-        """Whether a connection from outside may begin to greet."""
+        """Tell whether a connection from outside may begin to greet."""
 
     def decide(self, greeting: Greeting) -> None:
-        """This side decides: welcome it, refuse it, or do so later."""
+        """Decide on the connection: welcome it, refuse it, or do so later."""
 
     def welcomed(self, greeting: Greeting) -> None:
-        """The other side decided: this connection counts."""
+        """Take on a connection that the other side has welcomed."""
 
     def came_for(self, greeting: Greeting, protocol: str) -> bool:
-        """Whether it came for something else than links, and has been taken there."""
+        """Hand a connection that is for another protocol to whoever serves that; return False when
+        it is for a link."""
 
     def greeting_over(self, greeting: Greeting) -> None:
-        """It has become a link or bulk connection, or ended."""
+        """Forget a greeting that has become a link or bulk connection, or ended."""
 
     def refused(self, refusal: LinkRefusal) -> None:
-        """There will be no link by this connection."""
+        """Note that there will be no link by this connection."""
 
 
 class Greeting:
@@ -127,7 +128,7 @@ class Greeting:
         return not self.dialled if self.bulk else self._owner.me > self.peer
 
     def welcome(self) -> None:
-        """This connection counts."""
+        """Tell the other side that this connection is welcome."""
         self.connection.write(frame(Kind.WELCOME))
 
     def refuse(self, cause: Cause, text: str, told: str | None = None) -> None:
@@ -141,7 +142,7 @@ class Greeting:
         self._end(cause, text)
 
     def succeed(self) -> None:
-        """The connection belongs to a link or a bulk transfer from now on."""
+        """End the greeting: the connection belongs to a link or a bulk transfer from now on."""
         self._finish(None)
 
     # -- what the connection tells ---------------------------------------------------------
@@ -192,10 +193,10 @@ class Greeting:
             self.refuse(Cause.MISBEHAVED, f"It sent what no agent sends: {error}.")
 
     def pause_writing(self) -> None:
-        """What is said here is too short to matter."""
+        """Do nothing; what is said in a greeting is too short to matter."""
 
     def resume_writing(self) -> None:
-        """As little."""
+        """Do nothing; what is said in a greeting is too short to matter."""
 
     def lost(self, error: Exception | None) -> None:
         if not self.over:

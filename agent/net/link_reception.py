@@ -46,19 +46,19 @@ class ConnectionAdmission(Protocol):
     """Who says what becomes of a greeting; ``links.Links`` is one."""
 
     def decide(self, greeting: Greeting) -> None:
-        """This side decides: welcome it, refuse it, or do so later."""
+        """Decide on the connection: welcome it, refuse it, or do so later."""
 
     def welcomed(self, greeting: Greeting) -> None:
-        """The other side decided: this connection counts."""
+        """Take on a connection that the other side has welcomed."""
 
     def came_for(self, greeting: Greeting, serve: StreamAcceptor) -> None:
-        """It is no link, nor bulk data; it is not verified."""
+        """Serve a connection for another protocol, whose caller is not verified."""
 
     def refused(self, refusal: LinkRefusal) -> None:
-        """There will be no link by this connection."""
+        """Note that there will be no link by this connection."""
 
     def greeting_over(self, greeting: Greeting) -> None:
-        """It has become something, or ended."""
+        """Forget a greeting that has become a link or bulk connection, or ended."""
 
 
 class Reception:
@@ -135,7 +135,7 @@ class Reception:
     # -- what greetings ask ----------------------------------------------------------------
 
     def own_opening(self) -> Opening:
-        """The first word of this side."""
+        """Return the first word of this side."""
         return Opening(self._instance, self.port, PROTOCOL_VERSION)
 
     def admit(self, greeting: Greeting) -> bool:
@@ -161,12 +161,15 @@ class Reception:
         return True
 
     def decide(self, greeting: Greeting) -> None:
+        """Hand the greeting to the links to decide; refuse it when this node is stopping."""
         if self._stopping:
             greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
         else:
             self._court.decide(greeting)
 
     def welcomed(self, greeting: Greeting) -> None:
+        """Hand the connection that the other side has welcomed to the links; refuse it when this
+        node is stopping."""
         if self._stopping:
             greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
         else:

@@ -150,16 +150,16 @@ class Refusals:
             del self._by_key[next(iter(self._by_key))]
 
     def lost(self, peer: NodeId, address: str, reason: str) -> None:
-        """There was a link. Until a call tells more, that is what is known."""
+        """Keep that a link is gone and why, until a call tells more."""
         text = f"Its link is gone: {reason}."
         self._by_key.pop(peer, None)
         self._by_key[peer] = LinkRefusal(peer, address, Cause.LOST, text, time.time())
 
     def linked(self, peer: NodeId, address: str) -> None:
-        """There is a link: what was before does not matter."""
+        """Forget the refusals of a peer that is linked now."""
         self._by_key.pop(peer, None)
         self._by_key.pop(address, None)
 
     def all(self) -> tuple[LinkRefusal, ...]:
-        """Oldest first."""
+        """Return the last refusal of each peer or address, oldest first."""
         return tuple(self._by_key.values())

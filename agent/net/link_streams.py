@@ -50,7 +50,7 @@ class _StreamApplication:
         return True
 
     def secured(self) -> None:
-        """Long done."""
+        """Do nothing; the handshake was done long before."""
 
     def received(self, data: memoryview) -> None:
         self._protocol.data_received(bytes(data))
@@ -89,7 +89,7 @@ class _StreamTransport(asyncio.Transport):
             self._connection.write(memoryview(data))
 
     def can_write_eof(self) -> bool:
-        """TLS has no half of an end."""
+        """Return False: TLS has no half of an end."""
         return False
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class Shared:
         self._empty = asyncio.Event()
 
     def ended(self, connection: TlsConnection) -> None:
-        """One connection is no more."""
+        """Forget a connection that has ended."""
         self.connections.pop(connection, None)
         if not self.connections:
             self._empty.set()
@@ -55,22 +55,23 @@ class Application(Protocol):
     """Who speaks on a connection."""
 
     def connected(self, transport: asyncio.Transport) -> bool:
-        """The pipe stands; false when it is to be cut at once."""
+        """Take note that the connection stands; return False when it is to be cut at once."""
 
     def secured(self) -> None:
-        """The handshake is done, as far as this side can tell."""
+        """Take note that the handshake is done, as far as this side can tell."""
 
     def received(self, data: memoryview) -> None:
-        """This has arrived; the memory is used again afterwards."""
+        """Take in data that has arrived; its memory is used again afterwards."""
 
     def pause_writing(self) -> None:
-        """The pipe is full."""
+        """Take note that the transport takes no more for now."""
 
     def resume_writing(self) -> None:
-        """The pipe takes more."""
+        """Take note that the transport takes more again."""
 
     def lost(self, error: Exception | None) -> None:
-        """The connection has ended; ``None`` when with the closing word of either side."""
+        """Take note that the connection has ended; ``None`` when with the closing word of either
+        side."""
 
 
 class TlsConnection(asyncio.BufferedProtocol):
@@ -166,7 +167,7 @@ class TlsConnection(asyncio.BufferedProtocol):
             self._raw.pause_reading()
 
     def resume_reading(self) -> None:
-        """Take what waits."""
+        """Read again after a pause; do nothing on a connection that is closing."""
         if self._raw is not None and not self._closing:
             self._raw.resume_reading()
 

@@ -126,7 +126,7 @@ class Links:
         await self._reception.all_ended()
 
     def use(self, contexts: Contexts) -> None:
-        """Secure the connections made from now on in this way."""
+        """Secure the connections made from now on by these contexts."""
         self._reception.contexts = contexts
 
     @property
@@ -217,11 +217,12 @@ class Links:
         )
 
     def refusals(self) -> tuple[LinkRefusal, ...]:
-        """Who is not linked, and why, as far as anybody was heard of."""
+        """Return who is not linked, and why, as far as anybody was heard of."""
         return self._refusals.all()
 
     def copies(self) -> tuple[Copied, ...]:
-        """Identities that are at work on two machines, this node's own among them."""
+        """Return the identities that were seen on two machines lately, this node's own among
+        them."""
         return self._copies.all()
 
     # -- one turn of the loop --------------------------------------------------------------
@@ -378,6 +379,7 @@ class Links:
             del self._rivals[greeting.peer]
 
     def refused(self, refusal: LinkRefusal) -> None:
+        """Keep a refusal that people should see; one of a copy of this node is noted as such."""
         if refusal.cause is Cause.COPIED and refusal.peer == self._reception.me:
             self._copies.note(refusal.peer, refusal.address)
         elif refusal.cause not in UNREMARKABLE and refusal.peer not in self._links:

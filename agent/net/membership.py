@@ -137,17 +137,20 @@ class Membership:
         return Invitation(self.flock.flock_id, own, secret, expires_s, addresses)
 
     async def withdraw(self, number: str) -> bool:
-        """Ends an invitation by its number in the book."""
+        """End an invitation by its number in the book; return False when there is none of that
+        number. Raise ``MembershipError`` on a node that is no keeper."""
         async with self._disk:
             return await asyncio.to_thread(self.book().withdraw, number)
 
     async def join_book(self, entries: Sequence[Entry]) -> bool:
-        """Takes in what another keeper knows of invitations; whether there was news."""
+        """Take in what another keeper knows of invitations, and tell whether there was news; raise
+        ``MembershipError`` on a node that is no keeper."""
         async with self._disk:
             return await asyncio.to_thread(self.book().join, entries, self.clock())
 
     def proof(self, tag: bytes, challenge: bytes) -> bytes:
-        """For a newcomer: that this keeper knows the invitation of this tag."""
+        """Return the proof for a newcomer that this keeper knows the invitation of this tag; empty
+        when it does not or the question is malformed."""
         if self._book is None or not tag or len(challenge) != CHALLENGE_BYTES:
             return b""
         return self._book.proof(tag, challenge, self.member.certificate)
@@ -180,16 +183,15 @@ class Membership:
         }
 
     async def redeem(self, secret: bytes, node_id: str) -> str | None:
-        """Burns a use of an invitation; a sentence when there is none."""
+        """Burn a use of an invitation; return None when done, else a sentence that says why not.
+        Raise ``MembershipError`` on a node that is no keeper."""
         async with self._disk:
             return await asyncio.to_thread(self.book().redeem, secret, node_id, self.clock())
 
     async def renew_own(self, host_name: str | None = None) -> None:
-        """A keeper issues itself a certificate, which ends later than the one that it has.
-
-        A roster takes in of each member what ends last. A keeper whose clock was ahead may have
-        one that begins in months, and others know it: one that only begins earlier would not count.
-        """
+        """Issue this keeper a certificate that ends later than the one that it has. A roster takes
+        in of each member what ends last. A keeper whose clock was ahead may have one that begins in
+        months, and others know it: one that only begins earlier would not count."""
         applicant = certificates.read_request(self.certificate_request(host_name))
         left_s = self.member.valid_until_s + 1 - int(self.clock())  # as certificates round it
         await self.adopt_certificate(await self.admit(applicant, left_s))
@@ -233,7 +235,7 @@ class Membership:
         )
 
     def verify(self, tls: TlsObject | None) -> tuple[str, str] | str:
-        """Node id and host name of the member at the other end, or why it is none."""
+        """Return node id and host name of the member at the other end, or why it is none."""
         peer = peer_of(tls, self.roster)
         return peer.reason if isinstance(peer, Refusal) else (peer.node_id, peer.host_name)
 
@@ -309,7 +311,8 @@ class Membership:
         return appointed
 
     def certificate_request(self, host_name: str | None = None) -> bytes:
-        """What this node sends to have its certificate renewed."""
+        """Return what this node sends to have its certificate renewed, under another host name if
+        given."""
         return certificates.request_certificate(self._own.key, host_name or self.member.host_name)
 
     @property
@@ -323,7 +326,7 @@ class Membership:
         return self.keeper and not self.alone and self.roster.keepers() == [self.node_id]
 
     async def forget(self) -> None:
-        """Removes all that makes this node a member, from this disk only."""
+        """Remove all that makes this node a member, from this disk only."""
         async with self._disk:
             await asyncio.to_thread(forget_membership, self.folder)
 
@@ -397,7 +400,7 @@ def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> No
 
 
 def forget_membership(folder: PrivateFolder) -> None:
-    """Removes the files of a membership, whole or broken."""
+    """Remove the files of a membership, whole or broken."""
     identity.remove_identity(folder)
     folder.remove(ROSTER_FILE)
     folder.remove(BOOK_FILE)

@@ -26,13 +26,14 @@ class FileGuard(Protocol):
     """What the systems do differently."""
 
     def protect(self, folder: Path) -> None:
-        """Makes the folder its owner's only, and with it every file that is made in it."""
+        """Let only its owner into the folder, and with it into every file that is made there; raise
+        ``OSError`` when that fails."""
 
     def exposure(self, path: Path) -> str:
-        """Who else may read a file or folder, and the cure; empty when nobody may."""
+        """Return who else may read a file or folder, and the cure; empty when nobody may."""
 
     def replace(self, source: Path, target: Path) -> None:
-        """Puts one file in the place of another, durably."""
+        """Put one file in the place of another, durably; raise ``OSError`` when that fails."""
 
 
 class PrivateFolder:

@@ -18,7 +18,7 @@ class PosixGuard:
     """Modes 0700 and 0600, and a folder that is synced after each replacement."""
 
     def protect(self, folder: Path) -> None:
-        """Takes the folder from group and others."""
+        """Take the folder from group and others; raise ``OSError`` when that fails."""
         folder.chmod(0o700)
 
     def exposure(self, path: Path) -> str:

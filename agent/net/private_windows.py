@@ -72,7 +72,8 @@ class WindowsGuard:
         self._run([icacls, str(folder), "/inheritance:r", "/grant:r", *grants, "/q"])
 
     def exposure(self, path: Path) -> str:
-        """Nothing is asked per file: the list of its folder was set before it was made."""
+        """Return an empty text, as nothing is asked per file: the list of its folder was set before
+        it was made."""
         del path
         return ""
 

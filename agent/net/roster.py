@@ -90,15 +90,17 @@ class Roster:
         self._belonging: dict[str, Member] | None = None
 
     def members(self) -> list[Member]:
-        """All who belong, in the order of their ids; also those whose certificate has ended."""
+        """Return all who belong, in the order of their ids; also those whose certificate has
+        ended."""
         return list(self._who_belongs().values())
 
     def member(self, node_id: str) -> Member | None:
-        """One who belongs."""
+        """Return the member with this id, None when it does not belong."""
         return self._who_belongs().get(node_id)
 
     def known(self, node_id: str) -> Member | None:
-        """One whose certificate was seen, whether or not it belongs."""
+        """Return the node with this id if its certificate was seen, whether or not it belongs; else
+        None."""
         return self._members.get(node_id)
 
     def _who_belongs(self) -> dict[str, Member]:
@@ -117,7 +119,7 @@ class Roster:
         return Standing(self.founder, self._members, self._statements)
 
     def departures(self) -> list[Departure]:
-        """All who were expelled or left."""
+        """Return all who were expelled or left, in the order of their ids."""
         ids = sorted({node_id for kind, node_id in self._statements if kind in (EXPELLED, LEFT)})
         return [departure for node_id in ids if (departure := self.departure(node_id))]
 
@@ -132,13 +134,13 @@ class Roster:
         return Departure(node_id, name, statement.time_s, statement.kind == EXPELLED)
 
     def keepers(self) -> list[str]:
-        """The members that may hold the authority's key."""
+        """Return the ids of the members that may hold the authority's key."""
         ids = sorted(node_id for kind, node_id in self._statements if kind == KEEPER)
         standing = self.standing
         return [node_id for node_id in ids if standing.is_keeper(node_id)]
 
     def accepts(self, certificate: bytes) -> str | None:
-        """None for a member's certificate, else a sentence part that says why it is none."""
+        """Return None for a member's certificate, else a sentence part that says why it is none."""
         try:
             member = certificates.member_of(certificate)
             if not self.flock.issued(certificate):
@@ -163,15 +165,15 @@ class Roster:
         return None
 
     def learn(self, certificate: bytes) -> bool:
-        """Takes in a member's certificate; whether that was news."""
+        """Take in a member's certificate; tell whether that was news."""
         return self._join([certificate], [])
 
     def record(self, statement: Statement) -> bool:
-        """Takes in a statement of the authority; whether that was news."""
+        """Take in a statement of the authority; tell whether that was news."""
         return self._join([], [statement])
 
     def expel(self, authority: Authority, node_id: str, signer: Signer | None = None) -> Statement:
-        """States that a node is expelled."""
+        """State that a node is expelled and return the statement."""
         return self.depart(authority, EXPELLED, node_id, signer)
 
     def depart(
@@ -188,16 +190,14 @@ class Roster:
         return statement
 
     def merge(self, data: bytes) -> bool:
-        """Takes in another node's roster, all or nothing; whether there was news in it.
-
-        Raises ``MembershipError`` for bytes that no member sends.
-        """
+        """Take in another node's roster, all or nothing; tell whether there was news in it. Raise
+        ``MembershipError`` for bytes that no member sends."""
         content = self._read(data)
         return self._join(content.certificates, content.statements)
 
     def adopt(self, data: bytes) -> None:
-        """Takes in a roster as it is, founder included: this node's own, or that of the keeper
-        that let it in. Raises what ``merge`` raises."""
+        """Take in a roster as it is, founder included: this node's own, or that of the keeper that
+        let it in. Raises what ``merge`` raises."""
         content = self._read(data)
         self.founder = content.founder
         self._join(content.certificates, content.statements, trusted=True)
@@ -219,16 +219,16 @@ class Roster:
         return self._bytes
 
     def digest(self) -> bytes:
-        """What two nodes compare to see whether they have to exchange rosters."""
+        """Return what two nodes compare to see whether they have to exchange rosters."""
         return hashlib.sha256(self.to_bytes()).digest()[:16]
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Calls back after each change; returns what ends that."""
+        """Call ``changed`` after each change; return what ends that."""
         self._watchers.append(changed)
         return lambda: self._watchers.remove(changed)
 
     def save(self, folder: PrivateFolder) -> None:
-        """Writes the roster to the disk."""
+        """Write the roster to the folder; raise ``NotKeptError`` when the disk refuses."""
         folder.write(ROSTER_FILE, self.to_bytes())
 
     @classmethod

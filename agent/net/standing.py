@@ -35,11 +35,12 @@ class Standing:
     said: Said
 
     def departure(self, node_id: str) -> Statement | None:
-        """The statement by which a node belongs no more; an expulsion outweighs having left."""
+        """Return the statement by which a node belongs no more, None when there is none that
+        counts; an expulsion outweighs having left."""
         return self._departure(node_id, ())
 
     def is_keeper(self, node_id: str) -> bool:
-        """It may hold the authority's key, and its word counts."""
+        """Tell whether the node may hold the authority's key and its word counts."""
         return self.was_keeper(node_id) and self.departure(node_id) is None
 
     def was_keeper(self, node_id: str) -> bool:
@@ -50,11 +51,13 @@ class Standing:
         return appointed is not None and self.counts(appointed)
 
     def counts(self, statement: Statement) -> bool:
-        """Whoever made it is still here, or went and this was to stay."""
+        """Tell whether a statement counts: whoever made it is still here, or went and this was to
+        stay."""
         return self._counts(statement, ())
 
     def belongs(self, member: Member) -> bool:
-        """It did not depart, and whoever let it in may do so, or might and it was to stay."""
+        """Tell whether the member belongs: it did not depart, and whoever let it in may do so, or
+        might and it was to stay."""
         return self.departure(member.node_id) is None and self.let_in(member)
 
     def let_in(self, member: Member) -> bool:

@@ -64,13 +64,14 @@ class TlsContexts:
         self._clients: dict[str, ssl.SSLContext] = {}
 
     def client(self, protocol: str) -> ssl.SSLContext:
-        """The context to dial with. Pass ``server_hostname=NO_SERVER_NAME``."""
+        """Return the context to dial with by this protocol. Pass
+        ``server_hostname=NO_SERVER_NAME``."""
         if protocol not in self._clients:
             self._clients[protocol] = client_context(self._flock, self._paths, protocol)
         return self._clients[protocol]
 
     def refresh(self, *, keeper: bool) -> None:
-        """Takes a renewed certificate, or what a new keeper may do, into use."""
+        """Take a renewed certificate, or what a new keeper may do, into use."""
         for context in (self.server, *self._clients.values()):
             _present(context, self._paths)
         _offer(self.server, keeper=keeper)

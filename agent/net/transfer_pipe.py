@@ -34,13 +34,14 @@ class Pipe(Protocol):
     """One transfer's connection, used by one thread; ``abort`` by any."""
 
     def send(self, data: bytes | memoryview) -> None:
-        """All of it; raises ``OSError``."""
+        """Send all of the data; raise ``OSError`` when the other side is gone."""
 
     def receive_into(self, view: memoryview) -> int:
-        """Some bytes, at least one; 0 when the other side has ended. Raises ``OSError``."""
+        """Read at least one byte into the view and return how many; 0 when the other side has
+        ended. Raise ``OSError`` when the transfer breaks."""
 
     def abort(self) -> None:
-        """Whoever blocks in it is told that the connection is gone."""
+        """Break the transfer: whoever blocks in it is told that the connection is gone."""
 
     def close(self) -> None:
         """Say the closing word, and end."""
@@ -65,6 +66,8 @@ class SocketPipe:
         connected.settimeout(IDLE_S_MAX)
 
     def send(self, data: bytes | memoryview) -> None:
+        """Send all of the data and block until the system has taken it; raise ``OSError`` when the
+        other side is gone."""
         left = memoryview(data)
         while left:
             left = left[self._tls.write(left[:PLAIN_BYTES]) :]
@@ -123,6 +126,8 @@ class LoopPipe:
         self._cut = False
 
     def send(self, data: bytes | memoryview) -> None:
+        """Send all of the data and block until the loop has taken it; raise ``OSError`` when the
+        other side is gone."""
         left = memoryview(data)
         while left:
             self._ask(self._send(left[:PLAIN_BYTES]))

@@ -36,13 +36,14 @@ class Source(Protocol):
     """Who has datasets. All of it may be called from any thread and raises ``OSError``."""
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
-        """Size, name and manifest of a dataset."""
+        """Return size, name and manifest of a dataset; raise ``OSError`` when it is not here."""
 
     def open(self, digest: str) -> IO[bytes]:
-        """A content, to read."""
+        """Open a content for reading; raise ``OSError`` when it is not here."""
 
     def verify(self, digest: str) -> bytes:
-        """The hashes of its pieces, after all of it was found whole."""
+        """Read all of a content and return the hashes of its pieces; raise ``OSError`` when it is
+        missing or damaged."""
 
 
 TakeOffer = Callable[[Pipe, tuple[DatasetId, ...]], Taken]

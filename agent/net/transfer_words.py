@@ -99,13 +99,13 @@ _decode = msgspec.msgpack.Decoder(Word).decode
 
 
 def packed(word: Word) -> bytes:
-    """The word as it travels."""
+    """Return the word as it travels."""
     body = _encode(word)
     return _LENGTH.pack(len(body)) + body
 
 
 def say(pipe: Pipe, word: Word) -> None:
-    """One word; raises ``OSError``."""
+    """Send one word; raise ``OSError`` when the other side is gone."""
     pipe.send(packed(word))
 
 

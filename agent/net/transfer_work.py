@@ -57,25 +57,26 @@ class ChunkStore(Protocol):
     def has_object(self, digest: str) -> bool: ...
 
     def contents(self, dataset: DatasetId, size_bytes: int, manifest: bytes) -> dict[str, int]:
-        """The contents that it is made of, with their sizes."""
+        """Return the contents that a dataset is made of, with their sizes; raise ``NotKeepable``
+        when name or manifest are wrong."""
 
     def put_object(self, digest: str, content: bytes | memoryview) -> bool: ...
 
     def partial(self, digest: str, size_bytes: int) -> Place: ...
 
     def complete(self, digest: str) -> None:
-        """All of it is at its place, and right."""
+        """Keep a large content all of which is at its place, and right."""
 
     def give_up(self, digest: str) -> None:
-        """Nothing at its place is any good."""
+        """Drop what is at the place of a large content, as it is not right."""
 
     def adopt(self, dataset: DatasetId, manifest: bytes, name: str) -> None:
-        """All contents are here: it is a dataset from now on."""
+        """Make a dataset of contents that are all here."""
 
 
 @dataclass(eq=False, slots=True)
 class Large:
-    """One large file."""
+    """One large file, and which of its pieces are here."""
 
     digest: str
     place: Place

@@ -49,7 +49,7 @@ class Voucher(Struct, frozen=True, array_like=True):
 
 
 def vouch(signer: Signer, node_id: str) -> x509.UnrecognizedExtension:
-    """The extension for a certificate of this node."""
+    """Return the extension for a certificate of this node that says that this keeper let it in."""
     signature = signer.key.sign(_SIGNED_AS + node_id.encode(), SIGNATURE)
     voucher = Voucher(signer.node_id, signature)
     return x509.UnrecognizedExtension(VOUCHER, msgspec.msgpack.encode(voucher))
@@ -70,7 +70,7 @@ def voucher_of(certificate: bytes) -> Voucher | None:
 
 @lru_cache(REMEMBERED_MAX)
 def is_vouched(voucher: Voucher, node_id: str, keeper_certificate: bytes) -> bool:
-    """Whether the signature is that of the keeper's own key."""
+    """Tell whether the voucher's signature is that of the keeper's own key."""
     return signed(keeper_certificate, voucher.signature, _SIGNED_AS + node_id.encode())
 
 

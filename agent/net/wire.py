@@ -94,17 +94,17 @@ _refused = msgspec.msgpack.Decoder(RefusedWord)
 
 
 def frame(kind: Kind, body: bytes = b"") -> bytes:
-    """The body as a frame of this kind."""
+    """Return the body as a frame of this kind."""
     return _HEADER.pack(len(body), kind) + body
 
 
 def opening_frame(opening: Opening) -> bytes:
-    """The first word of a side, as a frame."""
+    """Return the first word of a side as a frame."""
     return frame(Kind.OPENING, msgspec.msgpack.encode(opening))
 
 
 def refused_frame(cause: str, text: str) -> bytes:
-    """A refusal, as a frame."""
+    """Return a refusal as a frame, its text cut to what peers take."""
     word = RefusedWord(cause[:64], text[:REASON_LENGTH_MAX])
     return frame(Kind.REFUSED, msgspec.msgpack.encode(word))
 
@@ -140,7 +140,7 @@ class FrameReader:
         self._needed = HEADER_BYTES
 
     def add(self, data: bytes | memoryview) -> None:
-        """More has arrived."""
+        """Take in more of what has arrived."""
         self._buffer += data
 
     def next(self) -> tuple[int, bytes] | None:
@@ -170,7 +170,8 @@ class FrameReader:
         return kind, body
 
     def rest(self) -> bytes:
-        """All that has arrived behind the frames taken, which is no frame any more."""
+        """Return and forget all that has arrived behind the frames taken, which is no frame any
+        more."""
         rest = bytes(memoryview(self._buffer)[self._start :])
         self._buffer, self._start = bytearray(), 0
         return rest

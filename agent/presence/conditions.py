@@ -84,12 +84,13 @@ SETTLING = (EXCLUSIVE, MAINS, FULL_SCREEN, MEMORY)
 
 
 def sessions_of(readings: Readings) -> Sessions:
-    """Who is at the screens; nothing is known where that cannot be seen."""
+    """Return who is at the screens; an empty ``Sessions`` where that cannot be seen."""
     return readings.sessions.value if isinstance(readings.sessions, Seen) else Sessions()
 
 
 def away(readings: Readings) -> bool:
-    """Nobody is at the screen for sure: it is locked, or nobody is logged in at one."""
+    """Tell whether nobody is at the screen for sure: it is locked, or nobody is logged in at
+    one."""
     sessions = sessions_of(readings)
     return sessions.locked or sessions.nobody
 
@@ -121,7 +122,7 @@ def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Me
 
 
 def exclusive(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
-    """What counts in every mode."""
+    """Yield what holds the machine back in every mode: exclusive programs."""
     yield from _settling(EXCLUSIVE, rules, readings, memory, now)
 
 

@@ -86,13 +86,13 @@ def next_change_s(hours: tuple[Hours, ...], wall_s: float, zone: tzinfo | None) 
 
 
 def tomorrow_s(wall_s: float, zone: tzinfo | None, hour: int) -> float:
-    """The given hour of the next day, in seconds since 1970."""
+    """Return the given hour of the next day, in seconds since 1970."""
     local = datetime.fromtimestamp(wall_s, zone) + timedelta(days=1)
     return local.replace(hour=hour, minute=0, second=0, microsecond=0, fold=0).timestamp()
 
 
 def clock(minutes: int) -> str:
-    """Minutes since midnight as people write them."""
+    """Return minutes since midnight as people write them."""
     return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 

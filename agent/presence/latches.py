@@ -53,10 +53,10 @@ class Settling:
     last_s: dict[str, float] = field(default_factory=dict)
 
     def after(self, name: str, *, holds: bool, now_s: float) -> Settling:
-        """The same after another look."""
+        """Return the latch after another look at the condition of this name."""
         return Settling({**self.last_s, name: now_s}) if holds else self
 
     def ended_s(self, name: str, now_s: float) -> float | None:
-        """How long ago it ended; None if it was never there."""
+        """Return how long ago the condition held last; None if it never did."""
         last_s = self.last_s.get(name)
         return None if last_s is None else now_s - last_s

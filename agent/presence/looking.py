@@ -81,7 +81,7 @@ class Sources:
         return found[kind]
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close all sources."""
         for kind in Kind:
             for each in self.of(kind):
                 each.close()
@@ -127,7 +127,8 @@ class Looker:
         )
 
     def read_s(self, kind: Kind) -> float | None:
-        """When sources of this kind were read last, on the clock of this looker."""
+        """Return when sources of this kind were read last, on the clock of this looker; None when
+        they were not."""
         return self._read_s.get(kind)
 
     def _see(self, source: Source[Any]) -> Reading[Any]:

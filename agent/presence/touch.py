@@ -74,7 +74,7 @@ def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
 
 
 def locked(touch: Touch, is_locked: bool, now_s: float) -> Touch:
-    """The same with what is known of the lock."""
+    """Return what is remembered of inputs with what is known of the lock."""
     if not is_locked:
         return touch if touch.locked_since_s is None else replace(touch, locked_since_s=None)
     return touch if touch.locked_since_s is not None else replace(touch, locked_since_s=now_s)
@@ -91,7 +91,8 @@ def quiet_s(touch: Touch, now_s: float) -> float:
 
 
 def needed_s(touch: Touch, idle_s: float) -> float:
-    """For how long nobody may have."""
+    """Return for how many seconds nobody may have touched anything before the machine counts as
+    idle."""
     return idle_s if touch.locked_since_s is None else min(idle_s, LOCKED_IDLE_S)
 
 

@@ -56,7 +56,8 @@ def verdict(rules: Rules, wish: Wish, readings: Readings, memory: Memory, now: N
 
 
 def effective(wish: Wish, wall_s: float) -> Wish:
-    """A pause whose time is over is none; finishing goes on until nothing runs."""
+    """Return the wish as it counts now: a pause whose time is over is none; finishing goes on until
+    nothing runs."""
     if isinstance(wish, Paused) and wish.until_s is not None and wish.until_s <= wall_s:
         return Unpaused()
     return wish

@@ -161,11 +161,11 @@ class PresenceWatcher:
         self._want(Finishing(Paused(until_s)))
 
     def resume(self) -> None:
-        """The rules decide again, by what is seen now."""
+        """End a pause: the rules decide again, by what is seen now."""
         self._want(Unpaused())
 
     def tomorrow_s(self) -> float:
-        """When a pause until tomorrow ends."""
+        """Return when a pause until tomorrow ends, in seconds since 1970."""
         now = _now()
         return tomorrow_s(now.wall_s, now.zone, TOMORROW_HOUR)
 
@@ -196,7 +196,7 @@ class PresenceWatcher:
         return self._rules
 
     def current(self) -> PresenceChanged:
-        """What the node has to know now."""
+        """Return the presence that the node has to know now, as an event."""
         with self._changed:
             return self._event()
 

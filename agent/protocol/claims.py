@@ -72,16 +72,16 @@ class Claims(Part):
         return {ClaimAnswers: self._answered, Release: self._rival_released}
 
     def own_claim(self, task: TaskId) -> Claim | None:
-        """The open claim of this node on the task."""
+        """Return the open claim of this node on the task; None when it has none."""
         claim = self.open.get(task)
         return None if claim is None else claim.claim
 
     def held(self) -> list[TaskId]:
-        """Claimed ahead, and what they need has not ended yet."""
+        """Return the tasks that were claimed ahead and whose needs have not ended yet."""
         return [task for task, claim in self.open.items() if self._is_held(task, claim)]
 
     def asked(self) -> int:
-        """How many places the open claims will take; one that is held takes none yet."""
+        """Return how many places the open claims will take; one that is held takes none yet."""
         return len(self.open) - len(self.held())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
@@ -239,12 +239,14 @@ class Claims(Part):
                 self.core.send(peer, Release(tuple(names)))
 
     def yield_to(self, task: TaskId, claimant: NodeId) -> None:
-        """A better claim has come; the worse of two always yields."""
+        """Give up the claim on the task and leave it to a claimant whose claim is better; the worse
+        of two always yields."""
         self.contest(task, claimant)
         self.withdraw([task], f"{claimant} has a better claim")
 
     def void(self, why: str) -> None:
-        """This node slept: a claim must not be won by consents that waited meanwhile."""
+        """Give up all claims, as this node slept: none must be won by consents that waited
+        meanwhile."""
         self.withdraw(list(self.open), why)
 
     # -- who has to consent --------------------------------------------------------------
@@ -262,6 +264,7 @@ class Claims(Part):
         self._ask([peer.node], list(self.open))
 
     def on_gone(self, peer: Peer) -> None:
+        """Ask no consent of a peer that has gone, and stop leaving tasks to it."""
         self._do_without(peer)
         for task in [task for task, (host, _) in self.contested.items() if host == peer.node]:
             del self.contested[task]

@@ -35,7 +35,7 @@ class UnknownMessage(msgspec.Struct, frozen=True):
 
 
 def encode(message: Message) -> bytes:
-    """The message as bytes."""
+    """Return the message as bytes."""
     return _encoder.encode(message)
 
 

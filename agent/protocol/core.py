@@ -159,13 +159,13 @@ class Core:
     # -- time and counting ---------------------------------------------------------------
 
     def set_now(self, now: Instant, cause: str) -> None:
-        """The instant at which the current event is handled, and what to call the event."""
+        """Set the instant at which the current event is handled, and what to call the event."""
         self.cause = cause
         self.now_s = now.elapsed_s
         self.wall_ms = now.wall_ms
 
     def stamp(self) -> Stamp:
-        """A new reading of the hybrid clock."""
+        """Return a new reading of the hybrid clock."""
         return self.clock.read(self.wall_ms)
 
     def arm_tick(self, ticks: int = 1) -> None:
@@ -180,7 +180,7 @@ class Core:
         self.timers.arm(TimerKind.TICK, self.now_s + wait_ms / 1000)
 
     def count(self, what: str) -> None:
-        """Bad or surprising input is counted, never silently dropped."""
+        """Count bad or surprising input, which is never silently dropped."""
         self.counters[what] = self.counters.get(what, 0) + 1
 
     @property
@@ -196,11 +196,11 @@ class Core:
     # -- peers ---------------------------------------------------------------------------
 
     def greeted(self) -> list[NodeId]:
-        """Linked peers whose Hello has come."""
+        """Return the linked peers whose Hello has come."""
         return [peer.node for peer in self.peers.values() if peer.greeted]
 
     def voters(self) -> list[NodeId]:
-        """Peers believed alive: everyone who must consent to a claim."""
+        """Return the peers believed alive: everyone who must consent to a claim."""
         return [peer.node for peer in self.peers.values() if peer.greeted and not peer.suspected]
 
     # -- effects -------------------------------------------------------------------------
@@ -267,7 +267,8 @@ class Core:
         return self._write(workflows, lives, prunings)
 
     def write_unhurried(self, lives: Iterable[TaskLife]) -> News:
-        """The same, told within a moment together with whatever else there is to tell by then."""
+        """Join lives that this node decided and return what was new; peers are told within a
+        moment, together with whatever else there is to tell by then."""
         return self._write((), lives, ())
 
     def write_in_row(self, lives: Iterable[TaskLife]) -> News:
@@ -290,15 +291,16 @@ class Core:
         return news
 
     def save_identity(self) -> None:
-        """Incarnation or reputation changed."""
+        """Have incarnation and reputation saved, as one of them changed."""
         self._unsaved.identity = True
 
     def save_again(self, workflow: WorkflowId) -> None:
-        """What is said next relies on the workflow being on disk; it may still be on its way."""
+        """Have the workflow saved again: what is said next relies on it being on disk, and it may
+        still be on its way."""
         self._unsaved.workflows[workflow] = None
 
     def save_forgotten_pruning(self, workflow: WorkflowId) -> None:
-        """A pruning was kept long enough."""
+        """Have a pruning forgotten on disk that was kept long enough."""
         self._unsaved.prunings.pop(workflow, None)
         self._unsaved.forgotten_prunings[workflow] = None
 
@@ -454,23 +456,24 @@ class Part:
         self.core = core
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        """Events by type; handlers take the event. Messages by type; (peer, message)."""
+        """Return which method handles which event (it takes the event) or message (peer,
+        message)."""
         return {}
 
     def on_greeted(self, peer: Peer) -> None:
-        """A peer's Hello has come: it counts from now on."""
+        """Handle that a peer's Hello has come: it counts from now on."""
 
     def on_gone(self, peer: Peer) -> None:
-        """A link is gone."""
+        """Handle that the link with a peer is gone."""
 
     def on_suspected(self, peer: Peer) -> None:
-        """A peer is silent: it is not waited for any more."""
+        """Handle that a peer is silent: it is not waited for any more."""
 
     def on_trusted(self, peer: Peer) -> None:
-        """A suspected peer spoke again."""
+        """Handle that a suspected peer spoke again."""
 
     def on_news(self, news: News) -> None:
-        """Records changed, or tasks read differently."""
+        """Handle that records changed, or tasks read differently."""
 
     def on_tick(self) -> None:
-        """The periodic beat."""
+        """Handle the periodic beat."""

@@ -87,7 +87,8 @@ class Datasets(Part):
         return wanted
 
     def refuse(self, dataset: DatasetId, holders: tuple[NodeId, ...], times: int) -> None:
-        """These holders did not deliver; look elsewhere for a while, longer each time."""
+        """Look elsewhere than at these holders, which did not deliver, for a while, longer each
+        time."""
         until_s = self.core.now_s + min(REFUSED_S * 2.0 ** min(times, 10), REFUSED_S_MAX)
         for holder in holders:
             self._refused[(dataset, holder)] = until_s

@@ -20,7 +20,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def bucket_of(key: str) -> int:
-    """The bucket in which a record is counted."""
+    """Return the bucket in which a record is counted."""
     return crc32(key.encode()) % BUCKETS
 
 
@@ -64,7 +64,7 @@ def workflow_version(key: str, workflow: Workflow) -> int:
 
 
 def pruning_version(key: str, pruning: Pruning) -> int:
-    """What it hides."""
+    """Hash what the pruning hides, for comparison with a peer."""
     return _hash((key, pruning.generation, pruning.stamp))
 
 
@@ -85,21 +85,21 @@ class DigestTree:
         self._add(bucket, change)
 
     def remove(self, key: str) -> None:
-        """A record is forgotten."""
+        """Take a record that is forgotten out of the sums."""
         bucket = bucket_of(key)
         version = self._records[bucket].pop(key, 0)
         self._add(bucket, -version)
 
     def version(self, key: str) -> int | None:
-        """The hash of a record, None when it is not held."""
+        """Return the hash of a record, None when it is not held."""
         return self._records[bucket_of(key)].get(key)
 
     def records(self, bucket: int) -> list[tuple[str, int]]:
-        """All records of a bucket with their versions, sorted."""
+        """Return all records of a bucket with their versions, sorted."""
         return sorted(self._records[bucket].items())
 
     def differing(self, buckets: tuple[int, ...]) -> list[int]:
-        """The buckets in which another table is not as this one."""
+        """Return the buckets in which another table is not as this one."""
         return [i for i, theirs in enumerate(buckets) if theirs != self.buckets[i]]
 
     def _add(self, bucket: int, change: int) -> None:

@@ -28,7 +28,7 @@ CandidacyRank = tuple[int, int, Stamp, str, str]
 
 
 def candidacy_rank(candidacy: TryToBeMaster, node: NodeId) -> CandidacyRank:
-    """Sorts candidacies, the winner first."""
+    """Return the key that sorts candidacies, the winner first."""
     return (-candidacy.reputation, -candidacy.tasks, candidacy.stamp, candidacy.name, node)
 
 
@@ -63,6 +63,7 @@ class Election(Part):
             self.core.send(peer.node, WhoIsMaster())
 
     def on_tick(self) -> None:
+        """Call an election when there is no master and none is under way."""
         waited = self.core.now_s >= self._quiet_until_s
         if self.core.joined and not self.master and not self._running and waited:
             self.core.broadcast(StartNewMasterElection())

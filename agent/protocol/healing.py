@@ -48,12 +48,13 @@ class Healing(Part):
         }
 
     def on_greeted(self, peer: Peer) -> None:
-        """A newcomer with an empty table has all of it sent by one peer instead."""
+        """Compare tables with a peer that has greeted; a newcomer with an empty table has all of it
+        sent by one peer instead."""
         if self.core.joined or self.core.table.workflows:
             self.compare_with(peer)
 
     def on_gone(self, peer: Peer) -> None:
-        """What was asked from a lost peer is asked from another when tables are next compared."""
+        """Forget what was asked of a lost peer; another is asked when tables are next compared."""
         for key in [key for key, (node, _) in self._asked.items() if node == peer.node]:
             del self._asked[key]
 

@@ -144,18 +144,19 @@ class Liveness(Part):
                 yield peer.status
 
     def heard_of(self, host: NodeId) -> None:
-        """Fresh news of a run of this host came by another node."""
+        """Note that fresh news of a run of this host came by another node, so that it counts as
+        up."""
         if host not in self.core.peers:
             self._heard_of_s[host] = self.core.now_s
 
     def down_for_s(self, host: NodeId) -> float:
-        """How long the host has been down for me; 0 when it is up."""
+        """Return for how many seconds the host has been down for this node; 0 when it is up."""
         if self.up(host):
             return 0.0
         return self.core.now_s - self.lost_s.get(host, self.started_s)
 
     def forget_losses(self) -> None:
-        """This node starts over: members are suspected again, not down."""
+        """Suspect members again instead of counting them as down, as this node starts over."""
         self.lost_s.clear()
         self._changed()
 
@@ -239,7 +240,7 @@ class Liveness(Part):
             part.on_greeted(peer)
 
     def note_incarnation(self, host: NodeId, incarnation: int) -> None:
-        """Remember the newest incarnation of a host."""
+        """Remember the newest incarnation of a host; lower ones are ignored."""
         if sane_incarnation(incarnation) and incarnation > self.core.incarnations.get(host, 0):
             self.core.incarnations[host] = incarnation
             self._changed()
@@ -353,7 +354,7 @@ class Liveness(Part):
             self._trust(peer)
 
     def forgive(self) -> None:
-        """This node slept: the silence was its own."""
+        """Forget the silence of all peers, as this node slept and the silence was its own."""
         now_s = self.core.now_s
         for peer in self.core.peers.values():
             peer.heard_s = peer.echoed_s = now_s

@@ -29,7 +29,7 @@ class LostRuns(Part):
         self._executed = executed
 
     def end_all(self) -> None:
-        """At start: everything that the disk shows unfinished."""
+        """End, at the start, every run of this host that the disk shows unfinished."""
         self._end(list(self.core.table.lives))
 
     def on_news(self, news: News) -> None:

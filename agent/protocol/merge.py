@@ -92,12 +92,13 @@ def _join_specs(mine: WorkflowSpec, theirs: WorkflowSpec) -> WorkflowSpec:
 
 
 def join_priorities(mine: PriorityWish, theirs: PriorityWish) -> PriorityWish:
-    """The register with the higher (revision, host, value)."""
+    """Return the wish with the higher (revision, host, value)."""
     my_rank = (mine.revision, mine.host, mine.value)
     return mine if my_rank >= (theirs.revision, theirs.host, theirs.value) else theirs
 
 
 def join_prunings(mine: Pruning, theirs: Pruning) -> Pruning:
-    """The pruning of the higher generation; of equal ones the later, which is kept longer."""
+    """Return the pruning of the higher generation; of equal ones the later, which is kept
+    longer."""
     my_rank = (mine.generation, mine.stamp)
     return mine if my_rank >= (theirs.generation, theirs.stamp) else theirs

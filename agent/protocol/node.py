@@ -138,19 +138,21 @@ class Node:
         return core.take_effects()
 
     def next_deadline(self) -> float | None:
-        """When ``Due`` is to be handed in, in seconds of the monotonic clock."""
+        """Return when ``Due`` is to be handed in, in seconds of the monotonic clock; None when
+        there is no timer."""
         return self._core.timers.next
 
     def story(self, task: TaskId) -> list[str]:
-        """Why the task moved, as far as this node saw it."""
+        """Return why the task moved, as far as this node saw it."""
         return self._core.story(task)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
-        """Linked peers from which a dataset can be fetched now."""
+        """Return the linked peers from which a dataset can be fetched now."""
         return self._datasets.holders(dataset)
 
     def reachable(self) -> tuple[NodeId, ...]:
-        """Linked peers that answer, those first whose owners let them work for others."""
+        """Return the linked peers that answer, those first whose owners let them work for
+        others."""
         peers = [p for p in self._core.peers.values() if p.greeted and not p.suspected]
         return tuple(p.node for p in sorted(peers, key=lambda p: (not _willing(p), p.node)))
 

@@ -56,7 +56,7 @@ class Overtaking:
         )
 
     def hold(self, effect: Effect) -> None:
-        """It waits."""
+        """Count a message that waits for the disk, which words to its peers must not overtake."""
         if isinstance(effect, Send) and not isinstance(effect.message, BEHIND):
             for peer in effect.peers:
                 self._first[peer] = self._first.get(peer, 0) + 1

@@ -48,7 +48,8 @@ class OwnRun:
     told_permille: int = -1
 
     def left_ms_at(self, now_s: float) -> int:
-        """What its program said last, else what was expected, less what has passed since."""
+        """Return how many milliseconds the run still needs: what its program said last, else what
+        was expected, less what has passed since."""
         said_ms = self.run.expected_ms if self.left_ms is None else self.left_ms
         return max(0, said_ms - int((now_s - self.left_said_s) * 1000))
 

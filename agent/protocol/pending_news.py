@@ -64,7 +64,7 @@ class PendingNews:
             self._timers.arm(TimerKind.ROW, now_s + self._settings.row_told_after_s / 2)
 
     def hurry(self) -> None:
-        """Somebody may wait for it."""
+        """Have what is kept told at once, as somebody may wait for it."""
         self._can_wait = False
 
     def is_due(self, now_s: float) -> bool:
@@ -95,7 +95,8 @@ class PendingNews:
         return told
 
     def take_enqueued(self, receipt: bool, cause: str) -> Enqueue:
-        """The workflows just written as new work."""
+        """Return and clear the workflows just written, as new work for peers; ``receipt`` asks for
+        their word that it is on disk."""
         told = Enqueue(tuple(self._workflows), tuple(self._lives), receipt, cause)
         self._lives, self._workflows = [], []
         return told

@@ -117,7 +117,7 @@ class Planning(Part):
         return sum(map(self._queue.claimable, ready)) <= free
 
     def settled(self) -> None:
-        """What was about to end has ended, or is later than a moment."""
+        """Plan again, as what was about to end has ended, or is later than a moment."""
         self._settled = self.core.wake = True
 
     def _give_way_to_interactive(self) -> bool:

@@ -52,7 +52,7 @@ class Answers:
     known: list[KnownLife] = field(default_factory=list)
 
     def message(self) -> ClaimAnswers:
-        """As sent."""
+        """Return the answers as one message."""
         return ClaimAnswers(
             tuple(self.consents), tuple(self.busy), tuple(self.better), tuple(self.known)
         )
@@ -179,7 +179,7 @@ class Promises(Part):
         self._send_answers()
 
     def void(self) -> None:
-        """This node slept: what it promised before does not bind it any more."""
+        """Forget all promises, as this node slept and they do not bind it any more."""
         for task in list(self.by_task):
             del self.by_task[task]
 

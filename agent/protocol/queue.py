@@ -92,7 +92,8 @@ class Queue(Part):
         return self._policy.order(picture)[: max(0, picture.slots - len(running))]
 
     def claimable(self, task: TaskId) -> bool:
-        """Nothing in the table stands against claiming the task, and nobody is seen doing so."""
+        """Tell whether nothing in the table stands against claiming the task, and nobody is seen
+        doing so."""
         table = self.core.table
         open_to_all = task in table.ready or (task in table.owned and not self._taken(task))
         return open_to_all and not self._claimed(task)
@@ -128,7 +129,7 @@ class Queue(Part):
         self.left_s.pop(task, None)
 
     def told_progress(self, task: TaskId, left_s: float) -> None:
-        """The node that runs the task says how long it still needs."""
+        """Note how long the node that runs the task says that it still needs."""
         if task in self.running_since_s:
             self.left_s[task] = (left_s, self.core.now_s)
 
@@ -199,7 +200,7 @@ class Queue(Part):
         return expected_s if since_s is None else expected_s - (self.core.now_s - since_s)
 
     def ends_are_near(self) -> bool:
-        """Some run of a longer task is about to end, as far as expectations go."""
+        """Tell whether some run of a longer task is about to end, as far as expectations go."""
         return next(self._ends(SOON_S), None) is not None
 
     def _ends(self, within_s: float) -> Iterator[TaskId]:
@@ -211,7 +212,7 @@ class Queue(Part):
                     yield task
 
     def has_interactive(self) -> bool:
-        """Some interactive work is unfinished."""
+        """Tell whether some interactive work is unfinished."""
         unfinished = self.core.table.unfinished
         return any(unfinished.get(workflow) for workflow in self._interactive)
 

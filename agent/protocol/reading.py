@@ -74,7 +74,7 @@ Producers = Callable[[TaskId], DerivedState | None]
 
 
 def effective_generation(life: Life) -> int:
-    """The generation in which the task is tried now: a retry's, or the floor's."""
+    """Return the generation in which the task is tried now: a retry's, or the floor's."""
     return max(life.generation, life.floor)
 
 
@@ -209,7 +209,7 @@ def _live_state(owner: Run) -> TaskState:
 
 
 def next_attempt(life: Life) -> tuple[int, int]:
-    """Generation and number that a newly won claim gives its attempt."""
+    """Return generation and number that a newly won claim gives its attempt."""
     generation = effective_generation(life)
     attempts = [run.attempt for run in life.runs if run.generation == generation]
     return generation, max(attempts, default=0) + 1

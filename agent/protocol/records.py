@@ -44,7 +44,7 @@ higher, so that what is written above the highest that was accepted can still be
 
 
 def short_text(text: str) -> str:
-    """A text that fits into a record and can be encoded, whatever it came from."""
+    """Return a text that fits into a record and can be encoded, whatever it came from."""
     return text.encode("utf-8", "replace").decode("utf-8")[:SHORT_TEXT_MAX]
 
 
@@ -161,7 +161,7 @@ ClaimRank = tuple[int, Stamp, str]
 
 
 def claim_rank(claim: Claim) -> ClaimRank:
-    """Sorts claims, the best first."""
+    """Return the key that sorts claims, the best first."""
     return (-claim.score, claim.stamp, claim.host)
 
 
@@ -246,7 +246,7 @@ RunName = tuple[int, int, str, int]
 
 
 def run_name(run: Run) -> RunName:
-    """The name of a run within its task."""
+    """Return the name of a run within its task."""
     return (run.generation, run.attempt, run.host, run.incarnation)
 
 

@@ -61,7 +61,7 @@ class _Receipt:
 
 
 class Requests(Part):
-    """Answers clients."""
+    """Answers what clients ask of this node."""
 
     def __init__(
         self,

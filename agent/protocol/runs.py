@@ -142,7 +142,7 @@ class Runs(Part):
         }
 
     def executing(self) -> int:
-        """Runs that take or will take a slot."""
+        """Return how many runs take or will take a slot."""
         return sum(own.stage is not Stage.COPYING for own in self.mine.values())
 
     def begin(self, task: TaskId, run: Run) -> None:
@@ -351,7 +351,7 @@ class Runs(Part):
         self._write(own, Running())
 
     def hand_back(self, task: TaskId) -> None:
-        """Suspended for long: offer the task; whoever takes it supersedes this run."""
+        """Offer a task whose run was suspended for long; whoever takes it supersedes this run."""
         own = self.mine.get(task)
         if own is not None and own.stage is Stage.SUSPENDED:
             self._write(own, Suspended(offered=True))
@@ -362,12 +362,13 @@ class Runs(Part):
         return table.interactive(task) and table.home(task) == self.core.me
 
     def active(self) -> int:
-        """Runs that hold a slot, or will before anything that is only queued."""
+        """Return how many runs hold a slot, or will before anything that is only queued."""
         resting = (Stage.QUEUED, Stage.COPYING)
         return sum(own.stage not in resting for own in self.mine.values())
 
     def idle(self) -> bool:
-        """Nothing runs here, or is about to; what is suspended or being copied does not."""
+        """Tell whether nothing runs here, or is about to; what is suspended or being copied does
+        not count."""
         resting = (Stage.SUSPENDED, Stage.COPYING)
         return all(own.stage in resting for own in self.mine.values())
 
@@ -427,12 +428,13 @@ class Runs(Part):
         return any(other.stage is Stage.QUEUED for other in self.mine.values())
 
     def give_back(self, tasks: Iterable[TaskId], why: str) -> None:
-        """They wait here for nothing that comes soon."""
+        """Give back these tasks, which wait here for nothing that comes soon."""
         for task in tasks:
             self._stop(self.mine[task], Evicted(why))
 
     def withdraw(self, task: TaskId, run: RunName) -> None:
-        """The disk refused the record of a run that was about to begin: it does not begin."""
+        """End a run that was about to begin, as the disk refused its record; an unknown run is
+        ignored."""
         own = self.mine.get(task)
         if own is not None and run_name(own.run) == run:
             self._end(own, Evicted("the disk is full"))

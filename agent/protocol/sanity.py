@@ -24,15 +24,15 @@ def sane_life(life: Life) -> bool:
 
 
 def sane_workflow(workflow: Workflow) -> bool:
-    """The same for the wishes on a workflow."""
+    """Tell whether the counters of the wishes on a workflow leave room above them."""
     return max(workflow.generation, workflow.priority.revision) <= COUNTER_SANE_MAX
 
 
 def sane_incarnation(incarnation: int) -> bool:
-    """A successor of this incarnation can still be told."""
+    """Tell whether a successor of this incarnation can still be told."""
     return incarnation <= INCARNATION_SANE_MAX
 
 
 def sane_stamp(stamp: Stamp) -> bool:
-    """A later stamp can still be told."""
+    """Tell whether a later stamp can still be told."""
     return max(stamp) <= STAMP_SANE_MAX

@@ -64,18 +64,18 @@ class Seats:
         return self.busy < self.slots
 
     def take(self) -> None:
-        """One more task is dealt to it."""
+        """Count one more task as dealt to the node."""
         self.busy += 1
         self.active += 1
 
     def leave(self) -> None:
-        """One of its tasks is over."""
+        """Count one of the node's tasks as over."""
         self.busy -= 1
         self.active -= 1
 
     def fills_up(self, in_a_row: int) -> bool:
-        """A row of short tasks is filled up when half of it is done, so that many are claimed
-        with one question instead of each with its own."""
+        """Tell whether a row of short tasks is to be filled up now, which is when half of it is
+        done, so that many are claimed with one question instead of each with its own."""
         row = self.for_rows * min(in_a_row, self.in_a_row_max)
         return self.had <= row // 2 and self.busy < row
 
@@ -104,7 +104,7 @@ class SeatPlan:
         )
 
     def kind(self, spec: TaskSpec) -> Kind:
-        """What decides which seats a task fits."""
+        """Return what decides which seats a task fits; tasks of one kind fit the same."""
         home = self._core.table.home(spec.task) if self._choosy else ""
         published = spec.published is not None
         return (spec.program, published, spec.requirements, self.short(spec), home)
@@ -152,7 +152,7 @@ class SeatPlan:
         return None
 
     def has_place(self, spec: TaskSpec) -> bool:
-        """Any task of this kind could go somewhere now."""
+        """Tell whether any task of this kind could go somewhere now."""
         return any(self.has_room(each, spec) for each in self.fitting(spec))
 
     def has_room(self, seats: Seats, spec: TaskSpec) -> bool:
@@ -168,7 +168,7 @@ class SeatPlan:
         return seats.fills_up(min(SHORT_TASKS_PER_SLOT, in_a_row))
 
     def short(self, spec: TaskSpec) -> bool:
-        """Tasks that are claimed several at once."""
+        """Tell whether tasks like this one are claimed several at once."""
         return spec.expected_ms < self._core.settings.short_task_ms
 
     def _candidates(self, spec: TaskSpec) -> list[Seats]:
@@ -191,6 +191,6 @@ class SeatPlan:
 
 
 def made_by(table: Table, task: TaskId) -> list[NodeId]:
-    """Who ended what the task needs: its inputs are there, and it is the first to know."""
+    """Return who ended what the task needs: its inputs are there, and it is the first to know."""
     readings = [table.reading(producer) for producer in table.producers[task]]
     return [each.outcome.host for each in readings if each is not None and each.outcome]

@@ -21,7 +21,7 @@ STANDS_S = 3.0
 
 
 class ShortTaskBatches(Part):
-    """This node's row."""
+    """How many short tasks this node claims and keeps waiting in a row."""
 
     def __init__(self, core: Core, runs: Runs) -> None:
         super().__init__(core)

@@ -8,7 +8,7 @@ from agent.protocol.records import TaskId, TaskSpec
 
 
 def producers_of(spec: TaskSpec) -> list[TaskId]:
-    """Everything that has to be finished before the task, each once."""
+    """Return everything that has to be finished before the task, each once."""
     if not (spec.inputs or spec.after):
         return []
     return list(dict.fromkeys([*(ref.task for ref in spec.inputs), *spec.after]))

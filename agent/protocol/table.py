@@ -99,7 +99,7 @@ class Table:
         return self.digest.total
 
     def reading(self, task: TaskId) -> DerivedState | None:
-        """How the task reads, None when its workflow is not known."""
+        """Return how the task reads, None when its workflow is not known."""
         return self._readings.get(task)
 
     def counts(self, workflow: WorkflowId) -> dict[TaskState, int]:
@@ -109,26 +109,26 @@ class Table:
         return {state: found[state] for state in TaskState if found[state]}
 
     def life(self, task: TaskId) -> Life:
-        """The life of a task of this table, as far as anything happened to it."""
+        """Return the life of a task of this table, empty as long as nothing happened to it."""
         return self.lives.get(task, NO_LIFE)
 
     def lives_of(self, workflow: WorkflowId) -> list[TaskLife]:
-        """What happened to its tasks. No workflow is told to a peer without this: a workflow
-        whose lives are under way would look as if nothing of it had run."""
+        """Return what happened to the workflow's tasks. No workflow is told to a peer without this:
+        a workflow whose lives are under way would look as if nothing of it had run."""
         specs = self.workflows[workflow].spec.tasks
         return [TaskLife(s.task, self.lives[s.task]) for s in specs if s.task in self.lives]
 
     def dependants(self, task: TaskId) -> list[TaskId]:
-        """Tasks that name this one as producer."""
+        """Return the tasks that name this one as producer."""
         return list(self._dependants.get(task, ()))
 
     def interactive(self, task: TaskId) -> bool:
-        """The task is wanted by somebody who waits for it."""
+        """Tell whether somebody waits for the task; False when it is unknown."""
         workflow = self.workflows.get(self.workflow_of.get(task, ""))
         return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
 
     def home(self, task: TaskId) -> NodeId:
-        """Where the task was submitted."""
+        """Return the node on which the task was submitted."""
         return self.workflows[self.workflow_of[task]].spec.host
 
     def closure(self, tasks: Iterable[TaskId]) -> list[TaskId]:
@@ -143,7 +143,7 @@ class Table:
         return list(found)
 
     def pruning_of_task(self, task: TaskId) -> Pruning | None:
-        """The pruning that lately removed this task from the table."""
+        """Return the pruning that lately removed this task from the table; None when none did."""
         workflow = self._pruned_tasks.get(task)
         return None if workflow is None else self.prunings.get(workflow)
 
@@ -168,7 +168,7 @@ class Table:
         return news
 
     def forget_pruning(self, workflow: WorkflowId) -> None:
-        """A pruning has been kept long enough."""
+        """Forget a pruning that has been kept long enough."""
         del self.prunings[workflow]
         self.digest.remove("p" + workflow)
         self.changes += 1
@@ -341,7 +341,7 @@ class Table:
         news.unknown_tasks.append(part.task)
 
     def orphan(self, task: TaskId) -> Life:
-        """What was told of a task whose workflow is not known yet."""
+        """Return what was told of a task whose workflow is not known yet."""
         return self._orphans.get(task, NO_LIFE)
 
     def _read_again(self, dirty: dict[TaskId, None], news: News) -> None:

@@ -61,7 +61,7 @@ class Timers:
             self.next = deadline_s
 
     def armed(self, kind: TimerKind, subject: TaskId = "") -> bool:
-        """Whether the timer is waiting."""
+        """Tell whether the timer is set."""
         return (kind, subject) in self._deadlines
 
     def disarm(self, kind: TimerKind, subject: TaskId = "") -> None:

@@ -96,7 +96,7 @@ def try_to_write(connection: sqlite3.Connection) -> None:
 
 
 def stored_rows(connection: sqlite3.Connection) -> Iterator[tuple[bytes, bytes, int, bytes]]:
-    """Kind, id, checksum and content of all rows, one at a time."""
+    """Return kind, id, checksum and content of all rows, read one at a time."""
     return connection.execute("SELECT kind, id, checksum, content FROM record NOT INDEXED")
 
 

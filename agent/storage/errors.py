@@ -22,7 +22,7 @@ DAMAGE_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class JournalError(Exception):
-    """What all of them are."""
+    """Any failure of the journal; the subclass says which."""
 
 
 class JournalRefused(JournalError):
@@ -106,7 +106,7 @@ UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 
 def primary_code(error: BaseException) -> int | None:
-    """SQLite's result code without its details; None when the error is not SQLite's."""
+    """Return SQLite's result code without its details; None when the error is not SQLite's."""
     code = getattr(error, "sqlite_errorcode", None)
     return code & 0xFF if isinstance(code, int) else None
 

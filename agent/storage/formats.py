@@ -37,7 +37,7 @@ class FormatUnreadableError(Exception):
 
 
 def latest() -> int:
-    """The version that this program writes."""
+    """Return the version that this program writes."""
     return len(STEPS)
 
 
@@ -70,7 +70,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Nothing was ever written: no journal yet, not a journal that lost everything."""
+    """Tell whether nothing was ever written: no journal yet, not a journal that lost everything."""
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return pages <= 1 and not tables

@@ -118,7 +118,7 @@ class History:
             return cls(_opened(path))
 
     def close(self) -> None:
-        """Nothing is called after this."""
+        """Close the database; nothing is asked afterwards."""
         with self._lock:
             self._connection.close()
 
@@ -189,7 +189,7 @@ class History:
         return Sums(done, done_here, failed, moved, median[0] if median else 0, longest, given)
 
     def since_ms(self) -> int:
-        """When the oldest that is remembered ended; 0 when nothing is."""
+        """Return when the oldest task that is remembered ended; 0 when none is."""
         with self._lock:
             (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM task").fetchone()
         return oldest or 0

@@ -61,7 +61,7 @@ class IdentityCopy:
 
 
 def read_copy(path: Path) -> Identity | None:
-    """What the copy says last; None when there is none or it is damaged."""
+    """Return the identity that the copy names last; None when there is none or it is damaged."""
     found = [identity for identity in _both(path) if identity is not None]
     return max(found, key=_age, default=None)
 

@@ -46,7 +46,7 @@ class FolderLock:
         return cls(descriptor)
 
     def release(self) -> None:
-        """Let others have it."""
+        """Give the lock back, so that others may open the journal."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

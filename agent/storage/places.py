@@ -28,12 +28,12 @@ class Places:
 
 
 def write_ahead_log(database: Path) -> Path:
-    """What SQLite keeps beside a database: changes not yet in it."""
+    """Return the file in which SQLite keeps changes that are not in the database yet."""
     return database.with_name(database.name + "-wal")
 
 
 def shared_index(database: Path) -> Path:
-    """What SQLite keeps beside a database: an index of the log, rebuilt when missing."""
+    """Return the file in which SQLite keeps an index of the log, rebuilt when missing."""
     return database.with_name(database.name + "-shm")
 
 

@@ -23,7 +23,7 @@ MARGIN_BYTES = 128 * 1024
 
 
 class Reserve:
-    """One file."""
+    """A file that takes up room until the disk is full."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

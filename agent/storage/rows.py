@@ -29,7 +29,8 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def checksum(kind: bytes, name: bytes, content: bytes) -> int:
-    """Over all that a row says, so that a record cannot turn up under another's id."""
+    """Return the checksum over all that a row says, so that a record cannot turn up under another's
+    id."""
     return zlib.crc32(content, zlib.crc32(b"%b\0%b\0" % (kind, name)))
 
 
@@ -52,7 +53,7 @@ def last_words(persists: Iterable[Persist]) -> dict[Key, Record | None]:
 
 
 def row(key: Key, record: Record) -> Row:
-    """The row of a record."""
+    """Return a record as the row that is stored."""
     kind, name = key
     content = _encoder.encode(record)
     return kind, name, checksum(kind.encode(), name.encode(), content), content

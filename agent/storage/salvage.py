@@ -129,7 +129,7 @@ def _row(payload: bytes) -> Row | None:
 
 
 def is_text(serial_type: int) -> bool:
-    """Whether a column of this serial type is a text."""
+    """Tell whether a column of this serial type is a text."""
     return serial_type >= 13 and serial_type % 2 == 1
 
 

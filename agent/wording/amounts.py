@@ -28,5 +28,5 @@ def moment(at_s: float, now_s: float, zone: tzinfo | None) -> str:
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """Names in a sentence: a, b and c."""
+    """Return names as they stand in a sentence: a, b and c."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

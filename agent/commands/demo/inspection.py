@@ -113,5 +113,5 @@ class Inspection:
 
 
 def right(found: Found) -> bool:
-    """Found at its place, as near to the wire as it was set."""
+    """Tell whether the plant was found at its place, as near to the wire as it was set."""
     return found.found_m is not None and abs(found.found_m - found.planted_m) <= DISTANCE_M_MAX

@@ -26,12 +26,13 @@ REMOVED_MAX = 100
 
 
 def new_folder() -> Path:
-    """For the demo that this process plays."""
+    """Make and return a folder for the demo that this process plays."""
     return Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")).resolve()
 
 
 def remove_leftovers() -> None:
-    """Of demos that were killed. What cannot be removed now stays for the next one."""
+    """Delete the folders of demos that were killed; what cannot be removed now stays for the next
+    one."""
     for folder in list(_abandoned())[:REMOVED_MAX]:
         with suppress(OSError):
             remove(folder)

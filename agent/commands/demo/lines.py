@@ -26,7 +26,7 @@ QUIET_STATES = ("Submitted", "Ready", "Scheduled")
 
 
 def told_as_json(happening: Happening) -> None:
-    """One document a line."""
+    """Print what happened as one line of JSON."""
     _write(msgspec.json.encode(happening).decode())
 
 
@@ -92,7 +92,7 @@ def verdict(ended: Ended) -> str:
 
 
 def plant_line(found: Found) -> str:
-    """One plant: as it was planted, and as it was found."""
+    """Return a line about one plant: as it was planted, and as it was found."""
     seen = "not found" if found.found_m is None else f"found {found.found_m:.2f} m from it"
     place = f"east {found.east_m:.1f}, north {found.north_m:.1f}"
     return f"  {found.section} at {place}: set {found.planted_m:.2f} m from a wire, {seen}"

@@ -45,7 +45,7 @@ class DemoError(Exception):
 
 
 class Machine:
-    """One agent."""
+    """One agent of the demo, as a process with a home of its own."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
@@ -56,13 +56,13 @@ class Machine:
 
     @property
     def client(self) -> Client:
-        """To ask it."""
+        """The connection to the agent, which has to be up."""
         assert self._client is not None
         return self._client
 
     @property
     def process(self) -> int:
-        """Its process id."""
+        """The agent's process id; it has to be started."""
         assert self._process is not None
         return self._process.pid
 
@@ -140,7 +140,7 @@ class Machine:
 
 
 class Machines:
-    """All of them."""
+    """All machines of the demo."""
 
     def __init__(self, folder: Path, count: int) -> None:
         self.all = [Machine(name, folder / name) for name in NAMES[:count]]
@@ -152,7 +152,7 @@ class Machines:
         return self.all[0]
 
     def named(self, name: str) -> Machine | None:
-        """One of them."""
+        """Return the machine of this name; None when there is none."""
         return next((each for each in self.all if each.name == name), None)
 
     async def start(self, programs: Callable[[Path], None]) -> None:
@@ -186,17 +186,17 @@ class Machines:
         return sum(peer.state == "linked" for peer in peers) == len(self.all) - 1
 
     def kill(self, machine: Machine) -> None:
-        """One of them, for good."""
+        """Kill one of the machines, for good."""
         machine.kill()
         self.killed = machine
 
     def kill_all(self) -> None:
-        """Nobody wants to wait."""
+        """Kill all machines at once, as nobody wants to wait."""
         for machine in self.all:
             machine.kill()
 
     async def end(self) -> None:
-        """All that still run, at the same time."""
+        """End all machines that still run, at the same time."""
         await asyncio.gather(*(machine.end() for machine in self.all), return_exceptions=True)
 
 

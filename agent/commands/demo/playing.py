@@ -46,7 +46,7 @@ REPORT, TABLE = "report", "aggregation"
 
 
 class Playing:
-    """One play."""
+    """One course of the demo from start to check."""
 
     def __init__(self, machines: Machines, inspection: Inspection, keep: Path | None) -> None:
         self._machines, self._inspection, self._keep = machines, inspection, keep

@@ -58,7 +58,7 @@ class Bus:
         return reply.body
 
     def close(self) -> None:
-        """Leave the bus."""
+        """Leave the bus; the next question joins it anew."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

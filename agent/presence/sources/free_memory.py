@@ -14,4 +14,4 @@ class FreeMemory:
         return Seen(psutil.virtual_memory().available / 2**20)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""

@@ -12,16 +12,17 @@ window (7), quiet hours (6) and taking notifications (5) are none of it."""
 
 
 class WindowsFullScreen:
-    """One call."""
+    """Sees what fills the screen of Windows, by one call."""
 
     def __init__(self, calls: WindowsCalls) -> None:
         self._calls = calls
 
     def read(self) -> Reading[Filling | None]:
+        """Return what fills the screen, empty for nothing; unseen when Windows does not tell."""
         try:
             return Seen(HELD_BACK_FOR.get(self._calls.notification_state()), "Windows")
         except OSError as error:
             return Unseen(WindowsSilent(str(error)))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""

@@ -33,12 +33,12 @@ class BusKeptAwake:
 
     @classmethod
     def gnome(cls, bus: Bus) -> BusKeptAwake:
-        """GNOME and what is made of it."""
+        """Return the source for GNOME and what is made of it."""
         return cls(bus, "GNOME")
 
     @classmethod
     def kde(cls, bus: Bus) -> BusKeptAwake:
-        """KDE Plasma."""
+        """Return the source for KDE Plasma."""
         return cls(bus, "KDE")
 
     def read(self) -> Reading[Filling | None]:

@@ -12,4 +12,4 @@ class NoTerminals:
         return Seen(LastInput(float("-inf")))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""

@@ -51,7 +51,7 @@ class TerminalLastInput:
         return Seen(LastInput(self._clock() - ago_s, None, name), NAME)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""
 
     def _terminals(self) -> Iterator[str]:
         """As texts: this is looked at four times a second, and paths would cost the most of it."""

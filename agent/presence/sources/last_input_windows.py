@@ -29,7 +29,7 @@ class WindowsLastInput:
             return Unseen(WindowsSilent(str(error)))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""
 
     def _pointer(self) -> tuple[int, int] | None:
         try:

@@ -36,7 +36,8 @@ class X11LastInput:
 
 
 def saver_info(connection: XConnection) -> tuple[int, int]:
-    """The state of the screen saver, and milliseconds since the last input."""
+    """Return the state of the screen saver, and milliseconds since the last input; raise
+    ``OSError`` when the server does not tell."""
     opcode = connection.extension(EXTENSION)
     reply = connection.ask(opcode, QUERY_INFO, struct.pack("=I", connection.root))
     return reply.head[1], struct.unpack_from("=I", reply.head, 16)[0]

@@ -41,7 +41,7 @@ class LinuxMains:
         return Seen(value=not (draining or unplugged), by=NAME)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""
 
 
 def _supply(folder: Path) -> dict[str, str]:

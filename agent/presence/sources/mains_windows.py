@@ -10,7 +10,7 @@ ON_BATTERY, ON_MAINS = 0, 1
 
 
 class WindowsMains:
-    """One call."""
+    """Sees whether a Windows machine is on mains, by one call."""
 
     def __init__(self, calls: WindowsCalls) -> None:
         self._calls = calls
@@ -26,4 +26,4 @@ class WindowsMains:
         return Seen(status == ON_MAINS, "Windows")
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""

@@ -32,7 +32,7 @@ class LinuxOwnTime:
         self._processes = processes
 
     def read(self) -> float:
-        """All of it so far, in seconds."""
+        """Return what this node and all below it have used of the processor so far, in seconds."""
         return sum(self._used_s(each) for each in [self._me, *self.descendants()])
 
     def descendants(self) -> list[int]:

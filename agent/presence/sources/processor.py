@@ -56,6 +56,7 @@ class Processor:
 
 
 def machine_busy_s() -> float:
-    """Of all processors together, since the machine was started."""
+    """Return for how many seconds all processors together were busy since the machine was
+    started."""
     times = psutil.cpu_times()
     return sum(float(getattr(times, name, 0.0)) for name in FOR_SOMEBODY)

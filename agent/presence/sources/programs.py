@@ -46,11 +46,11 @@ class ExclusivePrograms:
         return Seen(tuple(sorted({wanted[name] for _, name in found})))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""
 
 
 def plain(name: str) -> str:
-    """A name as it is compared."""
+    """Return a program's name as it is compared: without case and ``.exe``, cut to a length."""
     short = name.strip().casefold().removesuffix(".exe")
     return short[:NAME_LENGTH]
 

@@ -23,15 +23,17 @@ class BusScreenSaver:
 
     @classmethod
     def gnome(cls, bus: Bus) -> BusScreenSaver:
-        """GNOME and what is made of it."""
+        """Return the source for GNOME and what is made of it."""
         return cls(bus, GNOME_SAVER)
 
     @classmethod
     def freedesktop(cls, bus: Bus) -> BusScreenSaver:
-        """KDE and others."""
+        """Return the source for KDE and others."""
         return cls(bus, SAVER)
 
     def read(self) -> Reading[bool]:
+        """Return whether the screen saver or lock is on; unseen when the desktop does not
+        answer."""
         try:
             return Seen(bool(self._bus.ask(self._question, "GetActive")[0]), "the screen saver")
         except BusError as error:

@@ -14,10 +14,11 @@ class WindowsScreenSaver:
         self._calls = calls
 
     def read(self) -> Reading[bool]:
+        """Return whether a screen saver runs; unseen when Windows does not tell."""
         try:
             return Seen(self._calls.saver_on(), "the screen saver")
         except OSError as error:
             return Unseen(WindowsSilent(str(error)))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""

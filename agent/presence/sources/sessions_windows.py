@@ -44,4 +44,4 @@ class WindowsSessions:
         )
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, as nothing is held open."""

@@ -22,10 +22,11 @@ class SightError(OSError):
 
 
 class Source(Protocol[T]):
-    """Sees one thing."""
+    """Sees one kind of thing about the machine."""
 
     def read(self) -> Reading[T]:
-        """What there is to see now; takes no longer than a moment."""
+        """Return what there is to see now, or why it cannot be seen; takes no longer than a
+        moment."""
 
     def close(self) -> None:
         """Let go of what it holds open; it may be read again afterwards."""
@@ -41,7 +42,7 @@ class Blind(Generic[T]):
         return Unseen(self._because)
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing, as nothing is held open."""
 
 
 class FirstThatSees(Generic[T]):

@@ -57,7 +57,8 @@ class WaylandIdle:
         return None
 
     def last_input_s(self) -> float:
-        """Of all seats the latest."""
+        """Return when there was input last, of all seats the latest, by this source's clock; now
+        while somebody is active."""
         now_s = self._clock()
         return max(now_s if since_s is None else since_s for since_s in self._input.values())
 
@@ -144,6 +145,8 @@ class WaylandKeptAwake:
         self._idle = idle
 
     def read(self) -> Reading[Filling | None]:
+        """Return why the screen is kept on, empty when it is not; unseen when the compositor does
+        not tell."""
         trouble = self._idle.look()
         if trouble:
             return Unseen(trouble)

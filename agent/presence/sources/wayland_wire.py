@@ -75,11 +75,11 @@ class WaylandConnection:
         return connection
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection to the compositor."""
         self._socket.close()
 
     def find(self, interface: str) -> list[Global]:
-        """The globals of an interface."""
+        """Return the globals of an interface; empty when the compositor has none."""
         return [each for each in self.globals.values() if each.interface == interface]
 
     def bind(self, wanted: Global, version: int) -> int:
@@ -90,21 +90,23 @@ class WaylandConnection:
         return new
 
     def new_id(self) -> int:
-        """For an object that a request makes."""
+        """Return a new id for an object that a request makes."""
         self._last_id += 1
         return self._last_id
 
     def ask(self, target: int, operation: int, *arguments: int) -> None:
-        """A request whose arguments are all numbers."""
+        """Send a request whose arguments are all numbers; raise ``OSError`` when the compositor is
+        gone."""
         self.send(target, operation, _numbers(*arguments))
 
     def send(self, target: int, operation: int, arguments: bytes) -> None:
-        """A request; raises ``OSError``."""
+        """Send a request; raise ``OSError`` when the compositor is gone."""
         size = 8 + len(arguments)
         self._socket.sendall(struct.pack("=II", target, size << 16 | operation) + arguments)
 
     def events(self) -> Iterator[WaylandEvent]:
-        """Everything that has come for other objects than the display; waits for nothing."""
+        """Yield everything that has come for other objects than the display, without waiting; raise
+        ``OSError`` when the compositor is gone."""
         while self._receive(0.0):
             pass
         yield from self._messages()

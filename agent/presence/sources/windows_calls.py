@@ -35,28 +35,28 @@ class WindowsCalls(Protocol):
     """What the sources ask."""
 
     def quiet_ms(self) -> int:
-        """Since keyboard or mouse of this session were used last."""
+        """Return for how many milliseconds nobody has used keyboard or mouse of this session."""
 
     def pointer(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """Return where the pointer is; raise ``OSError`` when Windows does not tell."""
 
     def own_session(self) -> int:
-        """The number of the session in which this runs."""
+        """Return the number of the session in which this runs."""
 
     def sessions(self) -> list[WindowsSession]:
-        """All sessions of the machine."""
+        """Return all sessions of the machine; raise ``OSError`` when Windows does not tell."""
 
     def saver_on(self) -> bool:
-        """Whether a screen saver runs."""
+        """Tell whether a screen saver runs; raise ``OSError`` when Windows does not tell."""
 
     def notification_state(self) -> int:
-        """Whether a person can be told something now, as the shell says."""
+        """Return the shell's number for whether a person can be told something now."""
 
     def line_status(self) -> int:
-        """0 on battery, 1 on mains, 255 unknown."""
+        """Return 0 on battery, 1 on mains, 255 when unknown."""
 
     def process_names(self) -> Iterator[tuple[int, str]]:
-        """Number and name of each process."""
+        """Yield id and name of each process."""
 
 
 class LastInputInfo(ctypes.Structure):
@@ -133,12 +133,13 @@ TICKS = 2**32
 
 
 def quiet_ms_between(now_ms: int, input_ms: int) -> int:
-    """Both tick counters are of 32 bits and begin anew after 49 days."""
+    """Return the milliseconds between two tick counters, which are of 32 bits and begin anew after
+    49 days."""
     return (now_ms - input_ms) % TICKS
 
 
 def session_of(info: SessionInfoEx) -> WindowsSession:
-    """What matters of one."""
+    """Return what matters of a session that Windows describes."""
     locked = {LOCKED_FLAG: True, UNLOCKED_FLAG: False}.get(info.flags)
     return WindowsSession(info.number, info.user, info.state == ACTIVE_STATE, locked)
 

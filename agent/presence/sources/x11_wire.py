@@ -86,7 +86,7 @@ class XConnection:
         return connection
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection to the X server."""
         self._socket.close()
 
     def ask(self, opcode: int, detail: int, body: bytes) -> XReply:
@@ -138,25 +138,27 @@ class XConnection:
         return reply.extra[:count].decode("utf-8", "replace") if reply.head[1] == 8 else ""
 
     def pointer(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """Return where the pointer is; raise ``OSError`` when the server does not tell."""
         reply = self.ask(QUERY_POINTER, 0, struct.pack("=I", self.root))
         x, y = struct.unpack_from("=hh", reply.head, 16)
         return (x, y)
 
     def windows(self) -> tuple[int, ...]:
-        """The windows right on the screen, the topmost last."""
+        """Return the windows right on the screen, the topmost last; raise ``OSError`` when the
+        server does not tell."""
         reply = self.ask(QUERY_TREE, 0, struct.pack("=I", self.root))
         count = struct.unpack_from("=H", reply.head, 16)[0]
         return struct.unpack_from(f"={count}I", reply.extra)
 
     def size(self, window: int) -> tuple[int, int]:
-        """Width and height."""
+        """Return width and height of a window; raise ``OSError`` when the server does not tell."""
         reply = self.ask(GET_GEOMETRY, 0, struct.pack("=I", window))
         width, height = struct.unpack_from("=HH", reply.head, 16)
         return (width, height)
 
     def shown(self, window: int) -> bool:
-        """It can be seen, as far as others do not cover it."""
+        """Tell whether the window can be seen, as far as others do not cover it; raise ``OSError``
+        when the server does not tell."""
         reply = self.ask(GET_ATTRIBUTES, 0, struct.pack("=I", window))
         kind = struct.unpack_from("=H", reply.head, 12)[0]
         return kind == INPUT_OUTPUT and reply.head[26] == VIEWABLE

@@ -17,7 +17,8 @@ LENGTH_S_MAX: Final = 30 * 24 * 3600.0
 
 
 def believed_s(length_s: float) -> float:
-    """An expected length as far as it can be believed; what is not a number counts as nothing."""
+    """Return an expected length as far as it can be believed; what is not a number counts as
+    nothing."""
     return min(length_s, LENGTH_S_MAX) if length_s > 0 else 0.0
 
 

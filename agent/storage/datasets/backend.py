@@ -62,25 +62,31 @@ class Backend(Protocol):
     """Blocks; used by many threads. Everything raises ``BackendError``."""
 
     def find(self, dataset: DatasetId) -> Stored | None:
-        """A dataset that is there, whole."""
+        """Return the description of a dataset that is there, whole; None when it is not. Raise
+        ``BackendError`` when it cannot be asked."""
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
-        """A content, read piece by piece; nothing happens if it is there."""
+        """Write a content, read piece by piece until a piece is empty; do nothing if it is there.
+        Raise ``BackendError`` when that fails."""
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
-        """All of a content, piece by piece."""
+        """Hand all of a content to ``write``, piece by piece; raise ``BackendError`` when that
+        fails."""
 
     def put(self, stored: Stored) -> None:
-        """All its contents are there: it is a dataset from now on."""
+        """Record a dataset all of whose contents are there; raise ``BackendError`` when that
+        fails."""
 
     def commit(self, outcome: Outcome) -> Outcome:
-        """The first one of its task and generation; this one if there was none."""
+        """Record an outcome unless its task and generation have one; return the first one, which
+        counts. Raise ``BackendError`` when that fails."""
 
     def made(self, dataset: DatasetId) -> list[Outcome]:
-        """Of which tasks it is an output."""
+        """Return the outcomes of the tasks whose output it is, the latest first; raise
+        ``BackendError`` when it cannot be asked."""
 
     def close(self) -> None:
-        """Nothing more is asked."""
+        """Let go of the back end; it is not asked afterwards."""
 
 
 class Sharing:
@@ -90,7 +96,8 @@ class Sharing:
         self._store, self.backend = store, backend
 
     def has(self, dataset: DatasetId) -> bool:
-        """Whether it is in the back end."""
+        """Tell whether the dataset is in the back end; raise ``BackendError`` when it cannot be
+        asked."""
         return self.backend.find(dataset) is not None
 
     def give(self, dataset: DatasetId) -> None:

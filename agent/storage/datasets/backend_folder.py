@@ -45,7 +45,7 @@ class FolderBackend:
         self._local = bool(names & {"file", "local"})
 
     def close(self) -> None:
-        """Nothing is open between calls."""
+        """Do nothing, as nothing is open between calls."""
 
     def find(self, dataset: DatasetId) -> Stored | None:
         with self._in_words():

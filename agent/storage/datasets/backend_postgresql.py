@@ -59,6 +59,7 @@ class PostgresqlBackend:
         self._prepared = False
 
     def close(self) -> None:
+        """Close the connection to the server, if there is one."""
         with self._turn:
             if self._connection is not None:
                 self._connection.close()

@@ -12,7 +12,7 @@ import errno
 
 
 class DatasetError(OSError):
-    """What all of them are."""
+    """Any failure of the store of datasets; the subclass says which."""
 
     number = errno.EIO
 

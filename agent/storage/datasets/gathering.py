@@ -67,7 +67,8 @@ def gather(objects: Objects, found: Found, *, move: bool) -> Gathered:
 
 
 def manifest_of(found: Found, gathered: Gathered) -> tuple[Manifest, bytes]:
-    """The folder as a dataset."""
+    """Return the manifest of the folder that was found and kept, and its bytes; raise
+    ``NotKeepable`` when it can be none."""
     return encoded(gathered.entries, found.empty)
 
 

@@ -23,16 +23,16 @@ class Kind(Enum):
 
 
 def dataset_id(kind: Kind, digest: str) -> DatasetId:
-    """The identifier of this content."""
+    """Return the identifier of this content."""
     return f"{kind.value}:{digest}"
 
 
 def parsed(dataset: DatasetId) -> tuple[Kind, str] | None:
-    """Kind and digest; ``None`` for an identifier of somebody's database."""
+    """Return kind and digest of a dataset; None for an identifier of somebody's database."""
     found = _ID.fullmatch(dataset)
     return None if found is None else (Kind(found[1]), found[2])
 
 
 def ours(dataset: DatasetId) -> bool:
-    """Whether it names a content that nodes can keep."""
+    """Tell whether it names a content that nodes can keep."""
     return _ID.fullmatch(dataset) is not None

@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One dataset."""
+    """What the index knows of one dataset."""
 
     dataset: DatasetId
     size_bytes: int
@@ -74,7 +74,7 @@ class Index:
             self._connection = self._opened()
 
     def close(self) -> None:
-        """Nothing more is asked."""
+        """Close the database; the index is not asked afterwards."""
         with self._turn:
             self._connection.close()
 
@@ -92,7 +92,7 @@ class Index:
             self._connection.execute("COMMIT")
 
     def rows(self, statement: str, *values: object) -> list[tuple[object, ...]]:
-        """What a question finds."""
+        """Return all rows that a statement finds."""
         with self._turn:
             return self._connection.execute(statement, values).fetchall()
 
@@ -126,7 +126,7 @@ class Index:
         return found
 
     def note_objects(self, objects: Iterable[tuple[str, int, int]]) -> None:
-        """These are here, whole."""
+        """Record digest, size and time of objects that are here, whole."""
         with self.change() as change:
             change.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?)", objects)
 
@@ -145,7 +145,7 @@ class Index:
         return lost
 
     def used_bytes(self) -> int:
-        """Of all objects."""
+        """Return the size of all objects together."""
         ((size,),) = self.rows("SELECT COALESCE(SUM(size_bytes), 0) FROM object")
         return int(str(size))
 
@@ -177,12 +177,12 @@ class Index:
             )
 
     def get(self, dataset: DatasetId) -> Row | None:
-        """What is known of one."""
+        """Return what is known of one dataset; None when it is not here."""
         found = self.rows("SELECT * FROM dataset WHERE dataset = ?", dataset)
         return _row(found[0]) if found else None
 
     def all(self) -> list[Row]:
-        """All of them, the newest first."""
+        """Return what is known of all datasets, the newest first."""
         return [_row(each) for each in self.rows("SELECT * FROM dataset ORDER BY added_s DESC")]
 
     def use(self, dataset: DatasetId) -> None:

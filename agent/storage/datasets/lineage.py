@@ -56,13 +56,13 @@ def note(index: Index, outputs: list[Lineage]) -> None:
 
 
 def of_dataset(index: Index, dataset: DatasetId) -> list[Lineage]:
-    """All tasks whose output it is, the last one first."""
+    """Return all tasks whose output the dataset is, the last one first."""
     found = index.rows("SELECT * FROM lineage WHERE dataset = ? ORDER BY finished_s DESC", dataset)
     return [_lineage(each) for each in found]
 
 
 def of_task(index: Index, task: TaskId) -> list[Lineage]:
-    """The outputs of a task in their order."""
+    """Return the recorded outputs of a task, in their order."""
     found = index.rows("SELECT * FROM lineage WHERE task = ? ORDER BY output", task)
     return [_lineage(each) for each in found]
 

@@ -47,7 +47,7 @@ class Manifest(Struct, frozen=True, array_like=True):
         return sum(entry.size_bytes for entry in self.entries)
 
     def sizes(self) -> dict[str, int]:
-        """How large each content is; the same content counts once."""
+        """Return the size of each content by its digest; the same content counts once."""
         return {entry.digest: entry.size_bytes for entry in self.entries}
 
 
@@ -79,7 +79,7 @@ def decoded(digest: str, content: bytes) -> Manifest:
 
 
 def tree_of(content: bytes, manifest: Manifest) -> Dataset:
-    """The dataset that these bytes are the manifest of."""
+    """Return the dataset that these bytes are the manifest of."""
     digest = hashlib.sha256(content).hexdigest()
     return Dataset(dataset_id(Kind.TREE, digest), manifest.size_bytes)
 

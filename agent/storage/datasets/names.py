@@ -37,7 +37,8 @@ def fault_of_name(name: str) -> str:
 
 
 def fault_of_path(path: str) -> str:
-    """The same of a path within a folder, with slashes."""
+    """Return why a path within a folder, with slashes, could not be made on every system, as the
+    end of a sentence; empty when it could."""
     if len(path) > PATH_LENGTH_MAX:
         return f"is longer than {PATH_LENGTH_MAX} characters"
     return next(filter(None, map(fault_of_name, path.split("/"))), "")
@@ -62,7 +63,7 @@ def fault_of_paths(files: Iterable[str], folders: Iterable[str] = ()) -> str:
 
 
 def plain_name(name: str) -> str:
-    """The name if a file can have it everywhere, else nothing."""
+    """Return the name if a file can have it on every system, else an empty text."""
     return "" if fault_of_name(name) else name
 
 

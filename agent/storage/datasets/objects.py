@@ -50,13 +50,14 @@ class Incoming:
             view = view[self._file.write(view) :]
 
     def finish(self) -> str:
-        """Flushed and closed; the digest of all of it."""
+        """Flush and close the file; return the digest of all of it. Raise ``OSError`` when the disk
+        refuses."""
         os.fsync(self._file.fileno())
         self._file.close()
         return self._hash.hexdigest()
 
     def drop(self) -> None:
-        """It is not wanted; nothing is left of it."""
+        """Close and delete the file if it was not kept."""
         self._file.close()
         self.path.unlink(missing_ok=True)
 
@@ -71,7 +72,7 @@ class Objects:
             make_private_folder(each)
 
     def path(self, digest: str) -> Path:
-        """Where the object of this content lies, if it does."""
+        """Return where the object of this content lies, if it is here."""
         return self._folder / digest[:2] / digest
 
     def listed(self) -> dict[str, tuple[int, int]]:
@@ -85,17 +86,17 @@ class Objects:
         return found
 
     def clear_incoming(self) -> None:
-        """What an agent that was killed has left."""
+        """Delete unfinished files that an agent that was killed has left."""
         for left in self._incoming.iterdir():
             with suppress(OSError):
                 left.unlink()
 
     def begin(self) -> Incoming:
-        """A new file to write into."""
+        """Return a new file to write an object into."""
         return Incoming(self._incoming / uuid.uuid4().hex)
 
     def place(self) -> Path:
-        """A free name beside the files that are written, for one that is moved in."""
+        """Return a free path beside the unfinished objects, for a file that is moved in."""
         return self._incoming / uuid.uuid4().hex
 
     def take(self, path: Path, digest: str) -> tuple[int, int]:
@@ -115,7 +116,7 @@ class Objects:
         return known.st_size, known.st_mtime_ns
 
     def remove(self, digest: str) -> None:
-        """It is not here any more."""
+        """Delete an object, if it is here."""
         remove_file(self.path(digest))
 
     def seen(self, digest: str) -> tuple[int, int] | None:
@@ -184,12 +185,12 @@ def remove_file(path: Path) -> None:
 
 
 def copy_into(source: Path, incoming: Incoming) -> None:
-    """All of a file, as it is now."""
+    """Copy all of a file, as it is now, into an unfinished object."""
     with source.open("rb", buffering=0) as file:
         for block in blocks(file):
             incoming.write(block)
 
 
 def free_bytes(folder: Path) -> int:
-    """What the disk still takes."""
+    """Return how many bytes the folder's disk still takes."""
     return shutil.disk_usage(folder).free

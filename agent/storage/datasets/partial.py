@@ -49,7 +49,7 @@ class Partial:
             data = data[written:]
 
     def piece_size(self, number: int) -> int:
-        """Of all but the last it is the same."""
+        """Return the size of a piece, which is the same for all but the last."""
         return min(CHUNK_BYTES, self.size_bytes - number * CHUNK_BYTES)
 
     def whole_pieces(self, hashes: bytes) -> set[int]:
@@ -63,20 +63,20 @@ class Partial:
             return {number for number, each in enumerate(told) if self._digest(file) == each}
 
     def reader(self) -> IO[bytes]:
-        """To read what has come so far."""
+        """Open what has come so far for reading."""
         return self.path.open("rb", buffering=0)
 
     def finish(self) -> None:
-        """Flushed and closed, complete."""
+        """Flush and close the file, which is complete; raise ``OSError`` when the disk refuses."""
         os.fsync(self._file.fileno())
         self._file.close()
 
     def close(self) -> None:
-        """For another time."""
+        """Close the file and leave it for another time."""
         self._file.close()
 
     def drop(self) -> None:
-        """Nothing of it is any good."""
+        """Close and delete the file, as nothing of it is any good."""
         self._file.close()
         self.path.unlink(missing_ok=True)
 

@@ -52,7 +52,8 @@ class Quota:
 
 
 def evictable(rows: list[Row], wanted: Wanted, used_before_s: float) -> list[Row]:
-    """What may go, the longest unused first."""
+    """Return the datasets that may be removed, the longest unused first: not wanted, and not used
+    since this moment."""
     stays = wanted.needed | wanted.results
     free = [row for row in rows if row.dataset not in stays and row.used_s < used_before_s]
     return sorted(free, key=lambda row: row.used_s)
@@ -75,12 +76,12 @@ class Room:
         self.just_used_s = just_used_s
 
     def count(self, used_bytes: int) -> None:
-        """So much is held now."""
+        """Set how many bytes the store holds now."""
         with self._turn:
             self._used = used_bytes
 
     def add(self, size_bytes: int) -> None:
-        """So much more, or less."""
+        """Add to how many bytes the store holds; a negative size takes away."""
         with self._turn:
             self._used = max(0, self._used + size_bytes)
 
@@ -105,7 +106,7 @@ class Room:
                 self._promised -= size_bytes
 
     def before_s(self) -> float:
-        """What was used after this moment stays."""
+        """Return the moment since which what was used stays."""
         return time.time() - self.just_used_s
 
     def _promise(self, size_bytes: int, what: str) -> None:

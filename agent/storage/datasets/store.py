@@ -76,30 +76,30 @@ class DatasetStore:
         self._look_around()
 
     def close(self) -> None:
-        """Nothing more is asked."""
+        """Close the index; the store is not used afterwards."""
         self._index.close()
 
     # -- what is here ----------------------------------------------------------------------
 
     def holdings(self) -> tuple[DatasetId, ...]:
-        """All datasets that are whole here."""
+        """Return all datasets that are whole here."""
         return tuple(row.dataset for row in self._index.all())
 
     def has(self, dataset: DatasetId) -> bool:
-        """Whether it is whole here."""
+        """Tell whether the dataset is whole here."""
         return self._index.get(dataset) is not None
 
     def get(self, dataset: DatasetId) -> Kept | None:
-        """What is known of one."""
+        """Return what is known of one dataset; None when it is not here."""
         row = self._index.get(dataset)
         return None if row is None else _kept(row)
 
     def listing(self) -> list[Kept]:
-        """All of them, the newest first."""
+        """Return all datasets that are here, the newest first."""
         return [_kept(row) for row in self._index.all()]
 
     def quota(self) -> Quota:
-        """How full it is."""
+        """Return how much the store holds, may hold, and may still take in."""
         return self._room.quota()
 
     def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
@@ -180,14 +180,13 @@ class DatasetStore:
                 incoming.drop()
 
     def reserved(self, size_bytes: int, what: str) -> AbstractContextManager[None]:
-        """Room for what is about to be written; raises ``StoreFull``."""
+        """Reserve room for what is about to be written, for the time of a block; raise
+        ``StoreFull`` when there is too little."""
         return self._room.reserved(size_bytes, what)
 
     def partial(self, digest: str, size_bytes: int) -> Partial:
-        """The place for a large file that comes in pieces, with what came of it before.
-
-        Raises ``StoreFull``; the room is taken as long as the place is there.
-        """
+        """Return the place for a large file that comes in pieces, with what came of it before;
+        raise ``StoreFull`` without room, which is taken as long as the place is there."""
         path = self._partial / digest
         there = path.exists() and path.stat().st_size == size_bytes
         with self._room.reserved(0 if there else size_bytes, f"a file of {size_bytes} bytes"):
@@ -197,7 +196,7 @@ class DatasetStore:
         return partial
 
     def give_up(self, digest: str) -> None:
-        """Nothing of it is any good."""
+        """Delete a partial file of which nothing is any good."""
         self._partials.pop(digest).drop()
         self._room.count(self._used_bytes())
 
@@ -273,12 +272,14 @@ class DatasetStore:
         raise DatasetMissing(f"{dataset} has no file {path!r}.")
 
     def open(self, digest: str) -> IO[bytes]:
-        """An object, to read; looked at again first where there is doubt."""
+        """Open an object for reading, verified first where there is doubt; raise ``DatasetError``
+        when it is missing or damaged."""
         self.sound(digest)
         return self._objects.open(digest)
 
     def manifest(self, digest: str) -> Manifest:
-        """The files of a folder that is here."""
+        """Return the manifest of a folder that is here; raise ``DatasetError`` when it is missing
+        or damaged."""
         return decoded(digest, self.manifest_bytes(digest))
 
     def manifest_bytes(self, digest: str) -> bytes:
@@ -290,7 +291,7 @@ class DatasetStore:
             raise DatasetMissing(f"the folder tree:{digest} is not on this disk.") from error
 
     def has_object(self, digest: str) -> bool:
-        """Whether this content is here."""
+        """Tell whether this content is here, as far as is known without looking at it."""
         return self._index.object(digest) is not None
 
     def sound(self, digest: str) -> Path:
@@ -354,11 +355,11 @@ class DatasetStore:
     # -- what made them --------------------------------------------------------------------
 
     def note_lineage(self, outputs: list[Lineage]) -> None:
-        """The outcome of a task, as it counts now."""
+        """Record which run made these outputs of tasks, in place of what counted before."""
         lineage.note(self._index, outputs)
 
     def lineage_of(self, dataset: DatasetId) -> list[Lineage]:
-        """All tasks whose output it is, the last one first."""
+        """Return all tasks whose output the dataset is, the last one first."""
         return lineage.of_dataset(self._index, dataset)
 
     # -- inside ----------------------------------------------------------------------------
