@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 import msgspec
 
@@ -18,11 +18,15 @@ from agent.control.port import Snapshot
 from agent.control.views import Views
 from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
+from agent.protocol.policy.forecast import lay_out
+from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.specs import producers_of
 from agent.protocol.states import TaskState
 
+TICKS = 1024
+"""Of about a millisecond: parts of a second that floats add up exactly, so that ties stay ties."""
 _NOT_READ = DerivedState(TaskState.SUBMITTED)
 
 
@@ -175,40 +179,23 @@ def _busy_s(
 
 def _in_order(specs: tuple[TaskSpec, ...]) -> Iterator[TaskSpec]:
     """Producers before what needs them, of what could begin the longest remaining path first."""
-    own = {spec.task: spec for spec in specs}
-    needs = {spec.task: [each for each in producers_of(spec) if each in own] for spec in specs}
-    users: dict[TaskId, list[TaskId]] = {task: [] for task in own}
-    for task, producers in needs.items():
-        for producer in producers:
-            users[producer].append(task)
-    ranks = _ranks(own, needs, users)
-    open_needs = {task: len(producers) for task, producers in needs.items()}
-    places = {task: place for place, task in enumerate(own)}
-    heap = [(-ranks[task], places[task], task) for task, count in open_needs.items() if not count]
-    heap.sort()
-    while heap:
-        task = heappop(heap)[-1]
-        yield own[task]
-        for user in users[task]:
-            open_needs[user] -= 1
-            if not open_needs[user]:
-                heappush(heap, (-ranks[user], places[user], user))
+    work = lay_out([WorkflowView("", 0, (0, 0), 0.0, tuple(_unstarted(specs)))])
+    missing = work.missing.copy()
+    startable = [(-work.paths_s[number], number) for number in work.ready]
+    heapify(startable)
+    while startable:
+        number = heappop(startable)[1]
+        yield specs[number]
+        for dependant in work.dependants[number]:
+            missing[dependant] -= 1
+            if not missing[dependant]:
+                heappush(startable, (-work.paths_s[dependant], dependant))
 
 
-def _ranks(
-    own: dict[TaskId, TaskSpec],
-    needs: dict[TaskId, list[TaskId]],
-    users: dict[TaskId, list[TaskId]],
-) -> dict[TaskId, int]:
-    """The length of the longest path from each task to an end."""
-    open_users = {task: len(each) for task, each in users.items()}
-    ready = [task for task, count in open_users.items() if not count]
-    ranks: dict[TaskId, int] = {}
-    for task in ready:
-        longest = max((ranks[user] for user in users[task]), default=0)
-        ranks[task] = own[task].expected_ms + longest
-        for producer in needs[task]:
-            open_users[producer] -= 1
-            if not open_users[producer]:
-                ready.append(producer)
-    return ranks
+def _unstarted(specs: tuple[TaskSpec, ...]) -> Iterator[TaskView]:
+    """The tasks as a policy sees them; what they need of other workflows is taken for there."""
+    own = {spec.task for spec in specs}
+    for spec in specs:
+        needs = tuple(each for each in producers_of(spec) if each in own)
+        stage = Stage.WAITING if needs else Stage.READY
+        yield TaskView(spec.task, spec.expected_ms / TICKS, needs, stage)
