@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from agent.client import Client, Home
 from agent.client.errors import ClientError
-from agent.client.own_agent import OwnAgent, host, runs_here
+from agent.client.own_agent import OwnAgent, host
 from gui.words import tr
 
 STOP_S_MAX = 30.0
@@ -80,7 +80,7 @@ class Hosting(QObject):
             self._agent.stop(reason, max(0.0, ends_s - time.monotonic()))
 
     def _start(self, force: bool) -> None:
-        if runs_here(self._home) and not force and _answers(self._home):
+        if not force and _answers(self._home):
             self.begun.emit()
             return
         try:

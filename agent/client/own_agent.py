@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agent.client.agent_here import read_control_file
-from agent.client.errors import ClientError, NoAgentError
+from agent.client.errors import ClientError
 from agent.paths import Home
 
 
@@ -28,25 +27,12 @@ class NotHostedError(ClientError):
     """One sentence: why no agent could be started here."""
 
 
-def runs_here(home: Home) -> bool:
-    """Tell whether a control file says that an agent runs on this home; only greeting it tells for
-    sure."""
-    try:
-        read_control_file(home)
-    except NoAgentError:
-        return False
-    except ClientError:
-        return True
-    return True
-
-
 def host(home: Home) -> OwnAgent:
     """Start an agent in this process, in a thread of its own, and return when it runs.
 
     Raises ``NotHostedError``, also when another process runs the agent of this home already.
     """
-    from agent.node.headless import NotStartedError
-    from agent.node.inside import InsideAgent
+    from agent.node.hosting import InsideAgent, NotStartedError
 
     agent = InsideAgent(home)
     try:

@@ -1,6 +1,6 @@
 """`wingbeat agent`: run the agent of this machine here, until it is asked to end.
 
-The one command that is no client: it starts what clients talk to (``agent.node.headless``).
+The one command that is no client: it starts what clients talk to (``agent.node.hosting``).
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from agent.node import headless
+    from agent.node import hosting
 
-    def started(running: headless.Running) -> None:
+    def started(running: hosting.Running) -> None:
         if options.json:
             show_json(running)
         else:
@@ -53,10 +53,10 @@ def _run(options: argparse.Namespace) -> int:
         sys.stdout.flush()
 
     try:
-        reason = headless.run(
+        reason = hosting.run(
             options.name, options.port, started, until_input_ends=options.until_input_ends
         )
-    except headless.NotStartedError as error:
+    except hosting.NotStartedError as error:
         return fail(options, str(error))
     if not options.json:
         show_lines([f"ended: {reason}"])

@@ -13,7 +13,6 @@ commands that start an agent imports what builds. Start reading at ``agent``.
 ``pending_requests``  what clients asked and the node has not answered yet
 ``facts``             what can be told of a node, as values; ``report`` gathers them
 ``options``           how a node is started; what a person decides is in ``settings``
-``headless``          an agent as a process, with its way in for clients; ``inside`` the process of
-                      another program
+``hosting``           an agent with its way in for clients, as a process or inside another one
 ====================  ======================================================================
 """

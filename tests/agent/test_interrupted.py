@@ -64,7 +64,7 @@ def interrupted(
         ("agent.commands.status", ["status"]),
         ("msgspec", ["status"]),
         ("agent.commands.questions", ["flock", "create", "one"]),
-        ("agent.node.headless", ["agent"]),
+        ("agent.node.hosting", ["agent"]),
         ("rich.console", ["demo"]),
     ],
 )

@@ -18,7 +18,7 @@ LOADED = "import sys; sys.path.insert(0, sys.argv[1]); import {}; print(*sorted(
     ("module", "needless"),
     [
         ("agent.cli", {"asyncio", "dataclasses", "msgspec", "rich"}),
-        ("agent.node.headless", {"http", "psycopg", "rich", "xml", "yaml", "zeroconf"}),
+        ("agent.node.hosting", {"http", "psycopg", "rich", "xml", "yaml", "zeroconf"}),
         pytest.param(
             "agent.execution.guardian",
             {"asyncio", "re", "subprocess", "typing"},

@@ -13,7 +13,7 @@ from pathlib import Path
 from agent.api.errors import ServiceError
 from agent.host.stop_signals_native import native_ending
 from agent.node.agent import Agent
-from agent.node.headless import live
+from agent.node.hosting import live
 from agent.node.options import Options
 from agent.paths import Home
 from agent.protocol.events import InputsFetched

@@ -30,8 +30,8 @@ CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.wording", "agent.workflow
 QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
 # Those that are no clients: they run what clients talk to, or run a program by hand.
 NO_CLIENTS = {
-    "agent.client.own_agent": ("agent.node.headless", "agent.node.inside"),
-    "agent.commands.agent": ("agent.node.headless",),
+    "agent.client.own_agent": ("agent.node.hosting",),
+    "agent.commands.agent": ("agent.node.hosting",),
     "agent.commands.program.check": ("agent.node.trial",),
 }
 
@@ -185,9 +185,9 @@ def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]
         (around_the_client, "gui/tray.py", "import agent"),
         (around_the_client, "agent/cli.py", "from agent.protocol.table import Table"),
         (around_the_client, "agent/commands/why.py", "from agent.control import naming"),
-        (around_the_client, "agent/commands/stop.py", "from agent.node import headless"),
+        (around_the_client, "agent/commands/stop.py", "from agent.node import hosting"),
         (around_the_client, "agent/commands/agent.py", "from agent.node import agent"),
-        (around_the_client, "agent/cli.py", "from agent.node.headless import run"),
+        (around_the_client, "agent/cli.py", "from agent.node.hosting import run"),
         (wrong_side, "agent/presence/screen.py", "from PySide6.QtCore import QTimer"),
         (wrong_side, "tasks/count/main.py", "from agent.api import State"),
         (wrong_side, "tasks/count/main.py", "import gui"),
@@ -215,7 +215,7 @@ def test_a_trespass_is_seen(rule: Rule, path: str, statement: str) -> None:
         ("agent/__main__.py", "from agent.cli import main"),
         ("agent/cli.py", "from agent.commands import exits"),
         ("agent/commands/why.py", "from agent.api.methods import WHY"),
-        ("agent/commands/agent.py", "from agent.node import headless"),
+        ("agent/commands/agent.py", "from agent.node import hosting"),
     ],
 )
 def test_what_is_allowed_passes(path: str, statement: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import ServiceError
-from agent.node.headless import keep_settings
+from agent.node.hosting import keep_settings
 from agent.node.running import AlreadyRunningError
 from agent.paths import Home
 from agent.storage.journal import Journal

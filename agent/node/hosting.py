@@ -1,0 +1,217 @@
+"""An agent and the way in to it for clients, from start to end: as a process, or inside another one.
+
+The one place that puts a node and its clients' server together, and keeps the order of their ends:
+clients are told last, when everything is handed back. A window toolkit owns the main thread of its
+process, and signals reach that one only; so an agent inside runs in a thread of its own, and its end
+is asked for by ``stop``, or by a client. Clients find it like any other, by its control file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
+
+from msgspec import Struct
+
+from agent.api.errors import ServiceError
+from agent.control.server import ControlServer
+from agent.driver.resting import new_loop
+from agent.host.stop_signals import Asked, Ending, InputEnding
+from agent.host.stop_signals_native import native_ending
+from agent.net.refusals import MembershipError
+from agent.node.agent import Agent
+from agent.node.options import Options
+from agent.node.running import refuse_second_start
+from agent.paths import Home
+from agent.settings.editing import keep_changes
+from agent.settings.node_settings import read_settings
+
+START_S_MAX = 30.0
+STOP_S_MAX = 30.0
+Beside = Callable[[Agent], Awaitable[None]]
+"""Called when the node runs; what it begins ends when the agent has stopped."""
+
+
+class NotStartedError(Exception):
+    """One sentence: why there is no agent now."""
+
+
+class Running(Struct, frozen=True):
+    """What is told of an agent when it runs."""
+
+    node: str
+    name: str
+    flock: str
+    process: int
+    control_port: int
+    port: int
+    data_folder: str
+    log_folder: str
+
+
+Started = Callable[[Running], object]
+
+
+def run(
+    name: str | None, port: int | None, started: Started, *, until_input_ends: bool = False
+) -> str:
+    """Run the agent of this user's home until it is asked to end; return the reason. Raise
+    ``NotStartedError`` when it cannot start."""
+    home = Home.of()
+    ending = InputEnding(native_ending()) if until_input_ends else native_ending()
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    with _saying_why_not():
+        keep_settings(home, {"name": name, "port": port})
+        return _run(home, Options(log_to_terminal=terminal), ending, started)
+
+
+class InsideAgent:
+    """Runs an agent in a thread of its own; started once, stopped once."""
+
+    def __init__(self, home: Home) -> None:
+        self._home, self._ending = home, _AskedFromOutside()
+        self._started: Future[Running] = Future()
+        self._thread = threading.Thread(target=self._main, name="agent", daemon=True)
+
+    def start(self, within_s: float = START_S_MAX) -> Running:
+        """Start, wait until the agent runs, and return what is told of it. Raise
+        ``NotStartedError`` when it cannot start or takes longer than ``within_s``."""
+        self._thread.start()
+        try:
+            return self._started.result(within_s)
+        except TimeoutError:
+            self.stop("it took too long to start", 0)
+            raise NotStartedError(
+                f"the agent did not start within {within_s:.0f} s: its log in {self._home.log} "
+                f"tells how far it came"
+            ) from None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._thread.is_alive()
+
+    def stop(self, reason: str, within_s: float = STOP_S_MAX) -> bool:
+        """Have it hand back what it runs and end; return whether it did in time."""
+        self._ending.ask(reason)
+        if self._thread.is_alive():
+            self._thread.join(within_s)
+        return not self._thread.is_alive()
+
+    def _main(self) -> None:
+        try:
+            with _saying_why_not():
+                _run(self._home, Options(), self._ending, self._started.set_result)
+        except BaseException as error:
+            if not self._started.done():
+                self._started.set_exception(error)
+            elif not isinstance(error, NotStartedError):
+                raise
+
+
+class _AskedFromOutside:
+    """Satisfies ``Ending``: asked by a method, from any thread, also before the loop watches."""
+
+    def __init__(self) -> None:
+        self._asked: Future[str] = Future()
+
+    def watch(self, asked: Asked) -> None:
+        def told(reason: asyncio.Future[str]) -> None:
+            if not reason.cancelled():
+                asked(reason.result())
+
+        asyncio.wrap_future(self._asked).add_done_callback(told)
+
+    def ask(self, reason: str) -> None:
+        """Ask from any thread; what is asked later, or after the end, changes nothing."""
+        with suppress(InvalidStateError):
+            self._asked.set_result(reason)
+
+    def ended(self) -> None:
+        self._asked.cancel()
+
+
+@contextmanager
+def _saying_why_not() -> Iterator[None]:
+    """Make one ``NotStartedError`` of all that a person can mend."""
+    try:
+        yield
+    except (ServiceError, MembershipError) as error:
+        raise NotStartedError(str(error)) from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise NotStartedError(f"the agent cannot start: {where}{error.strerror}") from error
+
+
+def _run(home: Home, options: Options, ending: Ending, started: Started) -> str:
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(_live_with_clients(home, options, ending, started))
+
+
+async def _live_with_clients(home: Home, options: Options, ending: Ending, started: Started) -> str:
+    servers: list[ControlServer] = []
+
+    async def serve(agent: Agent) -> None:
+        server = ControlServer(agent, home.data)
+        await server.start()
+        agent.member_clients.serve(server.serve_member)
+        servers.append(server)
+        started(_running(agent, server))
+
+    try:
+        return await live(home, options, ending, serve)
+    finally:
+        for server in servers:
+            await server.stop()
+
+
+async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> str:
+    """Run a node until it stops, because ``ending`` asks it to or for a reason of its own; return
+    the reason. Raise ``ServiceError`` when it cannot start."""
+    agent = await Agent.start(home, options)
+    stopping: list[asyncio.Task[None]] = []
+
+    def asked(reason: str) -> None:
+        if not stopping:
+            stopping.append(asyncio.create_task(agent.stop(reason)))
+
+    ending.watch(asked)
+    try:
+        if beside is not None:
+            await beside(agent)
+        return await agent.wait_stopped()
+    finally:
+        await agent.stop("the process ends")
+        ending.ended()
+
+
+def _running(agent: Agent, server: ControlServer) -> Running:
+    facts = agent.now().facts
+    return Running(
+        facts.node,
+        facts.name,
+        facts.flock.name if facts.flock else "",
+        facts.process_id,
+        server.port,
+        facts.port,
+        facts.data_folder,
+        facts.log_folder,
+    )
+
+
+def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
+    """Put what was told into the settings file, in the place of what it says so far.
+
+    Not while an agent runs: a second start is refused, and changes nothing. Raise ``ServiceError``
+    then, and when the file cannot be read or written.
+    """
+    given = {key: value for key, value in told.items() if value is not None}
+    if given:
+        refuse_second_start(home)
+        read_settings(home.settings_file)
+        home.prepare()
+        keep_changes(home.settings_file, given)
