@@ -28,7 +28,7 @@ from gui.model.trouble import Remedy
 from gui.single import FirstInstance
 from gui.startup import Login
 from gui.tray.icon import TrayIcon
-from gui.views.desk import ViewContext
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ class Application(QObject):
         self.hosting = Hosting(home)
         self.screen = Screen()
         self.bridge = Bridge(home)
-        self.desk = ViewContext(home, self.screen, self.bridge)
-        self.tray = TrayIcon(self.desk)
+        self.context = ViewContext(home, self.screen, self.bridge)
+        self.tray = TrayIcon(self.context)
         self._window: Window | None = None
         self._quitting = False
-        self.finishing = Finishing(self.desk)
+        self.finishing = Finishing(self.context)
         self.finishing.over.connect(self.quit)
         self.first = first or FirstInstance(home)
         self.first.called.connect(self.called)
@@ -70,8 +70,8 @@ class Application(QObject):
         self._ended.connect(lambda: self._begin_agent(force=True))
         self.hosting.begun.connect(self._agent_begun)
         self.hosting.stopped.connect(self._stopped)
-        self.desk.changed.connect(self._maybe_first_run)
-        self.desk.changed.connect(self._submit_early)
+        self.context.changed.connect(self._maybe_first_run)
+        self.context.changed.connect(self._submit_early)
         self._early_paths: list[str] = []
         application.aboutToQuit.connect(self.session_ends)
 
@@ -81,7 +81,7 @@ class Application(QObject):
         if self._window is None:
             from gui.views.window import Window
 
-            self._window = Window(self.desk, self._login)
+            self._window = Window(self.context, self._login)
             self._window.quit_wanted.connect(self.ask_to_quit)
             self._window.remedy_wanted.connect(self.remedy)
             self._window.closed.connect(self._window_closed)
@@ -160,12 +160,12 @@ class Application(QObject):
     def _first_run(self, invitation: Path | None = None) -> None:
         from gui.views.first_run import FirstRun, clipboard_invitation
 
-        dialog = FirstRun(self.desk, self._login, self.window)
+        dialog = FirstRun(self.context, self._login, self.window)
         if invitation is not None:
             try:
                 dialog.offer(invitation.read_text("utf-8"))
             except (OSError, UnicodeDecodeError):
-                self.desk.failed.emit(tr("{name} is no invitation.", name=invitation.name))
+                self.context.failed.emit(tr("{name} is no invitation.", name=invitation.name))
         elif offered := clipboard_invitation():
             dialog.offer(offered)
         dialog.open()
@@ -194,7 +194,7 @@ class Application(QObject):
         """While it starts, that it is not there yet is no trouble."""
         if self.hosting.begin(force=force):
             self.bridge.attention.awaited = True
-            self.desk.take((Absent(Absence.STARTING),))
+            self.context.take((Absent(Absence.STARTING),))
 
     def _agent_begun(self) -> None:
         """Ours, or somebody else's that answered or hangs: what it is now is told as it is."""
@@ -224,16 +224,16 @@ class Application(QObject):
 
         def told(reply: DoctorReply) -> None:
             found = [each.text for each in reply.findings]
-            self.desk.said.emit(
+            self.context.said.emit(
                 " ".join(found) or tr("Nothing is wrong as far as this computer sees.")
             )
 
-        self.desk.ask(self, DOCTOR, Doctor(), told)
+        self.context.ask(self, DOCTOR, Doctor(), told)
 
     def _agent_failed(self, sentence: str) -> None:
         self.bridge.attention.awaited = False
         self.window.to_front()
-        self.desk.failed.emit(sentence)
+        self.context.failed.emit(sentence)
 
     # -- the end -----------------------------------------------------------------------------
 

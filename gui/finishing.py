@@ -15,7 +15,7 @@ from agent.api.methods import PAUSE, RESUME
 from agent.api.volunteering import Pause, Resume, VolunteeringView
 from gui.model.notices import Absence, VolunteeringRead
 from gui.model.screen import Screen
-from gui.views.desk import ViewContext
+from gui.views.view_context import ViewContext
 
 OVERTAKEN_S_MAX = 2.0
 LOOK_MS = 500
@@ -26,39 +26,39 @@ class Finishing(QObject):
 
     over = Signal()
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self.under_way = False
         self._own_pause = False
         self._taking_since_s: float | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MS)
         self._timer.timeout.connect(self._look)
-        desk.changed.connect(self._look)
+        context.changed.connect(self._look)
 
     def begin(self) -> None:
         """Have the agent take nothing new; ``over`` comes when the last task here has ended. Does
         nothing while one is under way, and a person who resumes ends it without ``over``."""
         if self.under_way:
             return
-        if _takes_nothing(self._desk.screen):
+        if _takes_nothing(self._context.screen):
             self._begun()
         else:
-            self._desk.ask(self, PAUSE, Pause(finish_first=True), self._paused)
+            self._context.ask(self, PAUSE, Pause(finish_first=True), self._paused)
 
     def _paused(self, view: VolunteeringView) -> None:
         self._own_pause = True
-        self._desk.take((VolunteeringRead(view),))
+        self._context.take((VolunteeringRead(view),))
         self._begun()
 
     def _begun(self) -> None:
-        self.under_way = self._desk.screen.quitting = True
+        self.under_way = self._context.screen.quitting = True
         self._timer.start()
         self._look()
 
     def _look(self) -> None:
-        screen = self._desk.screen
+        screen = self._context.screen
         if not self.under_way:
             return
         gone = screen.absence is not None and screen.absence.why is Absence.NO_AGENT
@@ -80,7 +80,7 @@ class Finishing(QObject):
             self._rest()
 
     def _rest(self) -> None:
-        self.under_way = self._own_pause = self._desk.screen.quitting = False
+        self.under_way = self._own_pause = self._context.screen.quitting = False
         self._taking_since_s = None
         self._timer.stop()
 
@@ -91,7 +91,7 @@ class Finishing(QObject):
             self.over.emit()
             return
         end = self.over.emit
-        self._desk.bridge.ask(self, RESUME, Resume(), lambda _: end(), lambda _: end())
+        self._context.bridge.ask(self, RESUME, Resume(), lambda _: end(), lambda _: end())
 
 
 def _takes_nothing(screen: Screen) -> bool:

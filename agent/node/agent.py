@@ -430,7 +430,7 @@ class Agent:
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        hoard = MemoryTrimmer()
+        trimmer = MemoryTrimmer()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
@@ -438,7 +438,7 @@ class Agent:
             except TimeoutError:
                 if not (self._reason or self.flock.busy):
                     self._live.look_for_programs()
-                hoard.give_back()
+                trimmer.give_back()
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

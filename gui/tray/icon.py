@@ -17,8 +17,8 @@ from gui.model.screen import Changes
 from gui.model.tray import Act, Entry, Tray, TrayState, tray_of
 from gui.tray.full_screen import FullScreen, native_full_screen
 from gui.tray.host import tray_host_there
-from gui.views.desk import ViewContext
 from gui.views.menus import fill
+from gui.views.view_context import ViewContext
 
 TICK_MS = 1000
 LOOK_FOR_TRAY_MS = 2_000
@@ -38,12 +38,12 @@ class TrayIcon(QObject):
 
     def __init__(
         self,
-        desk: ViewContext,
+        context: ViewContext,
         full_screen: FullScreen | None = None,
         available: Callable[[], bool] = tray_host_there,
     ) -> None:
         super().__init__()
-        self._desk, self._available = desk, available
+        self._context, self._available = context, available
         self._full_screen = full_screen or native_full_screen()
         self.icon: QSystemTrayIcon | None = None
         """Made when there is a place for it: made before, it would never come there."""
@@ -54,7 +54,7 @@ class TrayIcon(QObject):
         self._news: News | None = None
         self._join_told_s = -math.inf
         self._picture = QIcon()
-        desk.changed.connect(self._changed)
+        context.changed.connect(self._changed)
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self.refresh)
@@ -73,7 +73,7 @@ class TrayIcon(QObject):
     def refresh(self) -> None:
         """Show what the model says now in icon, tool tip and menu; nothing is painted that looks
         the same."""
-        tray = tray_of(self._desk.screen, time.time())
+        tray = tray_of(self._context.screen, time.time())
         if tray == self.shown:
             return
         self.shown = tray
@@ -123,7 +123,7 @@ class TrayIcon(QObject):
     def _press(self, entry: Entry) -> None:
         if entry.act is Act.OPEN:
             self.opened.emit(News(entry.leads_to, "", "") if entry.leads_to is not None else None)
-        elif not self._desk.press(entry):
+        elif not self._context.press(entry):
             self.pressed.emit(entry)
 
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:

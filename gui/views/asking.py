@@ -16,8 +16,8 @@ from agent.api.methods import CONFIRM_ASK, NEARBY, WITHDRAW_ASK
 from gui.icons.drawing import icon
 from gui.model.notices import AskRead
 from gui.theme.look import GRID
-from gui.views.desk import ViewContext
 from gui.views.pieces import button, label, quiet, row, title
+from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
 NEARBY_S_MAX = 30.0
@@ -31,9 +31,9 @@ class NearbyFlocks(QWidget):
     chosen = Signal()
     taken = Signal()
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self._flocks: list[NearbyFlock] = []
         self._looking = False
         self.list = QListWidget()
@@ -69,7 +69,7 @@ class NearbyFlocks(QWidget):
         self._looking = True
         self.again.setEnabled(False)
         self.note.setText(tr("Listening to the network …"))
-        self._desk.bridge.ask(self, NEARBY, Nearby(), self.tell, self._failed, NEARBY_S_MAX)
+        self._context.bridge.ask(self, NEARBY, Nearby(), self.tell, self._failed, NEARBY_S_MAX)
 
     def current(self) -> NearbyFlock | None:
         """Return the chosen flock, or None."""
@@ -116,9 +116,9 @@ class AskPanel(QWidget):
     joined = Signal()
     over = Signal(str)
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self._view: AskView | None = None
         self.heading, self.words = title(""), label()
         self.words.setObjectName("askWords")
@@ -169,18 +169,18 @@ class AskPanel(QWidget):
         if self._view is not None:
             self.same.setEnabled(False)
             code = ConfirmAsk(self._view.code)
-            self._desk.bridge.ask(self, CONFIRM_ASK, code, self._told, self._failed)
+            self._context.bridge.ask(self, CONFIRM_ASK, code, self._told, self._failed)
 
     def _withdraw(self) -> None:
-        self._desk.bridge.ask(self, WITHDRAW_ASK, WithdrawAsk(), self._withdrawn, self._failed)
+        self._context.bridge.ask(self, WITHDRAW_ASK, WithdrawAsk(), self._withdrawn, self._failed)
 
     def _withdrawn(self, view: AskView) -> None:
         self._view = view
-        self._desk.take((AskRead(view),))
+        self._context.take((AskRead(view),))
         self.over.emit("")
 
     def _told(self, view: AskView) -> None:
-        self._desk.take((AskRead(view),))
+        self._context.take((AskRead(view),))
 
     def _failed(self, sentence: str) -> None:
         self.same.setEnabled(True)

@@ -38,9 +38,9 @@ from gui.model.tray import sentence_of
 from gui.model.week import cells_of, ranges_of
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.desk import ViewContext
 from gui.views.pieces import label, number_field, quiet, strong, title
 from gui.views.programs_card import ProgramsCard
+from gui.views.view_context import ViewContext
 from gui.views.week_grid import WeekGrid
 from gui.wording import explained
 from gui.words import tr
@@ -67,9 +67,9 @@ def source_words(source: str) -> str:
 class ComputerPage(QScrollArea):
     """Cards, one below the other."""
 
-    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._context = context
         self._view: VolunteeringView | None = None
         self._telling = False
         self.setWidgetResizable(True)
@@ -80,23 +80,23 @@ class ComputerPage(QScrollArea):
         self.sentence.setObjectName("computerSentence")
         self._make_rules()
         self._make_sources()
-        self.programs = ProgramsCard(desk)
+        self.programs = ProgramsCard(context)
         self._lay()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SEND_PAUSE_MS)
         self._timer.timeout.connect(self._send)
-        desk.changed.connect(self.refresh)
+        context.changed.connect(self.refresh)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Have the sources of presence looked at while this page is seen."""
         super().showEvent(event)
-        self._desk.bridge.attention.sources = True
+        self._context.bridge.attention.sources = True
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Let the sources of presence be, for nobody looks at this page."""
         super().hideEvent(event)
-        self._desk.bridge.attention.sources = False
+        self._context.bridge.attention.sources = False
 
     # -- parts -------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class ComputerPage(QScrollArea):
     def refresh(self, changes: Changes) -> None:
         """Show what the model says after these changes; without an agent that was read, the
         controls are disabled."""
-        screen = self._desk.screen
+        screen = self._context.screen
         if self.isVisible() or changes.volunteering or changes.connection:
             self.sentence.setText(sentence_of(screen, time.time()))
         if changes.programs or changes.connection:
@@ -214,7 +214,7 @@ class ComputerPage(QScrollArea):
 
     def tick(self) -> None:
         """Show the sentence anew, for time has passed."""
-        self.sentence.setText(sentence_of(self._desk.screen, time.time()))
+        self.sentence.setText(sentence_of(self._context.screen, time.time()))
 
     def tell(self, view: VolunteeringView) -> None:
         """Show the rules and sources of now. Controls that the person is changing are left
@@ -283,7 +283,7 @@ class ComputerPage(QScrollArea):
         rules = self._rules(self._view.rules)
         if rules == self._view.rules:
             return
-        self._desk.bridge.ask(
+        self._context.bridge.ask(
             self, SET_VOLUNTEERING, SetVolunteering(rules), self._set, self._refused
         )
 
@@ -311,7 +311,7 @@ class ComputerPage(QScrollArea):
 
     def _set(self, view: VolunteeringView) -> None:
         self.fault.hide()
-        self._desk.take((VolunteeringRead(view),))
+        self._context.take((VolunteeringRead(view),))
 
     def _refused(self, sentence: str) -> None:
         self.fault.say(sentence)

@@ -33,9 +33,9 @@ from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.asking import AskPanel, NearbyFlocks, is_asking
 from gui.views.bars import Bar
-from gui.views.desk import ViewContext
 from gui.views.pieces import button, label, quiet, row, title
 from gui.views.room import Scrolled, keep_on_screen
+from gui.views.view_context import ViewContext
 from gui.views.week_grid import WeekGrid
 from gui.words import tr
 
@@ -54,9 +54,9 @@ class FirstRun(QDialog):
 
     done_with = Signal()
 
-    def __init__(self, desk: ViewContext, login: Login, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, login: Login, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._login = desk, login
+        self._context, self._login = context, login
         self.setObjectName("firstRun")
         self.setWindowTitle(tr("Welcome to Wingbeat"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -65,7 +65,7 @@ class FirstRun(QDialog):
         self.pages = QStackedWidget()
         for page in (self._flock_page(), self._when_page(), self._login_page()):
             self.pages.addWidget(Scrolled(page))
-        self.asking = AskPanel(desk)
+        self.asking = AskPanel(context)
         self.asking.joined.connect(lambda: self._entered(None))
         self.asking.over.connect(self._asked_in_vain)
         self.pages.addWidget(self.asking)
@@ -84,8 +84,8 @@ class FirstRun(QDialog):
         self.resize(self.sizeHint().expandedTo(QSize(*SIZE_FIRST)))
         keep_on_screen(self, SIZE_MIN)
         self._tell()
-        desk.changed.connect(self._changed)
-        if is_asking(desk.screen.asked):
+        context.changed.connect(self._changed)
+        if is_asking(context.screen.asked):
             self._show(ASKING_PAGE)
 
     # -- pages -------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class FirstRun(QDialog):
     def _make_flock_parts(self) -> None:
         self.ask_it = QRadioButton(tr("Ask a flock nearby"))
         self.ask_it.setObjectName("askFlock")
-        self.nearby = NearbyFlocks(self._desk)
+        self.nearby = NearbyFlocks(self._context)
         self.nearby.chosen.connect(lambda: self.ask_it.setChecked(True))
         self.nearby.taken.connect(self._next)
         self.join_it = QRadioButton(tr("Join with an invitation"))
@@ -232,7 +232,7 @@ class FirstRun(QDialog):
             self.fault.say(tr("{name} is no invitation.", name=path.name))
 
     def _enter_flock(self) -> None:
-        node = self._desk.screen.node
+        node = self._context.screen.node
         if self.alone.isChecked() or (node is not None and node.flock):
             self._go(1)
         elif self.ask_it.isChecked():
@@ -243,11 +243,13 @@ class FirstRun(QDialog):
                 self.fault.say(tr("Paste an invitation first, or choose one of the others."))
                 return
             self.next.setEnabled(False)
-            self._desk.bridge.ask(self, JOIN, Join(text), self._entered, self._refused, JOIN_S_MAX)
+            self._context.bridge.ask(
+                self, JOIN, Join(text), self._entered, self._refused, JOIN_S_MAX
+            )
         else:
             name = self.name.text().strip() or tr("flock of {name}", name=socket.gethostname())
             self.next.setEnabled(False)
-            self._desk.bridge.ask(
+            self._context.bridge.ask(
                 self, FLOCK_CREATE, FlockCreate(name[:64]), self._entered, self._refused
             )
 
@@ -257,10 +259,12 @@ class FirstRun(QDialog):
             self.fault.say(tr("Choose the flock to ask first."))
             return
         self.next.setEnabled(False)
-        self._desk.bridge.ask(self, ASK, Ask(flock.flock), self._asked, self._refused, JOIN_S_MAX)
+        self._context.bridge.ask(
+            self, ASK, Ask(flock.flock), self._asked, self._refused, JOIN_S_MAX
+        )
 
     def _asked(self, view: AskView) -> None:
-        self._desk.take((AskRead(view),))
+        self._context.take((AskRead(view),))
         self.asking.tell(view)
         if is_asking(view):
             self.fault.hide()
@@ -272,12 +276,12 @@ class FirstRun(QDialog):
             self.fault.say(why)
 
     def _changed(self, changes: Changes) -> None:
-        asked = self._desk.screen.asked
+        asked = self._context.screen.asked
         if changes.flock and asked is not None and self.pages.currentIndex() == ASKING_PAGE:
             self.asking.tell(asked)
 
     def _entered(self, _: Joined | None) -> None:
-        self._desk.bridge.want_flock()
+        self._context.bridge.want_flock()
         self._show(1)
 
     def _refused(self, sentence: str) -> None:
@@ -285,7 +289,7 @@ class FirstRun(QDialog):
         self.fault.say(sentence)
 
     def _set_rules(self) -> None:
-        view = self._desk.screen.volunteering
+        view = self._context.screen.volunteering
         rules = view.rules if view is not None else VolunteerRules()
         if self.idle.isChecked():
             wanted = msgspec.structs.replace(rules, mode="when idle")
@@ -295,7 +299,7 @@ class FirstRun(QDialog):
         else:
             wanted = msgspec.structs.replace(rules, mode="always")
         self.next.setEnabled(False)
-        self._desk.bridge.ask(
+        self._context.bridge.ask(
             self, SET_VOLUNTEERING, SetVolunteering(wanted), lambda _: self._go(1), self._refused
         )
 
@@ -314,7 +318,7 @@ class FirstRun(QDialog):
         """Close, and remember that the first run is over however it ended; then emit
         ``done_with``."""
         settings.finish_first_run()
-        self._desk.changed.disconnect(self._changed)
+        self._context.changed.disconnect(self._changed)
         super().done(result)
         self.done_with.emit()
 

@@ -29,7 +29,6 @@ from gui.model.trouble import Remedy, flock_trouble
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar
 from gui.views.columns import machine_columns
-from gui.views.desk import ViewContext
 from gui.views.join_requests import JoinRequests
 from gui.views.menus import add_copy, context_menu
 from gui.views.pieces import (
@@ -47,6 +46,7 @@ from gui.views.rows import Rows
 from gui.views.statistics import Statistics
 from gui.views.table import Table
 from gui.views.timeline_view import WorkflowTimeline
+from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
 REFRESH_MS = 2_000
@@ -57,12 +57,15 @@ class FlockPage(QWidget):
     """Machines, their time line, and what the week brought."""
 
     def __init__(
-        self, desk: ViewContext, remedy: Callable[[Remedy], object], parent: QWidget | None = None
+        self,
+        context: ViewContext,
+        remedy: Callable[[Remedy], object],
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._context = context
         self.trouble = TroubleBar("flockTrouble2", remedy)
-        self.requests = JoinRequests(desk)
+        self.requests = JoinRequests(context)
         self.rows = Rows(
             machine_columns(),
             lambda each: str(each.node),
@@ -76,8 +79,8 @@ class FlockPage(QWidget):
         self.expel = button(tr("Expel …"), "expel", self._expel, "expel")
         self.expel.setEnabled(False)
         self.name = quiet()
-        self.timeline = WorkflowTimeline(desk)
-        self.statistics = Statistics(desk)
+        self.timeline = WorkflowTimeline(context)
+        self.statistics = Statistics(context)
         self.tabs = tab_widget("flockTabs", tr("Views of the flock"))
         self.tabs.addTab(self.table, tr("Machines"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
@@ -90,7 +93,7 @@ class FlockPage(QWidget):
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self.begins_at = self.table
         self.requests.left.connect(self.table.setFocus)
-        desk.changed.connect(self.refresh)
+        context.changed.connect(self.refresh)
 
     def _lay(self) -> None:
         head = row(title(tr("Flock")), self.name, self.filter, self.expel, self.invite)
@@ -108,7 +111,7 @@ class FlockPage(QWidget):
         """Show what the model says, if machines, members or the connection changed."""
         if not (changes.flock or changes.node or changes.everything or changes.connection):
             return
-        screen = self._desk.screen
+        screen = self._context.screen
         self.trouble.tell(flock_trouble(screen))
         self.requests.tell(screen.requests)
         node = screen.node
@@ -120,7 +123,7 @@ class FlockPage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Show the machines as they are by now."""
         super().showEvent(event)
-        self.rows.show(machines(self._desk.screen))
+        self.rows.show(machines(self._context.screen))
 
     def tick(self) -> None:
         """Show all texts anew, for time has passed."""
@@ -153,7 +156,7 @@ class FlockPage(QWidget):
         self.expel.setEnabled(bool(machine and not machine.own))
 
     def _invite(self) -> None:
-        self._dialog = InviteDialog(self._desk, self)
+        self._dialog = InviteDialog(self._context, self)
         self._dialog.show()
 
     def _expel(self) -> None:
@@ -179,19 +182,19 @@ class FlockPage(QWidget):
 
     def _do_expel(self, machine: Machine) -> None:
         def done(expelled: Expelled) -> None:
-            self._desk.bridge.want_flock()
+            self._context.bridge.want_flock()
             said = tr("{name} does not belong to the flock any more", name=expelled.name)
-            self._desk.said.emit(f"{said}. {expelled.warning}".rstrip(". ") + ".")
+            self._context.said.emit(f"{said}. {expelled.warning}".rstrip(". ") + ".")
 
-        self._desk.ask(self, EXPEL, Expel(machine.node), done)
+        self._context.ask(self, EXPEL, Expel(machine.node), done)
 
 
 class InviteDialog(QDialog):
     """The text to hand on, for so many machines; also as a file."""
 
-    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._context = context
         self._invitation: Invitation | None = None
         self.setObjectName("inviteDialog")
         self.setWindowTitle(tr("Invite machines"))
@@ -231,7 +234,7 @@ class InviteDialog(QDialog):
     def _make(self) -> None:
         self.make.setEnabled(False)
         wish = Invite(self.uses.value(), float(INVITATION_HOURS))
-        self._desk.bridge.ask(self, INVITE, wish, self._made, self._failed)
+        self._context.bridge.ask(self, INVITE, wish, self._made, self._failed)
 
     def _made(self, invitation: Invitation) -> None:
         self._invitation = invitation

@@ -32,8 +32,8 @@ from gui.model.screen import Changes
 from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, label, line, quiet, row, strong, tool
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 WIDTH = 68 * GRID
@@ -46,10 +46,10 @@ class GateDialog(QDialog):
     finished_gate = Signal(str)
 
     def __init__(
-        self, desk: ViewContext, task: TaskView, parent: QWidget | None = None, refusal: str = ""
+        self, context: ViewContext, task: TaskView, parent: QWidget | None = None, refusal: str = ""
     ) -> None:
         super().__init__(parent)
-        self._desk, self._gate = desk, task
+        self._context, self._gate = context, task
         self.attaching = Attaching(task.attach)
         self._kept: Kept = {}
         self._sending: Task | None = None
@@ -60,7 +60,7 @@ class GateDialog(QDialog):
         self.setMinimumWidth(WIDTH)
         self._make_parts()
         self._lay()
-        desk.changed.connect(self._changed)
+        context.changed.connect(self._changed)
         if refusal:
             self.fault.say(refusal)
         self._tell()
@@ -211,7 +211,7 @@ class GateDialog(QDialog):
         self.fault.hide()
         self.progress.setValue(0)
         self.progress.setVisible(bool(paths))
-        bridge = self._desk.bridge
+        bridge = self._context.bridge
 
         def told(share: tuple[int, int]) -> None:
             bridge.tell(self, self._progressed, share)
@@ -233,7 +233,7 @@ class GateDialog(QDialog):
         self.missing.show()
 
     def _done(self, wished: Wished) -> None:
-        self._desk.bridge.want(wished.workflow)
+        self._context.bridge.want(wished.workflow)
         self._sending = None
         self.finished_gate.emit(self._gate.task)
         self.accept()
@@ -249,14 +249,14 @@ class GateDialog(QDialog):
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
-        self._desk.changed.disconnect(self._changed)
+        self._context.changed.disconnect(self._changed)
         super().done(result)
 
     def _changed(self, changes: Changes) -> None:
         """Somebody else may have marked it done, or cancelled it."""
         if self._gate.workflow not in changes.tasks or self._sending is not None:
             return
-        own = self._desk.screen.tasks.get(self._gate.workflow, {}).get(self._gate.task)
+        own = self._context.screen.tasks.get(self._gate.workflow, {}).get(self._gate.task)
         if own is not None and own.state is not self._gate.state:
             self._gate = own
             if own.state is not TaskState.WAITING:

@@ -16,8 +16,8 @@ from agent.api.admission import Admit, Answered, JoinRequestView, Refuse, Reques
 from agent.api.methods import ADMIT, REFUSE
 from gui.model.times import moment
 from gui.theme.look import GRID
-from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, has_keyboard, label, quiet, row, strong, title
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 CARDS_MAX = 6
@@ -28,9 +28,9 @@ class JoinRequests(QWidget):
 
     left = Signal()
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self._shown: RequestsReply | None = None
         self.setObjectName("joinRequests")
         self._cards = QVBoxLayout(self)
@@ -83,19 +83,19 @@ class JoinRequests(QWidget):
         return card
 
     def _admit(self, each: JoinRequestView) -> None:
-        self._desk.ask(self, ADMIT, Admit(each.request, each.code), self._answered)
+        self._context.ask(self, ADMIT, Admit(each.request, each.code), self._answered)
 
     def _refuse(self, each: JoinRequestView) -> None:
-        self._desk.ask(self, REFUSE, Refuse(each.request), self._answered)
+        self._context.ask(self, REFUSE, Refuse(each.request), self._answered)
 
     def _answered(self, answered: Answered) -> None:
-        self._desk.bridge.want_flock()
+        self._context.bridge.want_flock()
         if answered.admitted:
             said = tr("{name} is let in; it joins when its person confirms the code.",
                       name=answered.name)  # fmt: skip
         else:
             said = tr("{name} is not let in.", name=answered.name)
-        self._desk.said.emit(said)
+        self._context.said.emit(said)
 
 
 def _who(each: JoinRequestView) -> str:

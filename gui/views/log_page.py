@@ -35,8 +35,8 @@ from gui.bridge.asker import is_gone
 from gui.bridge.bridge import Task
 from gui.model.times import exact
 from gui.theme.look import GRID, look
-from gui.views.desk import ViewContext
 from gui.views.pieces import action, filter_field, quiet, row, title, tool
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 LINES_MAX = 5_000
@@ -49,9 +49,9 @@ TYPING_PAUSE_MS = 300
 class LogPage(QWidget):
     """The agent's log."""
 
-    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._context = context
         self._task: Task | None = None
         self._turn = 0
         self._read = False
@@ -73,7 +73,7 @@ class LogPage(QWidget):
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self.begins_at = self.text
         look().changed.connect(self._show_all)
-        desk.changed.connect(self._changed)
+        context.changed.connect(self._changed)
 
     def _make_choices(self) -> None:
         self.severity = QComboBox()
@@ -120,12 +120,12 @@ class LogPage(QWidget):
     def _changed(self, changes: Any) -> None:
         if changes.flock:
             self._tell_machines()
-        if changes.connection and self.isVisible() and self._desk.screen.absence is None:
+        if changes.connection and self.isVisible() and self._context.screen.absence is None:
             self._begin()
 
     def _tell_machines(self) -> None:
         """Those that can be asked now; the one that is read stays, even when it has gone."""
-        peers = self._desk.screen.peers.peers if self._desk.screen.peers is not None else ()
+        peers = self._context.screen.peers.peers if self._context.screen.peers is not None else ()
         names = [each.name for each in peers if each.state == "linked"]
         shown = [self.machine.itemData(at) for at in range(1, self.machine.count())]
         chosen = self.machine.currentData()
@@ -152,7 +152,7 @@ class LogPage(QWidget):
             containing=self.filter.text().strip(),
             limit=LINES_FIRST,
         )
-        bridge = self._desk.bridge
+        bridge = self._context.bridge
         self._turn, self._read = self._turn + 1, False
         turn = self._turn
 

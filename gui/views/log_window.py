@@ -10,16 +10,16 @@ from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.work import TaskView
 from gui.model.marks import state_words
 from gui.theme.look import GRID
-from gui.views.desk import ViewContext
 from gui.views.log_page import export_text, log_field
 from gui.views.pieces import button, filter_field, quiet, row, strong
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 
 class LogWindow(QWidget):
     """Follows until the run is over; search, copy, export."""
 
-    def __init__(self, desk: ViewContext, task: TaskView, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, task: TaskView, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setObjectName("logWindow")
@@ -48,7 +48,7 @@ class LogWindow(QWidget):
         lay.addWidget(self.text, 1)
         QShortcut(QKeySequence("Esc"), self, self.close)
         QShortcut(QKeySequence("Ctrl+F"), self, self.search.setFocus)
-        desk.bridge.follow_log(self, TaskLog(task.task), self._took, self._failed)
+        context.bridge.follow_log(self, TaskLog(task.task), self._took, self._failed)
 
     def _took(self, part: TaskLogPart) -> None:
         bar = self.text.verticalScrollBar()

@@ -22,8 +22,8 @@ from gui.bridge.asker import is_gone
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
-from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, quiet, row, strong
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 SHOWN_MAX = 8
@@ -33,9 +33,9 @@ FILES_MAX = 10_000
 class Outputs(QWidget):
     """A row for each dataset."""
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self._shown: tuple[Dataset, ...] = ()
         self._lay = QVBoxLayout(self)
         self._lay.setContentsMargins(0, 0, 0, 0)
@@ -58,7 +58,7 @@ class Outputs(QWidget):
             self._lay.addWidget(quiet(tr("and {number} more", number=len(outputs) - SHOWN_MAX)))
 
     def _row(self, dataset: Dataset, place: int) -> QWidget:
-        named = self._desk.screen.dataset_names.get(dataset.dataset, "")
+        named = self._context.screen.dataset_names.get(dataset.dataset, "")
         text = named or (dataset.dataset if dataset.external else short_dataset(dataset.dataset))
         if dataset.size_bytes:
             text += f" · {size(dataset.size_bytes)}"
@@ -92,7 +92,7 @@ class Outputs(QWidget):
 
     def _open(self, dataset: Dataset) -> None:
         digest = dataset.dataset.partition(":")[2][:16]
-        self._fetch(dataset, self._desk.home.cache / "results" / digest, show=True)
+        self._fetch(dataset, self._context.home.cache / "results" / digest, show=True)
 
     def _save(self, dataset: Dataset) -> None:
         folder = settings.last_folder("results")
@@ -109,9 +109,9 @@ class Outputs(QWidget):
             if show:
                 QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
             else:
-                self._desk.said.emit(tr("Kept as {path}", path=path))
+                self._context.said.emit(tr("Kept as {path}", path=path))
 
-        self._desk.bridge.client_work(self, fetch, done, self._desk.failed.emit)
+        self._context.bridge.client_work(self, fetch, done, self._context.failed.emit)
 
 
 async def fetched(client: Client, dataset: Dataset, folder: Path) -> Path:

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 from agent.api.methods import ACCEPT_PROGRAM, REFUSE_PROGRAM
 from agent.api.programs import AcceptProgram, ProgramsReply, ProgramView, RefuseProgram
 from gui.theme.look import GRID
-from gui.views.desk import ViewContext
 from gui.views.pieces import button, clear, has_keyboard, quiet, row, strong
 from gui.views.rows import Column, Rows
 from gui.views.table import Table
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 ROWS_SHOWN_MAX = 8
@@ -34,9 +34,9 @@ def here_words(view: ProgramView) -> str:
 class ProgramsCard(QFrame):
     """Those that wait first, each with its two buttons; then all in a table."""
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self.setProperty("card", True)
         self.setObjectName("programs")
         self._waiting = QVBoxLayout()
@@ -109,10 +109,10 @@ class ProgramsCard(QFrame):
         return holder
 
     def _accept(self, program: str) -> None:
-        self._desk.ask(self, ACCEPT_PROGRAM, AcceptProgram(program), self._decided)
+        self._context.ask(self, ACCEPT_PROGRAM, AcceptProgram(program), self._decided)
 
     def _refuse(self, program: str) -> None:
-        self._desk.ask(self, REFUSE_PROGRAM, RefuseProgram(program), self._decided)
+        self._context.ask(self, REFUSE_PROGRAM, RefuseProgram(program), self._decided)
 
     def _decided(self, _: Any) -> None:
-        self._desk.bridge.want_flock()
+        self._context.bridge.want_flock()

@@ -12,13 +12,13 @@ from gui.model.queue import Queue, QueueRow
 from gui.model.screen import Changes
 from gui.theme.look import GRID
 from gui.views.columns import queue_columns
-from gui.views.desk import ViewContext
 from gui.views.pieces import Empty, action, button, filter_field, quiet, row, title
 from gui.views.rows import Rows
 from gui.views.side_bar import Place
 from gui.views.table import Table
 from gui.views.task_details import TaskDetails
 from gui.views.task_menu import TaskActs, task_menu
+from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
 PAUSE_MS = 500
@@ -30,9 +30,9 @@ class QueuePage(QWidget):
     details_wanted = Signal(object)
     """What is to be done with the details of the workflow that was gone to."""
 
-    def __init__(self, desk: ViewContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._queue = desk, Queue()
+        self._context, self._queue = context, Queue()
         self._news: set[str] | None = None
         """Workflows that changed since the rows were made; none: all."""
         self.rows = Rows(
@@ -51,7 +51,7 @@ class QueuePage(QWidget):
             tr("Nothing is to be done"),
             tr("Tasks stand here from when they are submitted until they have ended: first those "
                "that run, then those that wait, in the order in which the flock takes them."),
-            button(tr("Submit a workflow …"), "queueSubmit", lambda: desk.submit.emit(None), "submit"),
+            button(tr("Submit a workflow …"), "queueSubmit", lambda: context.submit.emit(None), "submit"),
         )  # fmt: skip
         self._lay()
         self._timer = QTimer(self)
@@ -61,7 +61,7 @@ class QueuePage(QWidget):
         self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
         self.log.setEnabled(False)
         self.begins_at = self.table
-        desk.changed.connect(self._changed)
+        context.changed.connect(self._changed)
 
     def _lay(self) -> None:
         self._stack = QStackedWidget()
@@ -96,7 +96,7 @@ class QueuePage(QWidget):
         self.rows.tick()
 
     def _show(self) -> None:
-        screen = self._desk.screen
+        screen = self._context.screen
         rows = self._queue.rows(screen.workflows, screen.tasks, self.filter.text(), self._news)
         self._news = set()
         self.rows.show(rows)
@@ -113,7 +113,7 @@ class QueuePage(QWidget):
     def _open(self, each: QueueRow | None) -> None:
         if each is not None:
             key = f"{each.workflow.workflow}\n{each.task.task}"
-            self._desk.go_to.emit(Place.WORKFLOWS, key)
+            self._context.go_to.emit(Place.WORKFLOWS, key)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Open the menu of the chosen task, if the mouse is over the table."""
@@ -138,9 +138,9 @@ class QueuePage(QWidget):
             lambda _: there(lambda details: details.try_again()),
             lambda _: there(lambda details: details.cancel.click()),
         )
-        return task_menu(self, self._desk, each.task, acts, place)
+        return task_menu(self, self._context, each.task, acts, place)
 
     def _log(self) -> None:
         each = self.table.current()
         if each is not None:
-            self._desk.log_of.emit(each.task)
+            self._context.log_of.emit(each.task)

@@ -26,10 +26,10 @@ from gui.model.news import NewsKind, kind_words
 from gui.startup import Login
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.desk import ViewContext
 from gui.views.pieces import button, form_row, label, number_field, pad, quiet, row, tab_widget
 from gui.views.room import Scrolled, keep_on_screen
 from gui.views.shortcuts import ShortcutsList
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 GIGABYTES_MAX = 1_000_000.0
@@ -41,9 +41,9 @@ SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 class SettingsDialog(QDialog):
     """Everything holds at once; there is nothing to confirm."""
 
-    def __init__(self, desk: ViewContext, login: Login, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, login: Login, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._login = desk, login
+        self._context, self._login = context, login
         self.setObjectName("settingsDialog")
         self.setWindowTitle(tr("Settings"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -51,7 +51,7 @@ class SettingsDialog(QDialog):
         self.tabs = tab_widget("settingsTabs", tr("Settings"))
         self.tabs.addTab(self._general(), tr("General"))
         self.tabs.addTab(self._news(), tr("Notifications"))
-        machine = Scrolled(self._machine(desk.screen.settings))
+        machine = Scrolled(self._machine(context.screen.settings))
         self.tabs.addTab(machine, tr("This computer"))
         self.tabs.addTab(Scrolled(ShortcutsList()), tr("Shortcuts"))
         lay = QVBoxLayout(self)
@@ -125,7 +125,7 @@ class SettingsDialog(QDialog):
         lay.addWidget(self.restart_note)
         lay.addStretch(1)
         leave = button(tr("Leave the flock …"), "leaveFlock", self._leave)
-        leave.setEnabled(bool(self._desk.screen.node and self._desk.screen.node.flock))
+        leave.setEnabled(bool(self._context.screen.node and self._context.screen.node.flock))
         lay.addWidget(leave, 0, Qt.AlignmentFlag.AlignLeft)
         return page
 
@@ -226,11 +226,11 @@ class SettingsDialog(QDialog):
         self._change(ChangeSettings(addresses=_parts(text)))
 
     def _change(self, wish: ChangeSettings) -> None:
-        self._desk.bridge.ask(self, CHANGE_SETTINGS, wish, self._changed, self.fault.say)
+        self._context.bridge.ask(self, CHANGE_SETTINGS, wish, self._changed, self.fault.say)
 
     def _changed(self, view: SettingsView) -> None:
         self.fault.hide()
-        self._desk.screen.settings = view
+        self._context.screen.settings = view
         if view.restart:
             names = ", ".join(view.restart)
             self.restart_note.setText(
@@ -241,12 +241,12 @@ class SettingsDialog(QDialog):
         from gui.views.questions import ask_to_leave
 
         def left(reply: Left) -> None:
-            self._desk.said.emit(
+            self._context.said.emit(
                 reply.warning or tr("This computer has left {flock}.", flock=reply.flock)
             )
-            self._desk.bridge.want_flock()
+            self._context.bridge.want_flock()
 
-        bridge = self._desk.bridge
+        bridge = self._context.bridge
         ask_to_leave(self, lambda: bridge.ask(self, LEAVE, Leave(), left, self.fault.say))
 
 

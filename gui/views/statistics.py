@@ -14,8 +14,8 @@ from agent.api.history import StatisticsReply, WeekView
 from agent.api.methods import STATISTICS
 from gui.model.times import span
 from gui.theme.look import GRID, look, small_font, title_font
-from gui.views.desk import ViewContext
 from gui.views.pieces import quiet, row, strong
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 WEEKS = 8
@@ -25,9 +25,9 @@ CHART_HEIGHT = 18 * GRID
 class Statistics(QWidget):
     """Read when somebody looks."""
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self.setObjectName("statistics")
         self._numbers: dict[str, QLabel] = {}
         self.note = quiet(wrap=True)
@@ -65,7 +65,7 @@ class Statistics(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Ask the agent for the weeks, for somebody looks."""
         super().showEvent(event)
-        self._desk.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
+        self._context.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
 
     def tell(self, reply: StatisticsReply) -> None:
         """Show the numbers of the latest week and all weeks as bars; nothing changes if there is

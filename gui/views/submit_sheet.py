@@ -35,9 +35,9 @@ from gui.icons.drawing import mark_icon
 from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.theme.look import GRID
-from gui.views.desk import ViewContext
 from gui.views.graph_view import GraphView
 from gui.views.pieces import button, form_row, label, quiet, row, strong
+from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
 TYPING_PAUSE_MS = 350
@@ -62,11 +62,13 @@ class SubmitSheet(QDialog):
 
     submitted = Signal(str)
 
-    def __init__(self, desk: ViewContext, paths: list[Path], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: ViewContext, paths: list[Path], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._context = context
         self._files = [_File(path) for path in paths]
-        self._preview = Preview(desk.bridge.client(self))
+        self._preview = Preview(context.bridge.client(self))
         self._shown: tuple[str, ...] | None = None
         self._told_more = self._keyboard_given = False
         self.setObjectName("submitSheet")
@@ -177,7 +179,7 @@ class SubmitSheet(QDialog):
             if file is self._current():
                 self._show()
 
-        self._desk.bridge.work(
+        self._context.bridge.work(
             self, lambda: self._preview.checked(file.path, values), done, self._failed
         )
 
@@ -304,7 +306,7 @@ class SubmitSheet(QDialog):
         """At the line of the chosen fault, else of the first, where the editor takes one."""
         path, line = self._current().path.absolute(), self._line_meant()
         self._current().in_editor = True
-        self._desk.bridge.work(
+        self._context.bridge.work(
             self,
             lambda: editor_command(native_associations(), path, line),
             lambda command: self._open(path, line, command),
@@ -331,11 +333,11 @@ class SubmitSheet(QDialog):
     def _send(self, file: _File, workflow: Workflow) -> None:
         file.sending = True
         self._tell_submit()
-        bridge = self._desk.bridge
+        bridge = self._context.bridge
 
         def done(reply: Submitted) -> None:
             self.submitted.emit(reply.workflow)
-            self._desk.bridge.want(reply.workflow)
+            self._context.bridge.want(reply.workflow)
             if reply.known:
                 self._tell_more(
                     tr("{name} is known already and not run twice.", name=reply.workflow)

@@ -37,12 +37,12 @@ from gui.model.workflows import (
     when_tip,
 )
 from gui.theme.look import GRID
-from gui.views.desk import ViewContext
 from gui.views.flow import Flow
 from gui.views.gate_dialog import GateDialog
 from gui.views.outputs import Outputs
 from gui.views.pieces import button, label, line, quiet, row, strong
 from gui.views.task_menu import add_priorities
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 MOVES_SHOWN_MAX = 30
@@ -56,9 +56,9 @@ class TaskDetails(QScrollArea):
     cancel_wanted = Signal(str, object)
     log_wanted = Signal(object)
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk = desk
+        self._context = context
         self._workflow: WorkflowView | None = None
         self._tasks: list[TaskView] = []
         self._asked = ""
@@ -77,7 +77,7 @@ class TaskDetails(QScrollArea):
         self.now.setObjectName("whyNow")
         self.moves.setObjectName("whyMoves")
         self.moves.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.outputs = Outputs(desk)
+        self.outputs = Outputs(context)
         self._make_buttons()
         self._lay()
         self._why_timer = QTimer(self)
@@ -174,7 +174,7 @@ class TaskDetails(QScrollArea):
             mark = mark_of_workflow(workflow)
             self._show_mark(mark, workflow.permille if mark is Mark.RUNNING else None)
             self.name.setText(workflow.name)
-            own = self._desk.screen.tasks_of(workflow.workflow)
+            own = self._context.screen.tasks_of(workflow.workflow)
             facts = [
                 (tr("State"), outlook(workflow, own, now_s)),
                 (tr("Why"), self._why_failed()),
@@ -235,7 +235,7 @@ class TaskDetails(QScrollArea):
         """The step that waits: the chosen one, or the only one of the workflow."""
         if self._workflow is None or not (self._tasks or self._workflow.gates):
             return None
-        tasks = self._tasks or self._desk.screen.tasks_of(self._workflow.workflow)
+        tasks = self._tasks or self._context.screen.tasks_of(self._workflow.workflow)
         waiting = [task for task in tasks if task.state is TaskState.WAITING]
         one = len(waiting) == 1 and len(self._tasks) < 2
         return waiting[0] if one else None
@@ -244,7 +244,7 @@ class TaskDetails(QScrollArea):
         """The first step that failed, of a workflow that did."""
         if self._workflow is None or self._tasks or self._workflow.state != "failed":
             return None
-        own = self._desk.screen.tasks_of(self._workflow.workflow)
+        own = self._context.screen.tasks_of(self._workflow.workflow)
         return next((task for task in own if mark_of_task(task) is Mark.FAILED), None)
 
     def _why_failed(self) -> str:
@@ -260,7 +260,7 @@ class TaskDetails(QScrollArea):
     def _ask_why(self) -> None:
         if len(self._tasks) == 1:
             task = self._tasks[0].task
-            self._desk.bridge.ask(self, WHY, Why(task), self._told_why)
+            self._context.bridge.ask(self, WHY, Why(task), self._told_why)
 
     def _told_why(self, story: Story) -> None:
         if len(self._tasks) != 1 or story.task.task != self._tasks[0].task:
@@ -279,7 +279,7 @@ class TaskDetails(QScrollArea):
     def _retriable(self) -> tuple[str, ...]:
         if self._workflow is None or not self._tasks:
             return ()
-        every = self._desk.screen.tasks_of(self._workflow.workflow)
+        every = self._context.screen.tasks_of(self._workflow.workflow)
         found: dict[str, None] = {}
         for task in self._tasks[:1] if len(self._tasks) == 1 else self._tasks:
             if task.state in ENDED and task.state is not TaskState.TERMINATED:
@@ -292,9 +292,9 @@ class TaskDetails(QScrollArea):
         if self._workflow is None:
             return
         if not self._tasks:
-            self._desk.retry(self._workflow.workflow)
+            self._context.retry(self._workflow.workflow)
         elif tasks := self._retriable():
-            self._desk.retry(self._workflow.workflow, tasks)
+            self._context.retry(self._workflow.workflow, tasks)
 
     def show_why(self) -> None:
         """Bring the reason into sight, for whoever asked for it."""
@@ -307,7 +307,7 @@ class TaskDetails(QScrollArea):
 
     def _set_priority(self, priority: NamedPriority) -> None:
         if self._workflow is not None:
-            self._desk.set_priority(self._workflow.workflow, priority)
+            self._context.set_priority(self._workflow.workflow, priority)
 
     def _cancel(self) -> None:
         if self._workflow is not None:
@@ -326,11 +326,11 @@ class TaskDetails(QScrollArea):
         if task.attach:
             self.attach(task)
         else:
-            self._desk.bridge.ask(
+            self._context.bridge.ask(
                 self,
                 GATE,
                 Gate(task.task),
-                lambda wished: self._desk.bridge.want(wished.workflow),
+                lambda wished: self._context.bridge.want(wished.workflow),
                 lambda said: self._not_done(task, said),
             )
 
@@ -339,12 +339,12 @@ class TaskDetails(QScrollArea):
         if sentence.rstrip(".").endswith("attach it"):
             self.attach(task, sentence)
         else:
-            self._desk.failed.emit(sentence)
+            self._context.failed.emit(sentence)
 
     def attach(self, task: TaskView, refusal: str = "") -> GateDialog:
         """Open the dialog that asks for the files of a step, and return it; ``refusal`` is what it
         says first."""
-        dialog = GateDialog(self._desk, task, self.window(), refusal)
+        dialog = GateDialog(self._context, task, self.window(), refusal)
         dialog.open()
         return dialog
 

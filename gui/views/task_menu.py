@@ -16,8 +16,8 @@ from agent.api.states import ENDED
 from agent.api.values import PRIORITY_NAMES, NamedPriority, TaskState
 from agent.api.work import TaskView
 from gui.icons.drawing import icon
-from gui.views.desk import ViewContext
 from gui.views.menus import add_copy, context_menu
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 
@@ -33,13 +33,13 @@ class TaskActs:
 
 
 def task_menu(
-    parent: QWidget, desk: ViewContext, task: TaskView, acts: TaskActs, place: QPoint
+    parent: QWidget, context: ViewContext, task: TaskView, acts: TaskActs, place: QPoint
 ) -> QMenu:
     """Open the menu of a task at this place, and return it; what cannot be done now is disabled."""
     menu = context_menu(parent, "taskMenu")
     ended = task.state in ENDED
     for name, text, icon_name, able, act in (
-        ("log", tr("Log"), "log", bool(not task.gate and task.attempt), desk.log_of.emit),
+        ("log", tr("Log"), "log", bool(not task.gate and task.attempt), context.log_of.emit),
         ("why", tr("Why"), "why", True, acts.show_why),
         ("done", tr("Mark done"), "check", task.state is TaskState.WAITING, acts.mark_done),
         ("result", tr("Open result"), "folder", _has_result(task), acts.open_result),
@@ -55,7 +55,7 @@ def task_menu(
         entry.setObjectName(name)
         entry.setEnabled(able)
         entry.triggered.connect(lambda _=False, act=act: act(task))
-    add_priorities(menu, lambda value: desk.set_priority(task.workflow, value))
+    add_priorities(menu, lambda value: context.set_priority(task.workflow, value))
     menu.addSeparator()
     add_copy(menu, task.task)
     menu.popup(place)

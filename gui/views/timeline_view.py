@@ -21,8 +21,8 @@ from gui.model.timeline import Bar, Timeline, recent, timeline_of
 from gui.model.times import clock
 from gui.theme.colours import WORKFLOW_HUES, text_on
 from gui.theme.look import GRID, look, small_font
-from gui.views.desk import ViewContext
 from gui.views.pieces import quiet
+from gui.views.view_context import ViewContext
 from gui.words import tr
 
 LANE_HEIGHT, ROW_GAP, AXIS_HEIGHT = 22, 8, 28
@@ -236,9 +236,9 @@ async def runs_of(client: Client, workflows: list[str]) -> tuple[TaskRuns, ...]:
 class WorkflowTimeline(QWidget):
     """The time line of one workflow, or of all when none is named."""
 
-    def __init__(self, desk: ViewContext) -> None:
+    def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._desk, self._workflow, self._asking = desk, "", False
+        self._context, self._workflow, self._asking = context, "", False
         self._tasks: tuple[TaskRuns, ...] = ()
         self.view = TimelineView()
         self.note = quiet(tr("Nothing has run yet."))
@@ -264,8 +264,8 @@ class WorkflowTimeline(QWidget):
         if self.isVisible() and not self._asking and not self._timer.isActive():
             self._asking = True
             self._timer.start()
-            names = [self._workflow] if self._workflow else recent(self._desk.screen)
-            self._desk.bridge.client_work(
+            names = [self._workflow] if self._workflow else recent(self._context.screen)
+            self._context.bridge.client_work(
                 self, lambda client: runs_of(client, names), self._read, self._not_read
             )
 

@@ -48,12 +48,12 @@ from gui.model.tray import (
 from gui.model.trouble import agent_trouble
 from gui.startup import Login
 from gui.views.bars import Bar, TroubleBar
-from gui.views.desk import ViewContext
 from gui.views.log_window import LogWindow
 from gui.views.room import keep_on_screen
 from gui.views.side_bar import Place, SideBar
 from gui.views.submit_sheet import SubmitSheet
 from gui.views.veil import Veil, paths_in
+from gui.views.view_context import ViewContext
 from gui.views.workflows_page import WorkflowsPage
 from gui.words import tr, tr_n
 
@@ -78,15 +78,15 @@ class Window(QWidget):
     remedy_wanted = Signal(object)
     first_run_wanted = Signal()
 
-    def __init__(self, desk: ViewContext, login: Login) -> None:
+    def __init__(self, context: ViewContext, login: Login) -> None:
         super().__init__()
-        self._desk, self._login = desk, login
+        self._context, self._login = context, login
         self.setObjectName("window")
         self.setWindowTitle("Wingbeat")
         self.setAcceptDrops(True)
         self.side = SideBar()
         self.side.went.connect(self.go)
-        self.side.pressed.connect(desk.press)
+        self.side.pressed.connect(context.press)
         self.side.settings.clicked.connect(self.open_settings)
         self.trouble = TroubleBar("agentTrouble", self.remedy_wanted.emit)
         self.fault, self.said = Bar("fault"), Bar("said", "notice")
@@ -111,12 +111,12 @@ class Window(QWidget):
         self._everything()
 
     def _listen(self) -> None:
-        self._desk.changed.connect(self.refresh)
-        self._desk.failed.connect(self._complain)
-        self._desk.said.connect(self._say)
-        self._desk.go_to.connect(self.show_there)
-        self._desk.submit.connect(self.submit)
-        self._desk.log_of.connect(self.open_log)
+        self._context.changed.connect(self.refresh)
+        self._context.failed.connect(self._complain)
+        self._context.said.connect(self._say)
+        self._context.go_to.connect(self.show_there)
+        self._context.submit.connect(self.submit)
+        self._context.log_of.connect(self.open_log)
 
     def _lay(self) -> None:
         right = QVBoxLayout()
@@ -181,25 +181,25 @@ class Window(QWidget):
         remedy = self.remedy_wanted.emit
         match place:
             case Place.WORKFLOWS:
-                return WorkflowsPage(self._desk, remedy)
+                return WorkflowsPage(self._context, remedy)
             case Place.QUEUE:
                 from gui.views.queue_page import QueuePage
 
-                queue = QueuePage(self._desk)
+                queue = QueuePage(self._context)
                 queue.details_wanted.connect(lambda act: act(self.workflows.details))
                 return queue
             case Place.FLOCK:
                 from gui.views.flock_page import FlockPage
 
-                return FlockPage(self._desk, remedy)
+                return FlockPage(self._context, remedy)
             case Place.COMPUTER:
                 from gui.views.computer_page import ComputerPage
 
-                return ComputerPage(self._desk)
+                return ComputerPage(self._context)
             case Place.LOG:
                 from gui.views.log_page import LogPage
 
-                return LogPage(self._desk)
+                return LogPage(self._context)
 
     def show_there(self, place: Place, key: str) -> None:
         """Show a place, and choose there what the key names: a workflow, or a workflow and a task
@@ -214,7 +214,7 @@ class Window(QWidget):
     def refresh(self, changes: Changes) -> None:
         """Show what the model says in the side bar, and the trouble with the agent; the pages
         listen themselves."""
-        screen, now_s = self._desk.screen, time.time()
+        screen, now_s = self._context.screen, time.time()
         self.trouble.tell(agent_trouble(screen.absence))
         running, active = screen.totals.running, screen.totals.active
         gates = gates_waiting(screen)
@@ -246,8 +246,8 @@ class Window(QWidget):
             flock=True, node=True, volunteering=True, programs=True, settings=True,
             connection=True, everything=True,
         )  # fmt: skip
-        changes.tasks = set(self._desk.screen.tasks)
-        changes.workflows = set(self._desk.screen.workflows)
+        changes.tasks = set(self._context.screen.tasks)
+        changes.workflows = set(self._context.screen.workflows)
         self.refresh(changes)
         page = self.stack.currentWidget()
         refresh = getattr(page, "refresh", None)
@@ -256,7 +256,7 @@ class Window(QWidget):
 
     def _tick(self) -> None:
         """A second has passed: countdowns and relative times."""
-        screen, now_s = self._desk.screen, time.time()
+        screen, now_s = self._context.screen, time.time()
         moving = is_paused(screen) or screen.totals.active > 0
         self._ticks += 1
         if not moving and self._ticks % QUIET_TICKS:
@@ -300,7 +300,7 @@ class Window(QWidget):
                    folder=Path(paths[0]).name, suffix=WORKFLOW_SUFFIXES[0][1:])
             )  # fmt: skip
             return None
-        sheet = SubmitSheet(self._desk, files, self)
+        sheet = SubmitSheet(self._context, files, self)
         sheet.submitted.connect(self._submitted)
         sheet.open()
         return sheet
@@ -339,19 +339,19 @@ class Window(QWidget):
         """Open the settings on a sheet of their own."""
         from gui.views.settings_dialog import SettingsDialog
 
-        SettingsDialog(self._desk, self._login, self).show()
+        SettingsDialog(self._context, self._login, self).show()
 
     def open_shortcuts(self) -> None:
         """Open the settings at their last page, the shortcuts."""
         from gui.views.settings_dialog import SettingsDialog
 
-        dialog = SettingsDialog(self._desk, self._login, self)
+        dialog = SettingsDialog(self._context, self._login, self)
         dialog.tabs.setCurrentIndex(dialog.tabs.count() - 1)
         dialog.show()
 
     def open_log(self, task: TaskView) -> LogWindow:
         """Open the output of a task in a window of its own, and return that."""
-        made = LogWindow(self._desk, task)
+        made = LogWindow(self._context, task)
         self._logs.append(made)
         made.destroyed.connect(lambda: self._forget(made))
         made.show()
@@ -371,8 +371,8 @@ class Window(QWidget):
             field.clear()
 
     def _pause_key(self) -> None:
-        if is_paused(self._desk.screen):
-            self._desk.press(pause_entries(self._desk.screen, time.time())[0])
+        if is_paused(self._context.screen):
+            self._context.press(pause_entries(self._context.screen, time.time())[0])
         else:
             self.side.pause.showMenu()
 
@@ -421,7 +421,7 @@ class Window(QWidget):
         self.activateWindow()
 
     def _look(self, seen: bool) -> None:
-        self._desk.bridge.attention.seen = seen
+        self._context.bridge.attention.seen = seen
         if seen:
             self._tick_timer.start()
             self._everything()

@@ -26,7 +26,6 @@ from gui.model.workflows import in_order, may_cancel, may_retry
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns
-from gui.views.desk import ViewContext
 from gui.views.graph_view import GraphView
 from gui.views.menus import add_copy, context_menu
 from gui.views.pieces import Empty, action, button, filter_field, row, tab_widget, title
@@ -35,6 +34,7 @@ from gui.views.table import Table
 from gui.views.task_details import TaskDetails
 from gui.views.task_menu import TaskActs, add_priorities, task_menu
 from gui.views.timeline_view import WorkflowTimeline
+from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
 WIDE_PX = 1700
@@ -46,9 +46,9 @@ FAILED_READ_MAX = 20
 class WorkflowsPage(QWidget):
     """The place where most time is spent."""
 
-    def __init__(self, desk: ViewContext, remedy: object, parent: QWidget | None = None) -> None:
+    def __init__(self, context: ViewContext, remedy: object, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._context = context
         self._chosen = ""
         self._tasks_chosen: tuple[str, ...] = ()
         self._failed_asked: set[str] = set()
@@ -59,13 +59,13 @@ class WorkflowsPage(QWidget):
         self._make_detail()
         self._lay()
         self.begins_at = self.table
-        desk.changed.connect(self.refresh)
+        context.changed.connect(self.refresh)
 
     # -- parts -------------------------------------------------------------------------------
 
     def _make_list(self) -> None:
         self.rows = Rows(
-            workflow_columns(self._desk.screen),
+            workflow_columns(self._context.screen),
             lambda view: str(view.workflow),
             lambda view: f"{view.name} {view.state} {view.submitter} {view.host}",
             self,
@@ -74,7 +74,7 @@ class WorkflowsPage(QWidget):
         self.table.chosen.connect(self._workflow_chosen)
         self.filter = filter_field("workflowsFilter", self.rows.type)
         self.submit = button(
-            tr("Submit"), "submit", lambda: self._desk.submit.emit(None), "submit", primary=True
+            tr("Submit"), "submit", lambda: self._context.submit.emit(None), "submit", primary=True
         )
         self.submit.setToolTip(tr("Submit a workflow (Ctrl+O)"))
         self.empty = Empty(
@@ -87,7 +87,7 @@ class WorkflowsPage(QWidget):
             button(
                 tr("Submit a workflow …"),
                 "submitFirst",
-                lambda: self._desk.submit.emit(None),
+                lambda: self._context.submit.emit(None),
                 "submit",
                 primary=True,
             ),
@@ -114,16 +114,16 @@ class WorkflowsPage(QWidget):
         )  # fmt: skip
         self.task_table = Table(self.task_rows, "tasks", tr("Tasks"))
         self.task_table.chosen.connect(self._rows_chosen)
-        self.task_table.opened.connect(self._desk.log_of.emit)
-        self.timeline = WorkflowTimeline(self._desk)
+        self.task_table.opened.connect(self._context.log_of.emit)
+        self.timeline = WorkflowTimeline(self._context)
         self.tabs = tab_widget("workflowTabs", tr("Views of the workflow"))
         self.tabs.addTab(self.graph, tr("Graph"))
         self.tabs.addTab(self.task_table, tr("Tasks"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
         self.tabs.currentChanged.connect(lambda _: self._tell_detail())
-        self.details = TaskDetails(self._desk)
+        self.details = TaskDetails(self._context)
         self.details.cancel_wanted.connect(self.cancel)
-        self.details.log_wanted.connect(self._desk.log_of.emit)
+        self.details.log_wanted.connect(self._context.log_of.emit)
 
     def _lay(self) -> None:
         head = row(title(tr("Workflows")), self.filter, self.submit)
@@ -174,7 +174,7 @@ class WorkflowsPage(QWidget):
     def refresh(self, changes: Changes) -> None:
         """Show what the model says of workflows and of the chosen one, as far as these changes
         touch them; choose the first if none is."""
-        screen = self._desk.screen
+        screen = self._context.screen
         self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
         if changes.workflows or changes.everything:
             shown = list(screen.workflows.values())
@@ -190,12 +190,12 @@ class WorkflowsPage(QWidget):
 
     def _ask_what_failed(self) -> None:
         """The newest that failed say at which step; their tasks are not read otherwise."""
-        screen = self._desk.screen
+        screen = self._context.screen
         failed = [name for name, view in screen.workflows.items() if view.state == "failed"]
         for name in failed[:FAILED_READ_MAX]:
             if name not in screen.tasks and name not in self._failed_asked:
                 self._failed_asked.add(name)
-                self._desk.bridge.want(name)
+                self._context.bridge.want(name)
 
     def _show_list(self, shown: bool) -> None:
         """The table takes the keyboard when it comes, unless somebody types elsewhere by then."""
@@ -214,7 +214,7 @@ class WorkflowsPage(QWidget):
         """Choose a workflow, and a task of it if one is named; a filter that hides it is
         emptied."""
         self._chosen = workflow
-        self._desk.attend(workflow)
+        self._context.attend(workflow)
         if not self.table.choose(workflow) and self.filter.text():
             self.filter.clear()
             self.table.choose(workflow)
@@ -224,7 +224,7 @@ class WorkflowsPage(QWidget):
     @property
     def chosen(self) -> WorkflowView | None:
         """The workflow whose details are shown below; None if there is none."""
-        return self._desk.screen.workflows.get(self._chosen)
+        return self._context.screen.workflows.get(self._chosen)
 
     def _workflow_chosen(self, view: WorkflowView | None) -> None:
         if view is None:
@@ -234,18 +234,18 @@ class WorkflowsPage(QWidget):
             self._tell_detail()
             return
         self._chosen, self._tasks_chosen = view.workflow, ()
-        self._desk.attend(view.workflow)
+        self._context.attend(view.workflow)
         self._tell_detail()
 
     def _known(self) -> bool:
-        return self._chosen in self._desk.screen.tasks
+        return self._chosen in self._context.screen.tasks
 
     def _tell_detail(self) -> None:
-        own = self._desk.screen.tasks.get(self._chosen, {})
+        own = self._context.screen.tasks.get(self._chosen, {})
         showing = self.tabs.currentWidget()
         if showing is self.graph:
-            self.graph.tell(own, self._desk.screen.dataset_names)
-            self._desk.want_names(self._chosen)
+            self.graph.tell(own, self._context.screen.dataset_names)
+            self._context.want_names(self._chosen)
         elif showing is self.task_table:
             self.task_rows.show(in_order(list(own.values())))
         else:
@@ -270,9 +270,9 @@ class WorkflowsPage(QWidget):
         self._tell_detail()
 
     def _box_opened(self, tasks: Sequence[str]) -> None:
-        own = self._desk.screen.tasks.get(self._chosen, {})
+        own = self._context.screen.tasks.get(self._chosen, {})
         if len(tasks) == 1 and tasks[0] in own:
-            self._desk.log_of.emit(own[tasks[0]])
+            self._context.log_of.emit(own[tasks[0]])
 
     # -- acts --------------------------------------------------------------------------------
 
@@ -286,7 +286,7 @@ class WorkflowsPage(QWidget):
     def task_menu_at(self, place: QPoint) -> QMenu | None:
         """Open the menu of the chosen task at this place, and return it; None unless exactly one is
         chosen."""
-        own = self._desk.screen.tasks.get(self._chosen, {})
+        own = self._context.screen.tasks.get(self._chosen, {})
         if len(self._tasks_chosen) != 1 or self._tasks_chosen[0] not in own:
             return None
         details = self.details
@@ -297,7 +297,7 @@ class WorkflowsPage(QWidget):
             lambda _: details.try_again(),
             lambda task: self.cancel(self._chosen, (task.task,)),
         )
-        return task_menu(self, self._desk, own[self._tasks_chosen[0]], acts, place)
+        return task_menu(self, self._context, own[self._tasks_chosen[0]], acts, place)
 
     def menu_at(self, place: QPoint) -> QMenu | None:
         """Open the menu of the chosen workflows at this place, and return it; None if none is
@@ -335,8 +335,8 @@ class WorkflowsPage(QWidget):
     def cancel(self, workflow: str, tasks: tuple[str, ...]) -> None:
         """Cancel these tasks (empty: the whole workflow) in ten seconds, unless the person takes it
         back; does nothing if all of them have ended."""
-        view = self._desk.screen.workflows.get(workflow)
-        own = self._desk.screen.tasks.get(workflow, {})
+        view = self._context.screen.workflows.get(workflow)
+        own = self._context.screen.tasks.get(workflow, {})
         still = tuple(each for each in tasks if each in own and own[each].state not in ENDED)
         if tasks and not still:
             return
@@ -361,14 +361,14 @@ class WorkflowsPage(QWidget):
 
     def _cancel_if_open(self, workflow: str, tasks: tuple[str, ...]) -> None:
         """What has ended while there was time to think better of it needs no cancelling."""
-        view = self._desk.screen.workflows.get(workflow)
-        own = self._desk.screen.tasks.get(workflow, {})
+        view = self._context.screen.workflows.get(workflow)
+        own = self._context.screen.tasks.get(workflow, {})
         if tasks:
             still_open = any(each not in own or own[each].state not in ENDED for each in tasks)
         else:
             still_open = view is None or may_cancel(view)
         if still_open:
-            self._desk.cancel(workflow, tasks)
+            self._context.cancel(workflow, tasks)
 
     def retry_chosen(self) -> None:
         """Retry the tasks chosen below if the keyboard is there, else the workflows above."""
@@ -382,13 +382,13 @@ class WorkflowsPage(QWidget):
     def _retry_workflows(self) -> None:
         for each in self.table.selected():
             if may_retry(each):
-                self._desk.retry(each.workflow)
+                self._context.retry(each.workflow)
 
     def _set_priority(self, priority: NamedPriority) -> None:
         for each in self.table.selected():
-            self._desk.set_priority(each.workflow, priority)
+            self._context.set_priority(each.workflow, priority)
 
     def _try_example(self) -> None:
         from gui.example import example_workflow
 
-        self._desk.submit.emit([str(example_workflow(self._desk.home))])
+        self._context.submit.emit([str(example_workflow(self._context.home))])

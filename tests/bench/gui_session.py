@@ -174,7 +174,7 @@ def killed(whole: Application, watch_s: float) -> dict[str, float]:
     del watch_s
     whole.bridge.start()
     window, _ = opened(whole)
-    os.kill(read_control_file(whole.desk.home).process, signal.SIGKILL)
+    os.kill(read_control_file(whole.context.home).process, signal.SIGKILL)
     return {"killed_told_s": until(window.trouble.isVisible)}
 
 

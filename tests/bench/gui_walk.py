@@ -145,7 +145,7 @@ def _coming_and_going(whole: Application, watch_ms: int) -> Iterator[Step]:
     yield Step("workflows, again", partial(window.go, Place.WORKFLOWS))
     yield Step("closed", window.close, watch_ms)
     yield Step("opened again", window.to_front, watch_ms)
-    process = read_control_file(whole.desk.home).process
+    process = read_control_file(whole.context.home).process
     yield Step("agent lost and found", partial(os.kill, process, signal.SIGUSR1), 3 * watch_ms)
 
 

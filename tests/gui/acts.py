@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.methods import SUBMIT
 from agent.api.work import Submit, Task, TaskView, WorkflowView
-from gui.views.desk import ViewContext
 from gui.views.side_bar import Place
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 
 WITHIN_MS = 90_000
@@ -29,21 +29,21 @@ def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
     qtbot.waitUntil(true, timeout=WITHIN_MS)
 
 
-def submit(qtbot: QtBot, desk: ViewContext, *tasks: Task) -> str:
+def submit(qtbot: QtBot, context: ViewContext, *tasks: Task) -> str:
     """A workflow of a new name, known to the screen with its tasks."""
     name = f"line {fresh()}"
-    until(qtbot, lambda: desk.screen.node is not None)
-    desk.ask(desk, SUBMIT, Submit(name, tasks, submitter="ana"))
-    until(qtbot, lambda: len(desk.screen.tasks.get(name, {})) == len(tasks))
+    until(qtbot, lambda: context.screen.node is not None)
+    context.ask(context, SUBMIT, Submit(name, tasks, submitter="ana"))
+    until(qtbot, lambda: len(context.screen.tasks.get(name, {})) == len(tasks))
     return name
 
 
-def view_of(desk: ViewContext, name: str) -> WorkflowView:
-    return desk.screen.workflows[name]
+def view_of(context: ViewContext, name: str) -> WorkflowView:
+    return context.screen.workflows[name]
 
 
-def task_of(desk: ViewContext, name: str, task: str) -> TaskView:
-    return next(each for each in desk.screen.tasks_of(name) if each.name == task)
+def task_of(context: ViewContext, name: str, task: str) -> TaskView:
+    return next(each for each in context.screen.tasks_of(name) if each.name == task)
 
 
 def waiting(name: str = "look") -> Task:

@@ -1,4 +1,4 @@
-"""A desk, a window and a tray on the home of a real agent; without a screen.
+"""A context, a window and a tray on the home of a real agent; without a screen.
 
 Where Qt cannot be loaded because a library of the system is missing, these tests are skipped and say
 which. What the window remembers goes into the test's own folder.
@@ -30,7 +30,7 @@ from gui.app import make_application
 from gui.bridge.bridge import Bridge
 from gui.model.screen import Screen
 from gui.theme.look import look
-from gui.views.desk import ViewContext
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.agent.processes import Machine
 from tests.gui.machines import prepared, running
@@ -100,14 +100,14 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 @pytest.fixture
-def desk(machine: Machine, qapp: QApplication) -> Iterator[ViewContext]:
+def context(machine: Machine, qapp: QApplication) -> Iterator[ViewContext]:
     """A bridge to that agent, and the model behind it."""
-    with desk_on(machine) as made:
+    with context_on(machine) as made:
         yield made
 
 
 @contextmanager
-def desk_on(machine: Machine) -> Iterator[ViewContext]:
+def context_on(machine: Machine) -> Iterator[ViewContext]:
     bridge = Bridge(machine.home)
     made = ViewContext(machine.home, Screen(), bridge)
     bridge.attention.seen = True
@@ -124,9 +124,9 @@ def login() -> NoLogin:
 
 
 @pytest.fixture
-def window(desk: ViewContext, login: NoLogin) -> Iterator[Window]:
+def window(context: ViewContext, login: NoLogin) -> Iterator[Window]:
     """The window, shown."""
-    made = Window(desk, login)
+    made = Window(context, login)
     made.show()
     yield made
     made.close()

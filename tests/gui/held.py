@@ -267,7 +267,7 @@ def _site() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         path = Path(frame.f_code.co_filename)
-        if path.parent.name == "views" and path.name != "desk.py":
+        if path.parent.name == "views" and path.name != "view_context.py":
             return ".".join(frame.f_code.co_qualname.split(".")[:2])
         frame = frame.f_back
     return ""

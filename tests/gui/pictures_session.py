@@ -24,11 +24,11 @@ from gui.model.screen import Screen
 from gui.model.tray import TrayState, tray_of
 from gui.theme.look import look
 from gui.tray.icon import TrayIcon
-from gui.views.desk import ViewContext
 from gui.views.first_run import FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.machines import line_file
 
@@ -70,13 +70,15 @@ class Session:
         settings.finish_first_run()
         look().follow(self.application)
         self.bridge = Bridge(Home.of())
-        self.desk = ViewContext(Home.of(), Screen(), self.bridge)
+        self.context = ViewContext(Home.of(), Screen(), self.bridge)
         self.bridge.start()
-        self.until(lambda: bool(self.desk.screen.workflows) and self.desk.screen.peers is not None)
+        self.until(
+            lambda: bool(self.context.screen.workflows) and self.context.screen.peers is not None
+        )
         self.until(
             lambda: all(
-                each.workflow in self.desk.screen.tasks
-                for each in self.desk.screen.open_workflows()
+                each.workflow in self.context.screen.tasks
+                for each in self.context.screen.open_workflows()
             )
         )
 
@@ -110,7 +112,7 @@ class Session:
 
     def _window(self, code: str, dark: bool, size: str) -> None:
         words = (code, "dark" if dark else "light", f"{self._scale}00", size)
-        window = Window(self.desk, NoLogin())
+        window = Window(self.context, NoLogin())
         window.resize(*SIZES[size])
         window.show()
         window.workflows.choose(self._workflow("Line 17"))
@@ -119,7 +121,7 @@ class Session:
         window.workflows.choose(self._workflow("Line 42 north"))
         gates = [
             each.task
-            for each in self.desk.screen.tasks_of(self._workflow("Line 42 north"))
+            for each in self.context.screen.tasks_of(self._workflow("Line 42 north"))
             if each.state is TaskState.WAITING
         ]
         window.workflows.choose(self._workflow("Line 42 north"), gates[0] if gates else "")
@@ -160,7 +162,7 @@ class Session:
             self.keep(sheet, name, *words)
             sheet.close()
         self._gate(window, words)
-        first = FirstRun(self.desk, NoLogin(), window)
+        first = FirstRun(self.context, NoLogin(), window)
         first.show()
         for step in range(3):
             first.pages.setCurrentIndex(step)
@@ -168,14 +170,14 @@ class Session:
             self.settle(0.1)
             self.keep(first, f"first-run-{step + 1}", *words)
         first.close()
-        dialog = SettingsDialog(self.desk, NoLogin(), window)
+        dialog = SettingsDialog(self.context, NoLogin(), window)
         dialog.show()
         for tab in range(dialog.tabs.count()):
             dialog.tabs.setCurrentIndex(tab)
             self.settle(0.1)
             self.keep(dialog, f"settings-{tab + 1}", *words)
         dialog.close()
-        tray = TrayIcon(self.desk)
+        tray = TrayIcon(self.context)
         tray.shown = None
         tray.refresh()
         tray.menu.popup(QPoint(0, 0))
@@ -183,11 +185,11 @@ class Session:
         self.keep(tray.menu, "tray-menu", *words)
         tray.menu.hide()
         tray.hide()
-        assert tray_of(self.desk.screen, time.time()).sentence
+        assert tray_of(self.context.screen, time.time()).sentence
 
     def _gate(self, window: Window, words: tuple[str, ...]) -> None:
         """A step that asks for files, one of them chosen."""
-        tasks = self.desk.screen.tasks_of(self._workflow("Line 90"))
+        tasks = self.context.screen.tasks_of(self._workflow("Line 90"))
         gate = next((each for each in tasks if each.state is TaskState.WAITING), None)
         if gate is None:
             return
@@ -218,7 +220,7 @@ class Session:
 
     def _workflow(self, name: str) -> str:
         return next(
-            each.workflow for each in self.desk.screen.workflows.values() if each.name == name
+            each.workflow for each in self.context.screen.workflows.values() if each.name == name
         )
 
 

@@ -12,14 +12,14 @@ from pytestqt.qtbot import QtBot
 from agent.api.admission import Ask
 from agent.api.methods import ASK
 from agent.net.invitation import parse_invitation
-from gui.views.desk import ViewContext
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.agent.processes import Machine
 from tests.gui.acts import gone_to, press, until
-from tests.gui.conftest import NoLogin, desk_on
+from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import prepared, running
 
 
@@ -47,8 +47,8 @@ def newcomer(tmp_path: Path) -> Iterator[Machine]:
 
 @pytest.fixture
 def there(newcomer: Machine, qapp: object) -> Iterator[ViewContext]:
-    """The desk of the machine that wants to join."""
-    with desk_on(newcomer) as made:
+    """The context of the machine that wants to join."""
+    with context_on(newcomer) as made:
         yield made
 
 
@@ -77,7 +77,7 @@ def shown_code(page: FlockPage) -> str:
 
 
 def test_both_compare_the_code_and_the_machine_belongs(
-    qtbot: QtBot, desk: ViewContext, window: Window, there: ViewContext, asking: FirstRun
+    qtbot: QtBot, context: ViewContext, window: Window, there: ViewContext, asking: FirstRun
 ) -> None:
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
@@ -98,7 +98,7 @@ def test_both_compare_the_code_and_the_machine_belongs(
 
 
 def test_who_is_refused_is_told(
-    qtbot: QtBot, desk: ViewContext, window: Window, there: ViewContext, asking: FirstRun
+    qtbot: QtBot, context: ViewContext, window: Window, there: ViewContext, asking: FirstRun
 ) -> None:
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "refuse0") is not None)
@@ -109,7 +109,7 @@ def test_who_is_refused_is_told(
 
 
 def test_a_request_is_withdrawn(
-    qtbot: QtBot, desk: ViewContext, window: Window, there: ViewContext, asking: FirstRun
+    qtbot: QtBot, context: ViewContext, window: Window, there: ViewContext, asking: FirstRun
 ) -> None:
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)

@@ -17,8 +17,8 @@ from gui.editing.lines import at_line
 from gui.editing.linux import LinuxAssociations, asked, command_of
 from gui.editing.windows import WindowsAssociations, program_of
 from gui.views import submit_sheet
-from gui.views.desk import ViewContext
 from gui.views.submit_sheet import SubmitSheet
+from gui.views.view_context import ViewContext
 from tests.gui.acts import until
 
 FILE = Path("/data/line 42.wingbeat.yaml")
@@ -117,12 +117,16 @@ class Chosen:
 
 
 def _sheet(
-    qtbot: QtBot, desk: ViewContext, folder: Path, editor: Associations, patch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    context: ViewContext,
+    folder: Path,
+    editor: Associations,
+    patch: pytest.MonkeyPatch,
 ) -> SubmitSheet:
     patch.setattr(submit_sheet, "native_associations", lambda: editor)
     file = folder / "line-78.wingbeat.yaml"
     file.write_text(BROKEN)
-    sheet = SubmitSheet(desk, [file])
+    sheet = SubmitSheet(context, [file])
     sheet.show()
     until(qtbot, lambda: sheet.faults.count() > 0)
     return sheet
@@ -133,12 +137,12 @@ def _said(sheet: SubmitSheet) -> str:
 
 
 def test_a_fault_leads_to_its_line_and_is_gone_when_it_was_mended(
-    desk: ViewContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: ViewContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, editor = tmp_path / "told", tmp_path / "kate"
     editor.write_text(f'#!/bin/sh\necho "$@" > {told}.new && mv {told}.new {told}\n')
     editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
-    sheet = _sheet(qtbot, desk, tmp_path, Chosen(str(editor)), monkeypatch)
+    sheet = _sheet(qtbot, context, tmp_path, Chosen(str(editor)), monkeypatch)
     QTest.keyClick(sheet.faults, Qt.Key.Key_Return)
     until(qtbot, told.exists)
     file = tmp_path / "line-78.wingbeat.yaml"
@@ -152,7 +156,7 @@ def test_a_fault_leads_to_its_line_and_is_gone_when_it_was_mended(
 
 
 def test_without_such_an_editor_the_line_is_said(
-    desk: ViewContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: ViewContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
 
@@ -161,7 +165,7 @@ def test_without_such_an_editor_the_line_is_said(
         return True
 
     monkeypatch.setattr(QDesktopServices, "openUrl", click)
-    sheet = _sheet(qtbot, desk, tmp_path, Chosen("leafpad"), monkeypatch)
+    sheet = _sheet(qtbot, context, tmp_path, Chosen("leafpad"), monkeypatch)
     sheet.faults.item(0).setSelected(True)
     sheet.edit.click()
     until(qtbot, lambda: bool(opened))
@@ -170,10 +174,10 @@ def test_without_such_an_editor_the_line_is_said(
     sheet.close()
 
 
-def test_enter_on_close_does_not_submit(desk: ViewContext, qtbot: QtBot, tmp_path: Path) -> None:
+def test_enter_on_close_does_not_submit(context: ViewContext, qtbot: QtBot, tmp_path: Path) -> None:
     file = tmp_path / "line-79.wingbeat.yaml"
     file.write_text("name: Line 79\ntasks: {a: {program: import}}\n")
-    sheet = SubmitSheet(desk, [file])
+    sheet = SubmitSheet(context, [file])
     submitted: list[str] = []
     sheet.submitted.connect(submitted.append)
     sheet.show()

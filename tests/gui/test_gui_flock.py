@@ -12,14 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from gui.model.news import News, NewsKind
 from gui.model.tray import programs_waiting
-from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.agent.processes import Machine
 from tests.gui.acts import gone_to, press, until
-from tests.gui.conftest import NoLogin, desk_on
+from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import PROGRAM, flock, prepared, running
 
 NAMES = ("acor", "cagarro")
@@ -32,20 +32,20 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Machine]
 
 
 @pytest.fixture
-def desk(machines: list[Machine], qapp: QApplication) -> Iterator[ViewContext]:
-    with desk_on(machines[0]) as made:
+def context(machines: list[Machine], qapp: QApplication) -> Iterator[ViewContext]:
+    with context_on(machines[0]) as made:
         yield made
 
 
 @pytest.fixture
-def page(qtbot: QtBot, desk: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
-    with page_on(desk, login) as made:
+def page(qtbot: QtBot, context: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
+    with page_on(context, login) as made:
         yield made
 
 
 @contextmanager
-def page_on(desk: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
-    window = Window(desk, login)
+def page_on(context: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
+    window = Window(context, login)
     window.show()
     yield gone_to(window, Place.FLOCK, FlockPage)
     window.close()
@@ -78,9 +78,9 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
 
 
 def test_the_log_of_another_machine_is_read(
-    qtbot: QtBot, desk: ViewContext, login: NoLogin
+    qtbot: QtBot, context: ViewContext, login: NoLogin
 ) -> None:
-    window = Window(desk, login)
+    window = Window(context, login)
     window.show()
     page = gone_to(window, Place.LOG, LogPage)
     until(qtbot, lambda: page.machine.findData("cagarro") > 0)
@@ -96,30 +96,30 @@ def test_the_log_of_another_machine_is_read(
 def test_a_published_program_waits_for_the_owners_word(
     qtbot: QtBot,
     machines: list[Machine],
-    desk: ViewContext,
+    context: ViewContext,
     login: NoLogin,
     tmp_path: Path,
     answer: str,
     name: str,
 ) -> None:
     told: list[News] = []
-    desk.changed.connect(lambda changes: told.extend(changes.news))
-    until(qtbot, lambda: desk.screen.node is not None)
+    context.changed.connect(lambda changes: told.extend(changes.news))
+    until(qtbot, lambda: context.screen.node is not None)
     publish(machines[1], tmp_path, name)
-    until(qtbot, lambda: programs_waiting(desk.screen) == 1)
+    until(qtbot, lambda: programs_waiting(context.screen) == 1)
     until(qtbot, lambda: NewsKind.PROGRAM in [each.kind for each in told])
-    window = Window(desk, login)
+    window = Window(context, login)
     window.show()
     assert "wait" in window.side.buttons[Place.COMPUTER].accessibleName()
     window.go(Place.COMPUTER)
     press(window, f"{'accept' if answer == 'accepted' else 'refuse'}_{name}")
 
     def decided() -> bool:
-        programs = desk.screen.programs.programs if desk.screen.programs is not None else ()
+        programs = context.screen.programs.programs if context.screen.programs is not None else ()
         return answer in [each.here for each in programs if each.name.startswith(f"{name}@")]
 
     until(qtbot, decided)
-    assert programs_waiting(desk.screen) == 0
+    assert programs_waiting(context.screen) == 0
     window.close()
     window.deleteLater()
 
@@ -144,8 +144,8 @@ def test_a_machine_is_kept_or_expelled_after_a_question(
     """It is sent away for good, so this flock is nobody else's."""
     with (
         flock(tmp_path, NAMES) as machines,
-        desk_on(machines[0]) as desk,
-        page_on(desk, login) as page,
+        context_on(machines[0]) as context,
+        page_on(context, login) as page,
     ):
         until(qtbot, lambda: "cagarro" in names(page))
         assert not page.expel.isEnabled()

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from agent.api.values import TaskState
 from agent.api.work import Input, Task
 from gui.model.attaching import Attaching
-from gui.views.desk import ViewContext
 from gui.views.gate_dialog import GateDialog
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.acts import press, submit, task_of, until, view_of
 
@@ -29,11 +29,13 @@ def needs(output: int) -> Task:
     return Task("import", "import", inputs=(Input("look", output),), parameters="0.1")
 
 
-def opened(qtbot: QtBot, desk: ViewContext, window: Window, *tasks: Task) -> tuple[GateDialog, str]:
+def opened(
+    qtbot: QtBot, context: ViewContext, window: Window, *tasks: Task
+) -> tuple[GateDialog, str]:
     """The dialog of the gate of a workflow of these tasks."""
-    name = submit(qtbot, desk, *tasks)
-    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.WAITING)
-    window.workflows.choose(name, task_of(desk, name, "look").task)
+    name = submit(qtbot, context, *tasks)
+    until(qtbot, lambda: task_of(context, name, "look").state is TaskState.WAITING)
+    window.workflows.choose(name, task_of(context, name, "look").task)
     until(qtbot, window.workflows.details.done.isVisible)
     press(window, "markDone")
     until(qtbot, lambda: window.findChild(GateDialog) is not None)
@@ -57,11 +59,11 @@ def drop(dialog: GateDialog, *paths: Path) -> None:
 
 
 def test_files_are_dropped_sent_and_become_the_outputs(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     dialog, name = opened(
         qtbot,
-        desk,
+        context,
         window,
         asks_for("corrected", "notes"),
         needs(0),
@@ -71,41 +73,49 @@ def test_files_are_dropped_sent_and_become_the_outputs(
     drop(dialog, file(tmp_path, "notes.txt", b"two wires"), file(tmp_path, "line 42.csv"))
     assert dialog.missing.text() == ""
     press(dialog, "gateDone")
-    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.TERMINATED)
-    until(qtbot, lambda: len(task_of(desk, name, "look").outputs) == 2)
-    sizes = [each.size_bytes for each in task_of(desk, name, "look").outputs]
+    until(qtbot, lambda: task_of(context, name, "look").state is TaskState.TERMINATED)
+    until(qtbot, lambda: len(task_of(context, name, "look").outputs) == 2)
+    sizes = [each.size_bytes for each in task_of(context, name, "look").outputs]
     assert sizes == [len(b"points"), len(b"two wires")]
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
 def test_what_the_tasks_behind_need_is_said_and_can_be_added(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
-    dialog, name = opened(qtbot, desk, window, asks_for("corrected"), needs(0))
+    dialog, name = opened(qtbot, context, window, asks_for("corrected"), needs(0))
     press(dialog, "gateDone")
     until(qtbot, dialog.fault.isVisible)
     assert "mport needs corrected of look" in dialog.fault.sentence.text()
     dialog.offer([file(tmp_path, "anything.csv")])
     press(dialog, "gateDone")
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
 def test_a_gate_without_names_asks_when_files_are_needed(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    context: ViewContext,
+    window: Window,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    dialog, name = opened(qtbot, desk, window, asks_for(), needs(0))
+    dialog, name = opened(qtbot, context, window, asks_for(), needs(0))
     assert "attach it" in dialog.fault.sentence.text()
     chosen = [str(file(tmp_path, "points.csv"))]
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (chosen, ""))
     press(dialog, "gateAdd")
     press(dialog, "gateDone")
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
 def test_a_file_is_chosen_for_a_name_and_taken_away_again(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    context: ViewContext,
+    window: Window,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    dialog, name = opened(qtbot, desk, window, asks_for("corrected", "notes"), needs(0))
+    dialog, name = opened(qtbot, context, window, asks_for("corrected", "notes"), needs(0))
     chosen = file(tmp_path, "second.csv")
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(chosen), ""))
     press(dialog, "gateChoose1")
@@ -119,13 +129,13 @@ def test_a_file_is_chosen_for_a_name_and_taken_away_again(
     assert dialog.done_now.isEnabled()
     assert "notes" in dialog.missing.text()
     press(dialog, "gateDone")
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
 def test_a_large_file_shows_how_far_it_is_and_can_be_stopped(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
-    dialog, name = opened(qtbot, desk, window, asks_for("corrected"), needs(0))
+    dialog, name = opened(qtbot, context, window, asks_for("corrected"), needs(0))
     dialog.offer([file(tmp_path, "large.las", bytes(BIG_BYTES))])
     steps: list[int] = []
 
@@ -139,14 +149,14 @@ def test_a_large_file_shows_how_far_it_is_and_can_be_stopped(
     press(dialog, "gateDone")
     until(qtbot, lambda: len(steps) >= 3)
     assert steps == sorted(steps)
-    assert task_of(desk, name, "look").state is TaskState.WAITING
+    assert task_of(context, name, "look").state is TaskState.WAITING
 
 
 def test_somebody_else_was_faster(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
-    dialog, name = opened(qtbot, desk, window, asks_for("notes"))
-    desk.mark_done(task_of(desk, name, "look").task)
+    dialog, name = opened(qtbot, context, window, asks_for("notes"))
+    context.mark_done(task_of(context, name, "look").task)
     until(qtbot, dialog.fault.isVisible)
     assert not dialog.done_now.isEnabled()
     dialog.close()

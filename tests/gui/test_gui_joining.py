@@ -20,10 +20,10 @@ from agent.api.admission import (
 from gui.model.news import NewsKind
 from gui.model.notices import AskRead, RequestsRead
 from gui.model.tray import TrayState, state_of, tray_of
-from gui.views.desk import ViewContext
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.acts import gone_to, until
 from tests.gui.conftest import NoLogin
@@ -58,11 +58,11 @@ def ask(state: str, **changes: object) -> AskView:
 
 
 def test_who_asks_stands_above_the_machines_with_the_code(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    until(qtbot, lambda: desk.screen.requests is not None or desk.screen.peers is not None)
+    until(qtbot, lambda: context.screen.requests is not None or context.screen.peers is not None)
     page = gone_to(window, Place.FLOCK, FlockPage)
-    desk.take((asks(),))
+    context.take((asks(),))
     assert page.requests.isVisible()
     code = page.findChild(QLabel, "joinCode0")
     assert code is not None
@@ -74,13 +74,13 @@ def test_who_asks_stands_above_the_machines_with_the_code(
     assert refuse is not None
     assert admit.accessibleName() == "Admit garajau"
     assert "want to join" in window.side.buttons[Place.FLOCK].accessibleName()
-    desk.take((nobody(),))
+    context.take((nobody(),))
     assert not page.requests.isVisible()
 
 
-def test_only_a_keeper_can_answer(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
+def test_only_a_keeper_can_answer(qtbot: QtBot, context: ViewContext, window: Window) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
-    desk.take((asks(may_admit=False),))
+    context.take((asks(may_admit=False),))
     assert page.findChild(QPushButton, "admit0") is None
     said = [each.text() for each in page.requests.findChildren(QLabel)]
     assert "It can be answered at acor." in said
@@ -112,9 +112,9 @@ def test_who_asked_is_told_that_the_code_is_to_be_confirmed() -> None:
 
 
 def test_flocks_nearby_are_listed_and_one_is_asked(
-    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
+    qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
-    dialog = FirstRun(desk, login, window)
+    dialog = FirstRun(context, login, window)
     dialog.show()
     flocks = (
         NearbyFlock("f1", "survey office", 9, askable=True),
@@ -131,17 +131,17 @@ def test_flocks_nearby_are_listed_and_one_is_asked(
     assert dialog.pages.currentIndex() == ASKING_PAGE
     assert dialog.asking.code.text() == CODE
     assert dialog.step.text() == "Step 1 of 3"
-    desk.take((AskRead(ask("admitted")),))
+    context.take((AskRead(ask("admitted")),))
     assert "lets this computer in" in dialog.asking.state.text()
-    desk.take((AskRead(ask("joined")),))
+    context.take((AskRead(ask("joined")),))
     assert dialog.pages.currentIndex() == 1
     dialog.close()
 
 
 def test_a_flock_that_is_heard_does_not_choose_itself(
-    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
+    qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
-    dialog = FirstRun(desk, login, window)
+    dialog = FirstRun(context, login, window)
     dialog.offer("wingbeat-invitation")
     dialog.nearby.tell(NearbyReply((NearbyFlock("f1", "survey office", 9, askable=True),)))
     assert dialog.join_it.isChecked()
@@ -152,21 +152,21 @@ def test_a_flock_that_is_heard_does_not_choose_itself(
 
 
 def test_who_is_refused_is_told_and_can_choose_again(
-    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
+    qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
-    dialog = FirstRun(desk, login, window)
+    dialog = FirstRun(context, login, window)
     dialog.show()
     dialog._asked(ask("waiting"))
-    desk.take((AskRead(ask("refused")),))
+    context.take((AskRead(ask("refused")),))
     assert dialog.pages.currentIndex() == 0
     assert "acor does not let this computer in" in dialog.fault.sentence.text()
     dialog.close()
 
 
 def test_a_network_without_flocks_says_what_to_do(
-    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
+    qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
-    dialog = FirstRun(desk, login, window)
+    dialog = FirstRun(context, login, window)
     dialog.nearby.tell(NearbyReply(()))
     assert "Ask for an invitation" in dialog.nearby.note.text()
     dialog.nearby.tell(NearbyReply((), "Multicast is switched off here."))

@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 from agent.api.values import TaskState
 from agent.api.work import Task
 from gui.views.computer_page import ComputerPage
-from gui.views.desk import ViewContext
 from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.acts import submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
@@ -61,21 +61,21 @@ def active(qtbot: QtBot, window: Window) -> Window:
 
 @pytest.mark.parametrize("place", list(Place))
 def test_tab_reaches_everything_in_each_place(
-    qtbot: QtBot, desk: ViewContext, active: Window, place: Place
+    qtbot: QtBot, context: ViewContext, active: Window, place: Place
 ) -> None:
-    name = submit(qtbot, desk, waiting("by keyboard"))
+    name = submit(qtbot, context, waiting("by keyboard"))
     QTest.keyClick(active, PLACE_KEYS[place], CONTROL)
     until(qtbot, lambda: active.stack.currentWidget() is active.places.get(place))
     if place is Place.WORKFLOWS:
-        active.workflows.choose(name, task_of(desk, name, "by keyboard").task)
+        active.workflows.choose(name, task_of(context, name, "by keyboard").task)
         until(qtbot, active.workflows.details.done.isVisible)
     if place is Place.QUEUE:
         page = active.places[place]
         assert isinstance(page, QueuePage)
-        until(qtbot, lambda: page.rows.place_of(task_of(desk, name, "by keyboard").task) >= 0)
+        until(qtbot, lambda: page.rows.place_of(task_of(context, name, "by keyboard").task) >= 0)
         page.table.selectRow(0)
     if place is Place.COMPUTER:
-        until(qtbot, lambda: desk.screen.volunteering is not None)
+        until(qtbot, lambda: context.screen.volunteering is not None)
         computer = active.places[place]
         assert isinstance(computer, ComputerPage)
         until(qtbot, computer.idle.isEnabled)
@@ -104,9 +104,9 @@ def told(widget: QWidget) -> str:
 
 @pytest.mark.parametrize("place", list(Place))
 def test_everything_that_takes_the_keyboard_has_a_name(
-    qtbot: QtBot, desk: ViewContext, active: Window, place: Place
+    qtbot: QtBot, context: ViewContext, active: Window, place: Place
 ) -> None:
-    submit(qtbot, desk, waiting())
+    submit(qtbot, context, waiting())
     active.go(place)
     focusable = [each for each in active.findChildren(QWidget) if takes_keyboard(each)]
     assert focusable
@@ -115,10 +115,10 @@ def test_everything_that_takes_the_keyboard_has_a_name(
 
 
 def test_dialogs_have_names_too(
-    qtbot: QtBot, desk: ViewContext, active: Window, login: NoLogin
+    qtbot: QtBot, context: ViewContext, active: Window, login: NoLogin
 ) -> None:
-    until(qtbot, lambda: desk.screen.settings is not None)
-    dialog = SettingsDialog(desk, login, active)
+    until(qtbot, lambda: context.screen.settings is not None)
+    dialog = SettingsDialog(context, login, active)
     dialog.show()
     nameless = []
     for tab in range(dialog.tabs.count()):
@@ -133,9 +133,9 @@ def test_dialogs_have_names_too(
 
 
 def test_a_row_is_chosen_alone_while_ctrl_is_held(
-    qtbot: QtBot, desk: ViewContext, active: Window
+    qtbot: QtBot, context: ViewContext, active: Window
 ) -> None:
-    names = [submit(qtbot, desk, waiting()) for _ in range(2)]
+    names = [submit(qtbot, context, waiting()) for _ in range(2)]
     QTest.keyPress(active, Qt.Key.Key_1, CONTROL)
     for name in names:
         active.workflows.choose(name)
@@ -144,10 +144,10 @@ def test_a_row_is_chosen_alone_while_ctrl_is_held(
 
 
 def test_the_graph_is_walked_by_arrows_and_told_to_screen_readers(
-    qtbot: QtBot, desk: ViewContext, active: Window
+    qtbot: QtBot, context: ViewContext, active: Window
 ) -> None:
     tasks = (waiting("first"), Task("second", gate=True, after=("first",)))
-    name = submit(qtbot, desk, *tasks)
+    name = submit(qtbot, context, *tasks)
     graph = active.workflows.graph
     active.workflows.choose(name)
     until(qtbot, lambda: len(graph.boxes) == len(tasks))
@@ -159,40 +159,40 @@ def test_the_graph_is_walked_by_arrows_and_told_to_screen_readers(
 
 
 def test_f5_leaves_the_keyboard_where_it_was(
-    qtbot: QtBot, desk: ViewContext, active: Window
+    qtbot: QtBot, context: ViewContext, active: Window
 ) -> None:
     failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
-    name = submit(qtbot, desk, failing)
-    until(qtbot, lambda: view_of(desk, name).state == "failed")
+    name = submit(qtbot, context, failing)
+    until(qtbot, lambda: view_of(context, name).state == "failed")
     page = active.workflows
     page.choose(name)
     page.table.setFocus()
-    generation = task_of(desk, name, "segment").generation
+    generation = task_of(context, name, "segment").generation
     QTest.keyClick(page.table, Qt.Key.Key_F5)
-    until(qtbot, lambda: task_of(desk, name, "segment").generation > generation)
-    until(qtbot, lambda: view_of(desk, name).state == "failed")
+    until(qtbot, lambda: task_of(context, name, "segment").generation > generation)
+    until(qtbot, lambda: view_of(context, name).state == "failed")
     assert focused() is page.table
     assert page.table.current().workflow == name
 
 
 def test_a_button_that_goes_hands_the_keyboard_to_its_place(
-    qtbot: QtBot, desk: ViewContext, active: Window
+    qtbot: QtBot, context: ViewContext, active: Window
 ) -> None:
-    name = submit(qtbot, desk, waiting())
+    name = submit(qtbot, context, waiting())
     page = active.workflows
-    page.choose(name, task_of(desk, name, "look").task)
+    page.choose(name, task_of(context, name, "look").task)
     until(qtbot, page.details.done.isVisible)
     page.details.done.setFocus()
     QTest.keyClick(page.details.done, Qt.Key.Key_Space)
-    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.TERMINATED)
+    until(qtbot, lambda: task_of(context, name, "look").state is TaskState.TERMINATED)
     until(qtbot, lambda: not page.details.done.isVisible())
     assert focused() is page.details
 
 
 def test_a_workflow_is_submitted_marked_done_and_cancelled_by_keys(
-    qtbot: QtBot, desk: ViewContext, active: Window
+    qtbot: QtBot, context: ViewContext, active: Window
 ) -> None:
-    name = submit(qtbot, desk, waiting())
+    name = submit(qtbot, context, waiting())
     page = active.workflows
     page.choose(name)
     page.table.setFocus()
@@ -202,13 +202,13 @@ def test_a_workflow_is_submitted_marked_done_and_cancelled_by_keys(
     until(qtbot, lambda: not page.undo.pending)
     QTest.keyClick(page.table, Qt.Key.Key_Delete)
     page.undo.now()
-    until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+    until(qtbot, lambda: view_of(context, name).state == "cancelled")
 
 
 def test_a_place_gone_to_by_key_has_the_keyboard(
-    qtbot: QtBot, desk: ViewContext, active: Window
+    qtbot: QtBot, context: ViewContext, active: Window
 ) -> None:
-    submit(qtbot, desk, waiting())
+    submit(qtbot, context, waiting())
     active.side.buttons[Place.WORKFLOWS].setFocus()
     QTest.keyClick(active, PLACE_KEYS[Place.FLOCK], CONTROL)
     assert active.stack.currentWidget() is active.places[Place.FLOCK]

@@ -9,10 +9,10 @@ from agent.api.logs import AgentLogReply, LogLine
 from agent.api.values import TaskState
 from agent.api.work import TaskView
 from gui.model.graph import BENDS_MAX, draw
-from gui.views.desk import ViewContext
 from gui.views.graph_building import AT_ONCE_MAX
 from gui.views.graph_view import GraphView
 from gui.views.log_page import LINES_AT_ONCE, LogPage
+from gui.views.view_context import ViewContext
 from tests.gui.values import task
 
 WITHIN_MS = 90_000
@@ -78,8 +78,8 @@ def test_lines_across_many_layers_bend_as_far_as_the_limit_goes() -> None:
     assert len(picture.boxes) == 400
 
 
-def test_a_long_log_is_written_whole_and_in_order(qtbot: QtBot, desk: ViewContext) -> None:
-    page = LogPage(desk)
+def test_a_long_log_is_written_whole_and_in_order(qtbot: QtBot, context: ViewContext) -> None:
+    page = LogPage(context)
     qtbot.addWidget(page)
     lines = tuple(
         LogLine(1_800_000_000_000, "warning" if each % 7 == 0 else "info", f"line {each}")

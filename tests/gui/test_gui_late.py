@@ -30,12 +30,12 @@ from gui.bridge.bridge import Bridge
 from gui.model.screen import Changes, Screen
 from gui.theme.look import look
 from gui.views import log_page, submit_sheet
-from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.conftest import NoLogin
 from tests.gui.held import FAILURE, GATE, RUNNING, HeldAgent, WatchedBridge
@@ -53,12 +53,12 @@ def stage(
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda *_: False)
     home = Home.at(tmp_path)
     bridge = WatchedBridge(home, agent)
-    desk = ViewContext(home, Screen(), bridge)
+    context = ViewContext(home, Screen(), bridge)
     bridge.start()
-    window = Window(desk, NoLogin())
+    window = Window(context, NoLogin())
     window.show()
-    made = Stage(qtbot, agent, bridge, desk, window, tmp_path)
-    screen = desk.screen
+    made = Stage(qtbot, agent, bridge, context, window, tmp_path)
+    screen = context.screen
     until(qtbot, lambda: None not in (screen.asked, screen.settings, screen.tasks.get("line-42")))
     yield made
     bridge.stop()
@@ -73,7 +73,7 @@ IDS = [f"{each.site} {each.asks}" for each in CASES]
 @pytest.mark.parametrize("good", [True, False], ids=["reply", "failure"])
 def test_what_comes_for_a_closed_view_is_not_told(stage: Stage, case: Case, good: bool) -> None:
     said: list[str] = []
-    stage.desk.failed.connect(said.append)
+    stage.context.failed.connect(said.append)
     thing = under_way(stage, case)
     close(thing)
     turn()
@@ -114,12 +114,12 @@ def test_every_view_that_asks_stands_in_the_table() -> None:
     scanned = {site for path in view_files() for site in asking_sites(path)}
     assert scanned == {each.site for each in CASES}
     asking = {each.site.partition(".")[0] for each in CASES}
-    assert classes_with_a_desk() == asking | SILENT
+    assert classes_with_a_context() == asking | SILENT
 
 
 def view_files() -> list[Path]:
     folder = Path(next(iter(gui.views.__path__)))
-    return [path for path in sorted(folder.glob("*.py")) if path.name != "desk.py"]
+    return [path for path in sorted(folder.glob("*.py")) if path.name != "view_context.py"]
 
 
 def asking_sites(path: Path) -> Iterator[str]:
@@ -135,15 +135,15 @@ def _asks(node: ast.AST) -> bool:
         return False
     of = ast.unparse(node.func.value)
     asks = node.func.attr in ("ask", "work", "client_work", "follow_log")
-    return asks and of.endswith(("desk", "bridge"))
+    return asks and of.endswith(("context", "bridge"))
 
 
-def classes_with_a_desk() -> set[str]:
+def classes_with_a_context() -> set[str]:
     found = set()
     for module in iter_modules(gui.views.__path__, "gui.views."):
         for name, each in inspect.getmembers(import_module(module.name), inspect.isclass):
             ours = issubclass(each, QWidget) and each.__module__.startswith("gui.views.")
-            if ours and "desk" in inspect.signature(each.__init__).parameters:
+            if ours and "context" in inspect.signature(each.__init__).parameters:
                 found.add(name)
     return found
 
@@ -173,7 +173,7 @@ def test_a_page_that_is_only_hidden_is_told(stage: Stage) -> None:
 
 
 def test_a_view_that_was_not_shown_yet_is_told(stage: Stage) -> None:
-    made = SubmitSheet(stage.desk, [stage.file("late.wingbeat.yaml", FILE)], stage.window)
+    made = SubmitSheet(stage.context, [stage.file("late.wingbeat.yaml", FILE)], stage.window)
     stage.agent.release(good=True)
     until(stage.qtbot, made.submit.isEnabled)
 
@@ -184,7 +184,7 @@ def test_what_is_called_off_is_not_told_even_if_it_is_on_its_way(stage: Stage) -
     async def nothing() -> None:
         pass
 
-    task = stage.bridge.work(stage.desk, nothing, heard.append, heard.append)
+    task = stage.bridge.work(stage.context, nothing, heard.append, heard.append)
     stage.bridge.settle()
     task.cancel()
     turn()
@@ -192,7 +192,7 @@ def test_what_is_called_off_is_not_told_even_if_it_is_on_its_way(stage: Stage) -
 
 
 def test_a_dialog_that_was_closed_is_not_told_before_its_end(stage: Stage) -> None:
-    dialog, heard = InviteDialog(stage.desk, stage.window), list[object]()
+    dialog, heard = InviteDialog(stage.context, stage.window), list[object]()
     dialog.show()
 
     async def nothing() -> None:
@@ -232,14 +232,14 @@ def test_what_outlives_the_window_tells_it_nothing(stage: Stage) -> None:
     close(stage.window)
     turn()
     look().changed.emit()
-    desk = stage.desk
-    desk.changed.emit(Changes(everything=True, flock=True, connection=True))
+    context = stage.context
+    context.changed.emit(Changes(everything=True, flock=True, connection=True))
     for signal, values in (
-        (desk.failed, ("no",)),
-        (desk.said, ("yes",)),
-        (desk.go_to, (Place.LOG, "")),
-        (desk.submit, (["a.wingbeat.yaml"],)),
-        (desk.log_of, (RUNNING,)),
+        (context.failed, ("no",)),
+        (context.said, ("yes",)),
+        (context.go_to, (Place.LOG, "")),
+        (context.submit, (["a.wingbeat.yaml"],)),
+        (context.log_of, (RUNNING,)),
     ):
         signal.emit(*values)
     turn()
@@ -249,13 +249,13 @@ def test_what_outlives_the_window_tells_it_nothing(stage: Stage) -> None:
 
 
 def invited(stage: Stage) -> InviteDialog:
-    dialog = InviteDialog(stage.desk, stage.window)
+    dialog = InviteDialog(stage.context, stage.window)
     dialog._invitation = Invitation("wingbeat-1", "wingbeat-1", "office", 1, 9)
     return dialog
 
 
 def gate_dialog(stage: Stage) -> GateDialog:
-    return GateDialog(stage.desk, GATE, stage.window)
+    return GateDialog(stage.context, GATE, stage.window)
 
 
 CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
@@ -270,7 +270,7 @@ CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
     "Window.submit": lambda stage: both(stage.window, "submit", None),
     ".export_text": lambda stage: (
         stage.window,
-        lambda: log_page.export_text(stage.window, "text", "a.log", stage.desk.failed.emit),
+        lambda: log_page.export_text(stage.window, "text", "a.log", stage.context.failed.emit),
     ),
 }
 

@@ -13,12 +13,12 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import Task
-from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage
 from gui.views.log_window import LogWindow
 from gui.views.queue_page import QueuePage
 from gui.views.side_bar import Place
 from gui.views.task_menu import add_priorities
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.acts import gone_to, submit, task_of, until, view_of, waiting
 
@@ -76,9 +76,9 @@ def opened_files(qapp: object) -> Iterator[list[str]]:
 
 
 def test_a_workflow_is_cancelled_tried_again_and_copied(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = submit(qtbot, desk, waiting())
+    name = submit(qtbot, context, waiting())
     page = window.workflows
     page.choose(name)
     assert not entry(page.menu_at(HERE), "retry").isEnabled()
@@ -87,41 +87,41 @@ def test_a_workflow_is_cancelled_tried_again_and_copied(
     choose(page.menu_at(HERE), "cancel")
     assert page.undo.pending
     page.undo.now()
-    until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+    until(qtbot, lambda: view_of(context, name).state == "cancelled")
     choose(page.menu_at(HERE), "retry")
-    until(qtbot, lambda: view_of(desk, name).state == "waiting")
+    until(qtbot, lambda: view_of(context, name).state == "waiting")
 
 
 @pytest.mark.parametrize("priority", [PRIORITY_NAMES["interactive"], 75, PRIORITY_NAMES["low"]])
-def test_each_priority(qtbot: QtBot, desk: ViewContext, window: Window, priority: int) -> None:
-    name = submit(qtbot, desk, waiting())
+def test_each_priority(qtbot: QtBot, context: ViewContext, window: Window, priority: int) -> None:
+    name = submit(qtbot, context, waiting())
     before = 20
-    desk.set_priority(name, before)
-    until(qtbot, lambda: view_of(desk, name).priority == before)
+    context.set_priority(name, before)
+    until(qtbot, lambda: view_of(context, name).priority == before)
     window.workflows.choose(name)
     choose(window.workflows.menu_at(HERE), f"priority {priority}")
-    until(qtbot, lambda: view_of(desk, name).priority == priority)
+    until(qtbot, lambda: view_of(context, name).priority == priority)
 
 
 # -- a task --------------------------------------------------------------------------------
 
 
 def chosen_task(
-    qtbot: QtBot, desk: ViewContext, window: Window, task: Task, state: TaskState
+    qtbot: QtBot, context: ViewContext, window: Window, task: Task, state: TaskState
 ) -> str:
-    name = submit(qtbot, desk, task)
-    until(qtbot, lambda: task_of(desk, name, task.id).state is state)
-    window.workflows.choose(name, task_of(desk, name, task.id).task)
+    name = submit(qtbot, context, task)
+    until(qtbot, lambda: task_of(context, name, task.id).state is state)
+    window.workflows.choose(name, task_of(context, name, task.id).task)
     return name
 
 
 def test_a_done_task_has_a_log_a_why_and_a_result(
-    qtbot: QtBot, desk: ViewContext, window: Window, opened_files: list[str]
+    qtbot: QtBot, context: ViewContext, window: Window, opened_files: list[str]
 ) -> None:
-    name = chosen_task(qtbot, desk, window, import_task(), TaskState.TERMINATED)
+    name = chosen_task(qtbot, context, window, import_task(), TaskState.TERMINATED)
     page = window.workflows
-    until(qtbot, lambda: bool(task_of(desk, name, "import").outputs))
-    until(qtbot, lambda: task_of(desk, name, "import").attempt == 1)
+    until(qtbot, lambda: bool(task_of(context, name, "import").outputs))
+    until(qtbot, lambda: task_of(context, name, "import").attempt == 1)
     assert able(page.task_menu_at(HERE)) == {"log", "why", "result", "copy"}
     choose(page.task_menu_at(HERE), "log")
     (log,) = window._logs
@@ -134,27 +134,27 @@ def test_a_done_task_has_a_log_a_why_and_a_result(
     until(qtbot, lambda: len(opened_files) == 1)
     assert Path(opened_files[0]).read_text("utf-8").startswith("points\n")
     choose(page.task_menu_at(HERE), "copy")
-    assert QGuiApplication.clipboard().text() == task_of(desk, name, "import").task
+    assert QGuiApplication.clipboard().text() == task_of(context, name, "import").task
 
 
-def test_a_failed_task_is_tried_again(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    name = chosen_task(qtbot, desk, window, import_task("0.1 fails"), TaskState.ABORTED)
-    generation = task_of(desk, name, "import").generation
+def test_a_failed_task_is_tried_again(qtbot: QtBot, context: ViewContext, window: Window) -> None:
+    name = chosen_task(qtbot, context, window, import_task("0.1 fails"), TaskState.ABORTED)
+    generation = task_of(context, name, "import").generation
     choose(window.workflows.task_menu_at(HERE), "retry")
-    until(qtbot, lambda: task_of(desk, name, "import").generation > generation)
+    until(qtbot, lambda: task_of(context, name, "import").generation > generation)
 
 
 def test_a_task_is_cancelled_and_a_gate_marked_done(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = chosen_task(qtbot, desk, window, waiting(), TaskState.WAITING)
+    name = chosen_task(qtbot, context, window, waiting(), TaskState.WAITING)
     page = window.workflows
     choose(page.task_menu_at(HERE), "cancel")
     page.undo.now()
-    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.CANCELLED)
-    name = chosen_task(qtbot, desk, window, waiting(), TaskState.WAITING)
+    until(qtbot, lambda: task_of(context, name, "look").state is TaskState.CANCELLED)
+    name = chosen_task(qtbot, context, window, waiting(), TaskState.WAITING)
     choose(page.task_menu_at(HERE), "done")
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
 # -- queue and flock -----------------------------------------------------------------------
@@ -169,21 +169,21 @@ def only_in_queue(qtbot: QtBot, window: Window, typed: str) -> QueuePage:
 
 
 def test_the_queue_has_the_same_menu_and_leads_to_the_workflow(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = submit(qtbot, desk, waiting("only this one"))
+    name = submit(qtbot, context, waiting("only this one"))
     page = only_in_queue(qtbot, window, "only this one")
     assert page.menu_at(HERE) is None
     page.table.selectRow(0)
     choose(page.menu_at(HERE), "done")
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    until(qtbot, lambda: view_of(context, name).state == "finished")
     assert window.stack.currentWidget() is window.workflows
 
 
 def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = submit(qtbot, desk, waiting("that one there"))
+    name = submit(qtbot, context, waiting("that one there"))
     page = only_in_queue(qtbot, window, "that one there")
     page.table.selectRow(0)
     assert able(page.menu_at(HERE)) == {"why", "done", "cancel", "copy"}
@@ -194,11 +194,11 @@ def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
     choose(page.menu_at(HERE), "cancel")
     assert window.workflows.undo.isVisible()
     window.workflows.undo.now()
-    until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+    until(qtbot, lambda: view_of(context, name).state == "cancelled")
 
 
 def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, lambda: len(page.rows.rows) == 1)

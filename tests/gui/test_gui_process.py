@@ -94,7 +94,7 @@ def test_a_pause_before_the_agent_is_up_is_kept_for_it(
 ) -> None:
     with program(qtbot, qapp, ended, machine) as whole:
         assert sentence_of(whole.screen, 0.0) == "Starting …"
-        assert whole.desk.press(Entry(Act.PAUSE, length_s=QUARTER_S))
+        assert whole.context.press(Entry(Act.PAUSE, length_s=QUARTER_S))
         assert sentence_of(whole.screen, 0.0) == "Starting …; pauses as soon as it is up"
         assert is_paused(whole.screen)
         qtbot.waitUntil(
@@ -111,8 +111,8 @@ def test_a_pause_can_be_taken_back_before_it_was_said(
     qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
 ) -> None:
     with program(qtbot, qapp, ended, machine) as whole:
-        whole.desk.press(Entry(Act.PAUSE_OPEN_ENDED))
-        whole.desk.press(Entry(Act.RESUME))
+        whole.context.press(Entry(Act.PAUSE_OPEN_ENDED))
+        whole.context.press(Entry(Act.RESUME))
         assert not is_paused(whole.screen)
         qtbot.waitUntil(lambda: whole.screen.volunteering is not None, timeout=WITHIN_MS)
         assert not is_paused(whole.screen)
@@ -245,7 +245,7 @@ def test_whoever_resumes_meanwhile_stays(
             lambda: bool(whole.screen.volunteering and whole.screen.volunteering.finishing),
             timeout=WITHIN_MS,
         )
-        whole.desk.press(Entry(Act.RESUME))
+        whole.context.press(Entry(Act.RESUME))
         qtbot.waitUntil(lambda: not whole.finishing.under_way, timeout=WITHIN_MS)
         assert not ended
 
@@ -439,7 +439,7 @@ def test_what_is_awaited_and_not_there_is_starting(
 ) -> None:
     with program(qtbot, qapp, ended, machine) as whole:
         seen: list[Absence] = []
-        whole.desk.changed.connect(lambda _: seen.append(_why(whole)))
+        whole.context.changed.connect(lambda _: seen.append(_why(whole)))
         qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
     assert Absence.NO_AGENT not in seen
 

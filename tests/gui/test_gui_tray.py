@@ -26,12 +26,12 @@ from gui.single import FirstInstance
 from gui.startup.linux import LinuxLogin
 from gui.startup.windows import RUN_KEY, VALUE, WindowsLogin
 from gui.tray.icon import TrayIcon
-from gui.views.desk import ViewContext
 from gui.views.first_run import FirstRun
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from gui.words import tr
 from tests.agent.processes import Machine
-from tests.gui.conftest import NoLogin, desk_on
+from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import prepared, running
 from tests.style.source import REPOSITORY
 
@@ -49,8 +49,8 @@ class FilmRuns:
 
 
 @pytest.fixture
-def tray(desk: ViewContext) -> Iterator[TrayIcon]:
-    made = TrayIcon(desk, FilmRuns(), lambda: True)
+def tray(context: ViewContext) -> Iterator[TrayIcon]:
+    made = TrayIcon(context, FilmRuns(), lambda: True)
     yield made
     made.hide()
 
@@ -58,8 +58,8 @@ def tray(desk: ViewContext) -> Iterator[TrayIcon]:
 # -- the icon ------------------------------------------------------------------------------
 
 
-def test_the_menu_pauses_and_resumes(qtbot: QtBot, desk: ViewContext, tray: TrayIcon) -> None:
-    qtbot.waitUntil(lambda: desk.screen.volunteering is not None, timeout=WITHIN_MS)
+def test_the_menu_pauses_and_resumes(qtbot: QtBot, context: ViewContext, tray: TrayIcon) -> None:
+    qtbot.waitUntil(lambda: context.screen.volunteering is not None, timeout=WITHIN_MS)
     tray.refresh()
     # A menu lasts no longer than the Python side of its action, in some versions of PySide.
     holder = next(each for each in tray.menu.actions() if each.menu() is not None)
@@ -91,7 +91,7 @@ def test_every_state_has_a_shape_of_its_own(qapp: QApplication) -> None:
 
 
 def test_news_can_be_muted_and_is_quiet_during_films(
-    qtbot: QtBot, desk: ViewContext, tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, context: ViewContext, tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     assert tray.icon is not None
@@ -131,9 +131,9 @@ def test_strangers_cannot_cover_a_desktop_with_messages(
     assert told == ["laptop 0 wants to join the flock", "Line 42 is done"]
 
 
-def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, desk: ViewContext) -> None:
+def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, context: ViewContext) -> None:
     panels: list[str] = []
-    tray = TrayIcon(desk, FilmRuns(), lambda: bool(panels))
+    tray = TrayIcon(context, FilmRuns(), lambda: bool(panels))
     assert not tray.there
     tray.tell(News(NewsKind.ENDED, "Line 42 is done", "", "line-42"))
     panels.append("at last")
@@ -150,11 +150,11 @@ def test_a_killed_agent_is_told_and_comes_back_by_itself(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
     machine = prepared(tmp_path, "acor")
-    with desk_on(machine) as desk:
-        window = Window(desk, NoLogin())
+    with context_on(machine) as context:
+        window = Window(context, NoLogin())
         window.show()
         with running(machine, "--port", "0") as process:
-            qtbot.waitUntil(lambda: desk.screen.node is not None, timeout=WITHIN_MS)
+            qtbot.waitUntil(lambda: context.screen.node is not None, timeout=WITHIN_MS)
             process.kill()
             qtbot.waitUntil(window.trouble.isVisible, timeout=WITHIN_MS)
         assert "does not run" in window.trouble.sentence.text()
@@ -169,15 +169,17 @@ def test_an_agent_that_hangs_is_told_and_forgiven(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
     machine = prepared(tmp_path, "acor")
-    with running(machine, "--port", "0") as process, desk_on(machine) as desk:
-        qtbot.waitUntil(lambda: desk.screen.node is not None, timeout=WITHIN_MS)
+    with running(machine, "--port", "0") as process, context_on(machine) as context:
+        qtbot.waitUntil(lambda: context.screen.node is not None, timeout=WITHIN_MS)
         os.kill(process.pid, signal.SIGSTOP)
         qtbot.waitUntil(
-            lambda: desk.screen.absence is not None and desk.screen.absence.why is Absence.SILENT,
+            lambda: (
+                context.screen.absence is not None and context.screen.absence.why is Absence.SILENT
+            ),
             timeout=WITHIN_MS,
         )
         os.kill(process.pid, signal.SIGCONT)
-        qtbot.waitUntil(lambda: desk.screen.absence is None, timeout=WITHIN_MS)
+        qtbot.waitUntil(lambda: context.screen.absence is None, timeout=WITHIN_MS)
 
 
 def test_the_tray_hosts_an_agent_and_hands_back_at_the_end(
@@ -244,9 +246,9 @@ def test_the_first_run_makes_a_flock_sets_rules_and_the_login(
 ) -> None:
     machine = prepared(tmp_path, "acor")
     with running(machine, "--port", "0"):
-        with desk_on(machine) as desk:
-            qtbot.waitUntil(lambda: desk.screen.volunteering is not None, timeout=WITHIN_MS)
-            dialog = FirstRun(desk, login)
+        with context_on(machine) as context:
+            qtbot.waitUntil(lambda: context.screen.volunteering is not None, timeout=WITHIN_MS)
+            dialog = FirstRun(context, login)
             qtbot.addWidget(dialog)
             dialog.show()
             dialog.next.click()

@@ -27,12 +27,12 @@ from gui import settings
 from gui.model.news import NewsKind
 from gui.model.tray import Act, TrayState, pause_entries, state_of
 from gui.views.computer_page import ComputerPage
-from gui.views.desk import ViewContext
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
 from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.acts import fresh, gone_to, press, submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
@@ -42,84 +42,90 @@ from tests.gui.values import NOW_S
 
 
 def test_a_workflow_appears_runs_and_is_done(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = submit(qtbot, desk, Task("import", "import", parameters="0.2", expected_s=1))
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    name = submit(qtbot, context, Task("import", "import", parameters="0.2", expected_s=1))
+    until(qtbot, lambda: view_of(context, name).state == "finished")
     assert window.workflows.rows.place_of(name) >= 0
-    window.workflows.choose(name, task_of(desk, name, "import").task)
-    until(qtbot, lambda: task_of(desk, name, "import").outputs != ())
+    window.workflows.choose(name, task_of(context, name, "import").task)
+    until(qtbot, lambda: task_of(context, name, "import").outputs != ())
     until(qtbot, lambda: window.workflows.details.name.text() == "import")
     until(qtbot, lambda: window.workflows.details.moves.text() != "")
 
 
-def test_a_gate_is_marked_done(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    name = submit(qtbot, desk, waiting())
-    window.workflows.choose(name, task_of(desk, name, "look").task)
-    assert state_of(desk.screen) is TrayState.NEEDS_YOU
+def test_a_gate_is_marked_done(qtbot: QtBot, context: ViewContext, window: Window) -> None:
+    name = submit(qtbot, context, waiting())
+    window.workflows.choose(name, task_of(context, name, "look").task)
+    assert state_of(context.screen) is TrayState.NEEDS_YOU
     until(qtbot, window.workflows.details.done.isVisible)
     press(window, "markDone")
-    until(qtbot, lambda: view_of(desk, name).state == "finished")
+    until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
-def test_what_has_ended_is_not_cancelled(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    name = submit(qtbot, desk, waiting(), waiting("compare"))
-    window.workflows.choose(name, task_of(desk, name, "look").task)
-    gate = task_of(desk, name, "look").task
+def test_what_has_ended_is_not_cancelled(
+    qtbot: QtBot, context: ViewContext, window: Window
+) -> None:
+    name = submit(qtbot, context, waiting(), waiting("compare"))
+    window.workflows.choose(name, task_of(context, name, "look").task)
+    gate = task_of(context, name, "look").task
     window.workflows.cancel(name, (gate,))
     assert not window.workflows.undo.isHidden()
-    desk.mark_done(gate)
-    until(qtbot, lambda: task_of(desk, name, "look").state is TaskState.TERMINATED)
+    context.mark_done(gate)
+    until(qtbot, lambda: task_of(context, name, "look").state is TaskState.TERMINATED)
     window.workflows.undo.now()
     window.workflows.cancel(name, (gate,))
     assert not window.workflows.undo.pending
     assert window.fault.isHidden()
-    assert view_of(desk, name).state == "waiting"
+    assert view_of(context, name).state == "waiting"
 
 
 def test_a_cancel_can_be_undone_and_is_done_otherwise(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = submit(qtbot, desk, waiting())
+    name = submit(qtbot, context, waiting())
     window.workflows.choose(name)
     window.workflows.cancel_chosen()
     assert window.workflows.undo.isVisible()
     press(window, "undoBarHelp")
     assert not window.workflows.undo.pending
-    assert view_of(desk, name).state == "waiting"
+    assert view_of(context, name).state == "waiting"
     window.workflows.cancel_chosen()
     window.workflows.undo.now()
-    until(qtbot, lambda: view_of(desk, name).state == "cancelled")
+    until(qtbot, lambda: view_of(context, name).state == "cancelled")
 
 
 def test_what_failed_is_tried_again_from_there(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
     failing = Task("segment", "segment", parameters="0.1 fails", expected_s=1, failures_max=1)
-    name = submit(qtbot, desk, failing)
-    until(qtbot, lambda: view_of(desk, name).state == "failed")
-    window.workflows.choose(name, task_of(desk, name, "segment").task)
+    name = submit(qtbot, context, failing)
+    until(qtbot, lambda: view_of(context, name).state == "failed")
+    window.workflows.choose(name, task_of(context, name, "segment").task)
     until(qtbot, window.workflows.details.retry.isVisible)
-    generation = task_of(desk, name, "segment").generation
+    generation = task_of(context, name, "segment").generation
     press(window, "retryFrom")
-    until(qtbot, lambda: task_of(desk, name, "segment").generation > generation)
+    until(qtbot, lambda: task_of(context, name, "segment").generation > generation)
 
 
-def test_priority_is_changed_in_the_menu(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    name = submit(qtbot, desk, waiting())
+def test_priority_is_changed_in_the_menu(
+    qtbot: QtBot, context: ViewContext, window: Window
+) -> None:
+    name = submit(qtbot, context, waiting())
     window.workflows.choose(name)
     menu = window.workflows.menu_at(QPoint(0, 0))
     assert menu is not None
     inner = next(each for each in menu.findChildren(QMenu))
     inner.actions()[0].trigger()
     menu.close()
-    until(qtbot, lambda: view_of(desk, name).priority == 100)
+    until(qtbot, lambda: view_of(context, name).priority == 100)
 
 
-def test_selection_stays_while_rows_come(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    first = submit(qtbot, desk, waiting())
+def test_selection_stays_while_rows_come(
+    qtbot: QtBot, context: ViewContext, window: Window
+) -> None:
+    first = submit(qtbot, context, waiting())
     window.workflows.choose(first)
-    second = submit(qtbot, desk, waiting())
+    second = submit(qtbot, context, waiting())
     until(qtbot, lambda: window.workflows.rows.place_of(second) >= 0)
     chosen = window.workflows.table.current()
     assert chosen is not None
@@ -127,11 +133,11 @@ def test_selection_stays_while_rows_come(qtbot: QtBot, desk: ViewContext, window
 
 
 def test_the_output_of_a_task_is_shown_live(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = submit(qtbot, desk, Task("import", "import", parameters="0.2 hello", expected_s=1))
-    until(qtbot, lambda: task_of(desk, name, "import").state is TaskState.TERMINATED)
-    log = window.open_log(task_of(desk, name, "import"))
+    name = submit(qtbot, context, Task("import", "import", parameters="0.2 hello", expected_s=1))
+    until(qtbot, lambda: task_of(context, name, "import").state is TaskState.TERMINATED)
+    log = window.open_log(task_of(context, name, "import"))
     until(qtbot, lambda: "reading 0.2 hello" in log.text.toPlainText())
     log.search.setText("hello")
     assert log.text.textCursor().selectedText() == "hello"
@@ -150,7 +156,7 @@ tasks:
 
 
 def test_a_sheet_asks_for_what_is_missing_and_enter_submits(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     name = f"sheet {fresh()}"
     path = tmp_path / "one.wingbeat.yaml"
@@ -166,11 +172,11 @@ def test_a_sheet_asks_for_what_is_missing_and_enter_submits(
     assert "1 task" in sheet.summary.text()
     assert "acor" in sheet.machines.text()
     QTest.keyClick(sheet, Qt.Key.Key_Return)
-    until(qtbot, lambda: name in desk.screen.workflows)
+    until(qtbot, lambda: name in context.screen.workflows)
 
 
 def test_faults_are_told_with_their_lines(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     path = tmp_path / "wrong.wingbeat.yaml"
     path.write_text("name: w\ntasks:\n  a: {program: imprt}\n", "utf-8")
@@ -184,7 +190,7 @@ def test_faults_are_told_with_their_lines(
 
 
 def test_a_dropped_file_opens_the_sheet(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     path = tmp_path / "a file.wingbeat.yaml"
     path.write_text("name: dropped\ntasks: {a: {program: import}}\n", "utf-8")
@@ -202,7 +208,7 @@ def test_a_dropped_file_opens_the_sheet(
 
 
 def test_a_folder_is_all_its_workflows_and_a_path_can_be_pasted(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     for each in ("a", "b"):
         (tmp_path / f"{each}.wingbeat.yaml").write_text(
@@ -218,7 +224,7 @@ def test_a_folder_is_all_its_workflows_and_a_path_can_be_pasted(
 
 
 def test_an_empty_folder_is_said(
-    qtbot: QtBot, desk: ViewContext, window: Window, tmp_path: Path
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     assert window.submit([str(tmp_path)]) is None
     assert window.fault.isVisible()
@@ -228,30 +234,30 @@ def test_an_empty_folder_is_said(
 # -- this computer -------------------------------------------------------------------------
 
 
-def test_pausing_and_resuming(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    until(qtbot, lambda: desk.screen.volunteering is not None)
-    quarter = pause_entries(desk.screen, NOW_S)[0]
+def test_pausing_and_resuming(qtbot: QtBot, context: ViewContext, window: Window) -> None:
+    until(qtbot, lambda: context.screen.volunteering is not None)
+    quarter = pause_entries(context.screen, NOW_S)[0]
     assert quarter.act is Act.PAUSE
-    assert desk.press(quarter)
-    until(qtbot, lambda: bool(desk.screen.volunteering and desk.screen.volunteering.paused))
+    assert context.press(quarter)
+    until(qtbot, lambda: bool(context.screen.volunteering and context.screen.volunteering.paused))
     until(qtbot, lambda: window.side.sentence.text().startswith("Paused, 1"))
     window.side.pause.click()
-    until(qtbot, lambda: not (desk.screen.volunteering and desk.screen.volunteering.paused))
+    until(qtbot, lambda: not (context.screen.volunteering and context.screen.volunteering.paused))
 
 
-def test_rules_are_kept_by_the_agent(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
+def test_rules_are_kept_by_the_agent(qtbot: QtBot, context: ViewContext, window: Window) -> None:
     page = gone_to(window, Place.COMPUTER, ComputerPage)
-    until(qtbot, lambda: desk.screen.volunteering is not None and page.cpu.value() == 10)
+    until(qtbot, lambda: context.screen.volunteering is not None and page.cpu.value() == 10)
     page.cpu.setValue(25)
     page.mains.setChecked(False)
 
     def kept() -> bool:
-        view = desk.screen.volunteering
+        view = context.screen.volunteering
         return view is not None and view.rules.others_cpu_percent == 25
 
     until(qtbot, kept)
-    assert desk.screen.volunteering is not None
-    assert not desk.screen.volunteering.rules.on_mains_only
+    assert context.screen.volunteering is not None
+    assert not context.screen.volunteering.rules.on_mains_only
 
 
 def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window) -> None:
@@ -273,7 +279,9 @@ def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window)
 # -- flock, queue, log ---------------------------------------------------------------------
 
 
-def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
+def test_an_invitation_is_made_and_copied(
+    qtbot: QtBot, context: ViewContext, window: Window
+) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, page.invite.isEnabled)
     page.invite.click()
@@ -283,7 +291,7 @@ def test_an_invitation_is_made_and_copied(qtbot: QtBot, desk: ViewContext, windo
     page._dialog.close()
 
 
-def test_the_flock_lists_this_machine(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
+def test_the_flock_lists_this_machine(qtbot: QtBot, context: ViewContext, window: Window) -> None:
     page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, lambda: len(page.rows.rows) == 1)
     assert page.rows.rows[0].name == "acor"
@@ -291,9 +299,9 @@ def test_the_flock_lists_this_machine(qtbot: QtBot, desk: ViewContext, window: W
 
 
 def test_the_queue_shows_what_waits_and_is_filtered(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    name = submit(qtbot, desk, waiting("unmistakable"))
+    name = submit(qtbot, context, waiting("unmistakable"))
     page = gone_to(window, Place.QUEUE, QueuePage)
     page.filter.setText("UNMISTAK")
     until(qtbot, lambda: len(page.rows.rows) == 1)
@@ -304,7 +312,7 @@ def test_the_queue_shows_what_waits_and_is_filtered(
 
 
 def test_the_log_is_read_filtered_and_copied(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
     page = gone_to(window, Place.LOG, LogPage)
     until(qtbot, lambda: "survey office" in page.text.toPlainText())
@@ -331,8 +339,8 @@ def test_places_by_keyboard(qtbot: QtBot, window: Window) -> None:
         until(qtbot, partial(shown, place))
 
 
-def test_escape_puts_away_what_is_said(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    desk.failed.emit("It did not work.")
+def test_escape_puts_away_what_is_said(qtbot: QtBot, context: ViewContext, window: Window) -> None:
+    context.failed.emit("It did not work.")
     assert window.fault.isVisible()
     window._close_last()
     assert not window.fault.isVisible()
@@ -354,10 +362,10 @@ def test_every_control_has_a_name(qtbot: QtBot, window: Window) -> None:
 
 
 def test_settings_hold_at_once(
-    qtbot: QtBot, desk: ViewContext, window: Window, login: NoLogin
+    qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
-    until(qtbot, lambda: desk.screen.settings is not None)
-    dialog = SettingsDialog(desk, login, window)
+    until(qtbot, lambda: context.screen.settings is not None)
+    dialog = SettingsDialog(context, login, window)
     dialog.show()
     dialog.at_login.setChecked(True)
     assert login.on
@@ -368,7 +376,8 @@ def test_settings_hold_at_once(
     tags.setText("gpu, fast")
     tags.editingFinished.emit()
     until(
-        qtbot, lambda: bool(desk.screen.settings and desk.screen.settings.tags == ("gpu", "fast"))
+        qtbot,
+        lambda: bool(context.screen.settings and context.screen.settings.tags == ("gpu", "fast")),
     )
     memory = dialog.findChild(QDoubleSpinBox, "programMemory")
     processor = dialog.findChild(QComboBox, "processorShare")
@@ -379,20 +388,22 @@ def test_settings_hold_at_once(
     processor.setCurrentIndex(processor.findData("share"))
 
     def limited() -> bool:
-        view = desk.screen.settings
+        view = context.screen.settings
         return view is not None and (view.memory_gb, view.processor) == (2.5, "share")
 
     until(qtbot, limited)
     asked = dialog.findChild(QComboBox, "joinRequests")
     assert asked is not None
     asked.setCurrentIndex(asked.findData("no"))
-    until(qtbot, lambda: bool(desk.screen.settings and not desk.screen.settings.join_requests))
+    until(
+        qtbot, lambda: bool(context.screen.settings and not context.screen.settings.join_requests)
+    )
     dialog.close()
 
 
-def test_what_the_agent_refuses_is_said(qtbot: QtBot, desk: ViewContext, window: Window) -> None:
-    until(qtbot, lambda: desk.screen.node is not None)
-    desk.cancel("no such workflow")
+def test_what_the_agent_refuses_is_said(qtbot: QtBot, context: ViewContext, window: Window) -> None:
+    until(qtbot, lambda: context.screen.node is not None)
+    context.cancel("no such workflow")
     until(qtbot, window.fault.isVisible)
     assert "no such workflow" in window.fault.sentence.text()
 
@@ -408,9 +419,9 @@ def test_the_window_is_painted_in_both_schemes(window: Window, dark: bool) -> No
 
 
 def test_a_narrow_table_leaves_out_what_can_be_spared(
-    qtbot: QtBot, desk: ViewContext, window: Window
+    qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
-    submit(qtbot, desk, waiting())
+    submit(qtbot, context, waiting())
     table = window.workflows.table
     keys = [column.key for column in table.rows.columns]
     window.resize(1500, 700)
@@ -428,13 +439,13 @@ def test_a_narrow_table_leaves_out_what_can_be_spared(
 
 @pytest.mark.parametrize("width", [900, 1280])
 def test_a_graph_is_seen_at_first_as_far_as_it_can_be_read(
-    qtbot: QtBot, desk: ViewContext, window: Window, width: int
+    qtbot: QtBot, context: ViewContext, window: Window, width: int
 ) -> None:
     window.resize(width, 700)
     names = ["import", "georeference", "segment", "detect", "compare", "report"]
     tasks = [waiting(names[0])]
     tasks += [Task(name, gate=True, after=(before,)) for before, name in pairwise(names)]
-    workflow = submit(qtbot, desk, *tasks)
+    workflow = submit(qtbot, context, *tasks)
     window.workflows.choose(workflow)
     graph = window.workflows.graph
     until(qtbot, lambda: len(graph.boxes) == len(names))

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.views.computer_page import ComputerPage
-from gui.views.desk import ViewContext
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
@@ -23,6 +22,7 @@ from gui.views.log_page import LogPage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
+from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.acts import gone_to, press
 from tests.gui.conftest import NoLogin
@@ -40,7 +40,7 @@ class Stage:
     qtbot: QtBot
     agent: HeldAgent
     bridge: WatchedBridge
-    desk: ViewContext
+    context: ViewContext
     window: Window
     folder: Path
 
@@ -48,10 +48,10 @@ class Stage:
         return gone_to(self.window, place, kind)
 
     def first_run(self) -> FirstRun:
-        node = self.desk.screen.node
+        node = self.context.screen.node
         assert node is not None
-        self.desk.screen.node = replace(node, flock="")
-        dialog = FirstRun(self.desk, NoLogin(), self.window)
+        self.context.screen.node = replace(node, flock="")
+        dialog = FirstRun(self.context, NoLogin(), self.window)
         dialog.show()
         return dialog
 
@@ -143,7 +143,7 @@ def say_yes(parent: QWidget, name: str) -> None:
 
 
 def invite(stage: Stage) -> QWidget:
-    dialog = InviteDialog(stage.desk, stage.window)
+    dialog = InviteDialog(stage.context, stage.window)
     dialog.show()
     press(dialog, "inviteMake")
     return dialog
@@ -160,7 +160,7 @@ def flock_tab(name: str) -> Callable[[Stage], QWidget]:
 
 
 def gate(stage: Stage) -> QWidget:
-    dialog = GateDialog(stage.desk, replace(GATE, attach=("scan.las",)), stage.window)
+    dialog = GateDialog(stage.context, replace(GATE, attach=("scan.las",)), stage.window)
     dialog.open()
     dialog.offer([stage.file("scan.las", "4 4 ")])
     press(dialog, "gateDone")
@@ -185,7 +185,7 @@ def why(stage: Stage) -> QWidget:
 
 
 def settings(stage: Stage) -> SettingsDialog:
-    dialog = SettingsDialog(stage.desk, NoLogin(), stage.window)
+    dialog = SettingsDialog(stage.context, NoLogin(), stage.window)
     dialog.show()
     return dialog
 

@@ -89,11 +89,11 @@ def test_where_little_has_happened_nothing_is_done(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(memory, "_held_bytes", lambda: next(looks))
     monkeypatch.setattr(memory, "_pieces", frozenset)
     monkeypatch.setattr(memory, "_call", lambda *_: trimmed.append)
-    hoard = MemoryTrimmer()
+    trimmer = MemoryTrimmer()
 
     after_each = []
     for _ in range(5):
-        hoard.give_back()
+        trimmer.give_back()
         after_each.append(len(trimmed))
 
     assert after_each == [0, 1, 1, 2, 2]
