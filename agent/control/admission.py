@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from agent.api.admission import Answered, JoinRequestView
 from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode
-from agent.control.membership import required_membership
+from agent.control.membership import require_membership
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.net.comparison import same_code
@@ -27,7 +27,7 @@ def refusing() -> Iterator[None]:
 async def decided(call: RequestContext, reference: str, code: str, *, admit: bool) -> Answered:
     """Admit or refuse the request that a person means, and return it. Raises ``RefusedError`` where
     none or several are meant, or one is to be admitted without its code."""
-    required_membership(call)
+    require_membership(call)
     wanted = find_request(call.rooms.flock.requests(), reference)
     if admit and not code:
         check_compared(wanted, reference)

@@ -9,7 +9,7 @@ from agent.control.request_context import RequestContext
 from agent.protocol.records import Dataset
 
 
-async def brought(call: RequestContext, reference: str) -> Dataset:
+async def bring_dataset(call: RequestContext, reference: str) -> Dataset:
     """Bring the dataset that is meant to this disk, and return it. Raises ``RefusedError`` where it
     is unknown, not kept by the flock or cannot be had."""
     dataset = find_dataset(call.now.table, reference)

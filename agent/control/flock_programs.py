@@ -67,7 +67,7 @@ class FlockPrograms:
         self._kept: dict[NodeId, _Kept] = {}
         self._asking = asyncio.Lock()
 
-    async def told(self, own: Collection[str]) -> ProgramAnswers:
+    async def answers(self, own: Collection[str]) -> ProgramAnswers:
         """Return what other machines say of their programs, without those described here; asks them
         only for what is not kept, and not longer than a few seconds."""
         peers = self._node.now().facts.peers

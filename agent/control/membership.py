@@ -14,7 +14,7 @@ HOW_TO_JOIN = (
 )
 
 
-def required_flock(call: RequestContext) -> FlockFacts:
+def require_flock(call: RequestContext) -> FlockFacts:
     """Return the flock of this node. Raises ``RefusedError`` without one, telling how to join."""
     flock = call.now.flock
     if flock is None:
@@ -22,10 +22,10 @@ def required_flock(call: RequestContext) -> FlockFacts:
     return flock
 
 
-def required_membership(call: RequestContext) -> FlockFacts:
+def require_membership(call: RequestContext) -> FlockFacts:
     """Return the flock that this node belongs to. Raises ``RefusedError`` without one, and where it
     was sent away: such a node still knows its flock."""
-    flock = required_flock(call)
+    flock = require_flock(call)
     if flock.expelled:
         raise RefusedError(ErrorCode.NO_FLOCK, sent_away(flock.name))
     return flock
@@ -42,7 +42,7 @@ def sent_away(flock: str) -> str:
 def other_member(call: RequestContext, reference: str) -> MemberView:
     """Return the member that is meant. Raises ``RefusedError`` where none or several are, saying of
     one that is gone when and how it went."""
-    required_membership(call)
+    require_membership(call)
     members = call.rooms.flock.members()
     if not any(reference in (each.name, each.node) for each in members):
         for gone in call.rooms.flock.departures():

@@ -25,7 +25,7 @@ WAITING_ROWS_MAX = 16
 """Of those that go on waiting when one task has ended: what they wait for may be another now."""
 
 
-def filled(happening: session.Happening, node: NodePort, views: Views) -> session.Happening:
+def with_rows(happening: session.Happening, node: NodePort, views: Views) -> session.Happening:
     """Return the event with its rows; as it is where it has none."""
     match happening:
         case session.TaskMoved(task=task, after=after):

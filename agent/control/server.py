@@ -21,7 +21,7 @@ from agent.control.members import Members
 from agent.control.port import NodePort
 from agent.control.progress import ProgressBook
 from agent.control.request_context import RequestContext
-from agent.control.rows import filled
+from agent.control.rows import with_rows
 from agent.control.uploads import Uploads
 from agent.control.views import Views
 from agent.node.facts import Notice
@@ -108,7 +108,7 @@ class ControlServer:
         now, events = self._node.now(), self._call.events
         views = Views(now, self._progress)
         for happening in happenings_of(notice, now):
-            told = filled(happening, self._node, views) if events.followed else happening
+            told = with_rows(happening, self._node, views) if events.followed else happening
             events.record(told)
 
     async def serve_member(

@@ -43,7 +43,7 @@ def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings
         try:
             raw = path.read_bytes() if path.exists() else b""
             before = raw.decode("utf-8").replace("\r\n", "\n")
-            after = changed(before, given)
+            after = with_values(before, given)
             if after == before:
                 return read_settings(path)
             return _replaced(path, after.replace("\n", "\r\n") if b"\r\n" in raw else after)
@@ -58,7 +58,7 @@ def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings
             ) from error
 
 
-def changed(text: str, given: Mapping[str, Value | Table]) -> str:
+def with_values(text: str, given: Mapping[str, Value | Table]) -> str:
     """Return the text of a settings file with these values in the place of what it says.
 
     What it does not say yet comes first, where no comment about something else stands above it.

@@ -139,7 +139,7 @@ def shown(text: str) -> str:
     return f'"{flat}"'
 
 
-def accepted(submit: Submit, faults: Faults) -> Submit | None:
+def sendable(submit: Submit, faults: Faults) -> Submit | None:
     """Return the request as a node will read it; None, and a fault, where a node would refuse
     to."""
     try:

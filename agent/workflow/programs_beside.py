@@ -55,7 +55,7 @@ class ProgramsBeside:
         """All that are listed, wrong ones too."""
         return list(self._places)
 
-    def told_unused(self, used: set[str]) -> None:
+    def report_unused(self, used: set[str]) -> None:
         """Add a fault for each program that no task uses, for it would be published for nothing."""
         for name, word in self._places.items():
             if name not in used:
@@ -110,7 +110,7 @@ class ProgramsBeside:
             self._faults.add(values.place, foreign)
             return
         expected_s = float(values.get("expected", 0.0))
-        text = described_script(name, path, outputs)
+        text = describe_script(name, path, outputs)
         self.local[name] = LocalProgram(name, path, text)
         self.known[name] = KnownProgram(outputs or None, expected_s)
 
@@ -128,7 +128,7 @@ def _has_windows_line_ends(path: Path) -> bool:
     return path.suffix.lower() in SHELL_SUFFIXES and (first.endswith(b"\r") or b"\r\n" in rest)
 
 
-def described_script(name: str, path: Path, outputs: tuple[str, ...]) -> str:
+def describe_script(name: str, path: Path, outputs: tuple[str, ...]) -> str:
     """Return the text of the description that is published with a script, with the outputs that its
     author named."""
     text = script_description(name, path.name)

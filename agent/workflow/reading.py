@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Fault, Faults, FaultsError, Place, accepted, near, shown
+from agent.workflow.faults import Fault, Faults, FaultsError, Place, near, sendable, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, Workflow
@@ -39,7 +39,7 @@ from agent.workflow.variables import (
     bind,
     fill,
     read_variables,
-    told_unused,
+    report_unused,
 )
 from agent.workflow.yaml_nodes import Mapping, Node, kind_of, read_yaml, read_yaml_file
 
@@ -143,18 +143,18 @@ class _Reader:
         """Return the whole workflow; None where there are faults."""
         templates = self._templates()
         used = self._used_programs(templates.values())
-        self._programs.told_unused(used)
+        self._programs.report_unused(used)
         links = Links(templates, self._outputs(templates), self._faults)
         tasks = self._tasks(templates, links)
         links.circle()
         name, priority = self._name(), self._priority()
-        told_unused(self._scope, self._faults)
+        report_unused(self._scope, self._faults)
         if self._faults:
             return None
         programs = {
             each: self._programs.local[each] for each in sorted(used & {*self._programs.local})
         }
-        submit = accepted(Submit(name, tuple(tasks), priority), self._faults)
+        submit = sendable(Submit(name, tuple(tasks), priority), self._faults)
         if submit is None:
             return None
         return Workflow(submit, self._files.files, programs, self.variables)
@@ -304,7 +304,7 @@ class _Reader:
             tuple(raw),
             after,
             self._parameters(values),
-            both(requirements_of(values.get("requirements")), known),
+            joint_requirements(requirements_of(values.get("requirements")), known),
             _expected_s(values.get("expected"), known),
             values.get("retries", RETRIES) + 1,
             limits=limits_of(values.get("limits")),
@@ -375,7 +375,7 @@ def _expected_s(given: float | None, known: KnownProgram | None) -> float:
     return known.expected_s if known is not None and known.expected_s > 0 else EXPECTED_S
 
 
-def both(own: Requirements, known: KnownProgram | None) -> Requirements:
+def joint_requirements(own: Requirements, known: KnownProgram | None) -> Requirements:
     """Return what the task and its program ask for together: a word of the task goes before one of
     the program, the larger number counts, tags add up."""
     if known is None or known.requirements == Requirements():

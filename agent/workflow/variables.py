@@ -295,7 +295,7 @@ def _place_of(found: re.Match[str], node: Scalar) -> Place:
     return Place(node.place.line, node.place.column + found.start())
 
 
-def told_unused(scope: Scope, faults: Faults) -> None:
+def report_unused(scope: Scope, faults: Faults) -> None:
     """Add a fault for each variable that nothing refers to: most often it is misspelled
     somewhere."""
     for name, place in scope.places.items():

@@ -20,7 +20,7 @@ from typing import Any
 from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Faults, FaultsError, Place, accepted, shown
+from agent.workflow.faults import Faults, FaultsError, Place, sendable, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
@@ -130,7 +130,7 @@ class _Maker:
         if self._too_many(len(self._tasks), final.place):
             return None
         last = made.task if isinstance(made, _Result) else final.name
-        submit = accepted(Submit(name, tuple(self._tasks)), self._faults)
+        submit = sendable(Submit(name, tuple(self._tasks)), self._faults)
         if submit is None:
             return None
         return Workflow(submit, self._files.files, final=last)

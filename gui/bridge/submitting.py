@@ -63,7 +63,7 @@ class Preview:
         """Ask for them anew: one may have been changed in an editor."""
         self._programs = None
 
-    async def checked(self, path: Path, variables: Mapping[str, str], name: str = "") -> Checked:
+    async def check(self, path: Path, variables: Mapping[str, str], name: str = "") -> Checked:
         """Read a workflow file with these values and ask the agent for a dry run. Faults of the file
         come back in the result; other failures raise ``ClientError`` or ``OSError``."""
         wanted = _wanted(variables, name, path)
@@ -90,7 +90,7 @@ class Preview:
         return replace(read, plan=plan)
 
 
-async def sent(
+async def send(
     client: Client,
     workflow: Workflow,
     variables: Mapping[str, str],

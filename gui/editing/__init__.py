@@ -27,6 +27,6 @@ def native_associations() -> Associations:
         from gui.editing.windows_shell import associated
 
         return WindowsAssociations(associated)
-    from gui.editing.linux import LinuxAssociations, asked
+    from gui.editing.linux import LinuxAssociations, ask_system
 
-    return LinuxAssociations(asked)
+    return LinuxAssociations(ask_system)

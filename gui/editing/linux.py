@@ -71,7 +71,7 @@ def _is_place(word: str) -> bool:
     return word[0] == "%" and word[1] != "%"
 
 
-def asked(command: list[str]) -> str:
+def ask_system(command: list[str]) -> str:
     """Run a command of the system and return what it prints, stripped; empty if it fails, is
     missing or takes too long."""
     try:

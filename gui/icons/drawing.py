@@ -33,7 +33,7 @@ def source(name: str) -> str:
 @lru_cache(PIXMAPS_KEPT)
 def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
     """Return an icon in one colour, at a size in logical pixels."""
-    return drawn(_coloured(source(name), colour), size, ratio)
+    return draw_svg(_coloured(source(name), colour), size, ratio)
 
 
 def mark_pixmap(mark: Mark, size: int, ratio: float, permille: int | None = None) -> QPixmap:
@@ -80,7 +80,7 @@ def mark_icon(mark: Mark) -> QIcon:
     return QIcon(_MarkEngine(mark))
 
 
-def drawn(svg: str, size: int, ratio: float = 1.0) -> QPixmap:
+def draw_svg(svg: str, size: int, ratio: float = 1.0) -> QPixmap:
     """Return an SVG text drawn into a square of ``size`` logical pixels, each of ``ratio`` pixels
     of the screen."""
     edge = max(1, round(size * ratio))
@@ -100,7 +100,7 @@ def _mark_pixmap(
     del dark  # a part of the key only: the edges differ
     ink = "#1b1f24" if mark is Mark.PERSON else text_on(colour)
     svg = source(mark.value).replace("hole2", ink).replace("hole", ink).replace("edge", edge)
-    return drawn(_coloured(svg, colour), size, ratio)
+    return draw_svg(_coloured(svg, colour), size, ratio)
 
 
 @lru_cache(PIXMAPS_KEPT)
@@ -115,7 +115,7 @@ def _progress_pixmap(colour: str, step: int, size: int, ratio: float) -> QPixmap
         f'<path d="M8 8 V3.75 A4.25 4.25 0 {far} 1 {end.x():.3f} {end.y():.3f} Z" '
         f'fill="{colour}"/></svg>'
     )
-    return drawn(svg, size, ratio)
+    return draw_svg(svg, size, ratio)
 
 
 def _coloured(svg: str, colour: str) -> str:

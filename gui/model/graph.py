@@ -99,7 +99,7 @@ def closer(picture: Picture) -> Picture:
     return replace(picture, boxes=boxes, arrows=arrows)
 
 
-def counted(box: Box, tasks: Mapping[str, TaskView]) -> Counter[Mark]:
+def count_marks(box: Box, tasks: Mapping[str, TaskView]) -> Counter[Mark]:
     """Return how many tasks of a box have which mark; those that were not read do not count."""
     return Counter(mark_of_task(tasks[task]) for task in box.tasks if task in tasks)
 

@@ -18,7 +18,7 @@ from gui.model.notices import FlockPart
 Machine = TypeVar("Machine", NodeView, PeerView)
 
 
-def handed(machine: Machine, row: TaskView) -> Machine:
+def with_task(machine: Machine, row: TaskView) -> Machine:
     """Return the machine with the task in hand, or without it; itself where nothing changes."""
     had = next((each for each in machine.tasks if each.task == row.task), None)
     has = _in_hand(row) if row.host_node == machine.node and row.state in UNDER_WAY else None
@@ -34,9 +34,9 @@ def handed(machine: Machine, row: TaskView) -> Machine:
     return msgspec.structs.replace(machine, tasks=tasks, running=running)
 
 
-def peers_handed(reply: PeersReply, row: TaskView) -> PeersReply:
+def peers_with_task(reply: PeersReply, row: TaskView) -> PeersReply:
     """Return the machines with the task where it is now."""
-    peers = tuple(handed(each, row) for each in reply.peers)
+    peers = tuple(with_task(each, row) for each in reply.peers)
     same = all(one is other for one, other in zip(peers, reply.peers, strict=True))
     return reply if same else msgspec.structs.replace(reply, peers=peers)
 

@@ -24,7 +24,7 @@ from agent.api.work import CurrentTask, NodeView, TaskView, WorkflowView
 from gui.model import notices
 from gui.model.early import EarlyPause
 from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
-from gui.model.hands import handed, parts_behind, peers_handed, with_peer
+from gui.model.hands import parts_behind, peers_with_task, with_peer, with_task
 from gui.model.news import News, news_of
 from gui.model.notices import Absence, FlockPart, Notice
 from gui.model.totals import Totals
@@ -289,8 +289,8 @@ class Screen:
 
     def _hand_over(self, row: TaskView, changes: Changes) -> None:
         """A machine has the task in hand while it is under way, and nobody else has."""
-        node = self.node and handed(self.node, row)
-        peers = self.peers and peers_handed(self.peers, row)
+        node = self.node and with_task(self.node, row)
+        peers = self.peers and peers_with_task(self.peers, row)
         if peers is not None and node is not None:
             peers = msgspec.structs.replace(peers, node=node) if peers.node != node else peers
         changes.flock = changes.flock or peers != self.peers

@@ -45,7 +45,7 @@ def ranges_of(cells: Cells) -> tuple[Hours, ...]:
     return tuple(ranges)
 
 
-def painted(cells: Cells, first: tuple[int, int], last: tuple[int, int], on: bool) -> Cells:
+def with_block(cells: Cells, first: tuple[int, int], last: tuple[int, int], on: bool) -> Cells:
     """Return the cells with the rectangle between two corners switched on or off."""
     days = range(min(first[0], last[0]), max(first[0], last[0]) + 1)
     hours = range(min(first[1], last[1]), max(first[1], last[1]) + 1)

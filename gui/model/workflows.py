@@ -109,7 +109,7 @@ def in_order(tasks: Sequence[TaskView]) -> list[TaskView]:
     return sorted([*gates, *steps], key=lambda task: places[task.task]) if gates else steps
 
 
-def lasted(task: TaskView, now_s: float) -> str:
+def length_text(task: TaskView, now_s: float) -> str:
     """Return how long a task ran, or runs so far; empty where it has not begun."""
     if not task.begun_ms:
         return ""

@@ -104,7 +104,7 @@ class UndoBar(Bar):
         self._timer = QTimer(self)
         self._timer.setInterval(1000)
         self._timer.timeout.connect(self._tick)
-        self.away.clicked.connect(self.now)
+        self.away.clicked.connect(self.do_now)
 
     @property
     def pending(self) -> bool:
@@ -114,7 +114,7 @@ class UndoBar(Bar):
     def begin(self, sentence: str, do: Callable[[], object], undo: Callable[[], object]) -> None:
         """Show the sentence and call ``do`` in ten seconds, or ``undo`` instead if the person takes
         it back. What waited from before is done at once."""
-        self.now()
+        self.do_now()
         self._do, self._undo, self._left_s, self._sentence = do, undo, UNDO_S, sentence
         self.say(self._text(), tr("Undo"), self.take_back)
         self._timer.start()
@@ -127,7 +127,7 @@ class UndoBar(Bar):
             self.hide()
             self._undo()
 
-    def now(self) -> None:
+    def do_now(self) -> None:
         """Do what waits without waiting longer, and hide; does nothing if nothing waits."""
         if self._timer.isActive():
             self._timer.stop()
@@ -138,7 +138,7 @@ class UndoBar(Bar):
     def _tick(self) -> None:
         self._left_s -= 1
         if self._left_s <= 0:
-            self.now()
+            self.do_now()
         else:
             self.sentence.setText(self._text())
 

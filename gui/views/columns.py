@@ -27,7 +27,7 @@ from gui.model.screen import Screen
 from gui.model.times import exact, left, moment
 from gui.model.workflows import (
     done_of,
-    lasted,
+    length_text,
     outlook,
     priority_text,
     progress_text,
@@ -172,7 +172,7 @@ def task_columns() -> tuple[Column, ...]:
         Column(
             "took",
             tr("Took"),
-            lasted,
+            length_text,
             60,
             sort=lambda task: (task.ended_ms or task.changed_ms) - task.begun_ms,
             right=True,

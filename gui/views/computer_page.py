@@ -202,11 +202,11 @@ class ComputerPage(QScrollArea):
             self.sentence.setText(sentence_of(screen, time.time()))
         if changes.programs or changes.connection:
             self.programs.tell(screen.programs)
-        self.widget_enabled(screen.absence is None and screen.volunteering is not None)
+        self.enable_controls(screen.absence is None and screen.volunteering is not None)
         if screen.volunteering is not None and changes.volunteering:
             self.tell(screen.volunteering)
 
-    def widget_enabled(self, able: bool) -> None:
+    def enable_controls(self, able: bool) -> None:
         """Enable or disable all controls of this page; the hours only where they count."""
         for each in (*self.modes.values(), *self._controls()):
             each.setEnabled(able)

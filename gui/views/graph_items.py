@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from agent.api.values import TaskState
 from agent.api.work import TaskView
 from gui.icons.drawing import draw_mark, word_colour
-from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Arrow, Box, counted
+from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Arrow, Box, count_marks
 from gui.model.marks import URGENCY, Mark, mark_of_task, mark_words, task_words
 from gui.model.workflows import task_outlook
 from gui.theme.colours import Colours
@@ -76,7 +76,7 @@ class BoxItem(QGraphicsObject):
         same = len(own) == len(self.tasks) and all(map(is_, own, self.tasks))
         if own and same and self.mark not in _TIMED:
             return False
-        counts, said = counted(self.box, tasks), self._said(own, now_s)
+        counts, said = count_marks(self.box, tasks), self._said(own, now_s)
         equal = counts == self._counts and said == self._line and own == self.tasks
         self.tasks, self._counts, self._line = own, counts, said
         if equal:

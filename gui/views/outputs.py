@@ -103,7 +103,7 @@ class Outputs(QWidget):
 
     def _fetch(self, dataset: Dataset, folder: Path, *, show: bool) -> None:
         async def fetch(client: Client) -> Path:
-            return await fetched(client, dataset, folder)
+            return await fetch_dataset(client, dataset, folder)
 
         def done(path: Path) -> None:
             if show:
@@ -114,7 +114,7 @@ class Outputs(QWidget):
         self._context.bridge.client_work(self, fetch, done, self._context.failed.emit)
 
 
-async def fetched(client: Client, dataset: Dataset, folder: Path) -> Path:
+async def fetch_dataset(client: Client, dataset: Dataset, folder: Path) -> Path:
     """Write a dataset into a folder and return the path of the file or folder there. Raises
     ``ClientError`` or ``OSError``."""
     reply = await client.call(DATASET_FILES, DatasetFiles(dataset.dataset, limit=FILES_MAX))

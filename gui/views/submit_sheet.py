@@ -29,7 +29,7 @@ from agent.api.work import Submitted
 from agent.workflow.model import Workflow
 from agent.workflow.variables import Variable
 from gui.bridge.editing import editor_command
-from gui.bridge.submitting import Checked, Preview, sent
+from gui.bridge.submitting import Checked, Preview, send
 from gui.editing import native_associations
 from gui.icons.drawing import mark_icon
 from gui.model.marks import Mark
@@ -180,7 +180,7 @@ class SubmitSheet(QDialog):
                 self._show()
 
         self._context.bridge.work(
-            self, lambda: self._preview.checked(file.path, values), done, self._failed
+            self, lambda: self._preview.check(file.path, values), done, self._failed
         )
 
     def _mark(self, file: _File) -> None:
@@ -353,7 +353,7 @@ class SubmitSheet(QDialog):
 
         bridge.client_work(
             self,
-            lambda client: sent(
+            lambda client: send(
                 client, workflow, file.values, "", file.path,
                 lambda line: bridge.tell(self, self.note.setText, line),
             ),

@@ -26,7 +26,7 @@ from gui.model.agent_words import story_line, translated
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (
-    lasted,
+    length_text,
     may_cancel,
     may_retry,
     outlook,
@@ -145,7 +145,7 @@ class TaskDetails(QScrollArea):
             (tr("To do"), task.asks if task.gate else ""),
             (tr("Program"), task.program),
             (tr("Machine"), task.host),
-            (tr("Took") if task.state in ENDED else tr("So far"), lasted(task, now_s)),
+            (tr("Took") if task.state in ENDED else tr("So far"), length_text(task, now_s)),
             (tr("Attempt"), str(task.attempt) if task.attempt > 1 else ""),
             (tr("Ended"), exact(task.ended_ms / 1000) if task.ended_ms else ""),
         ]

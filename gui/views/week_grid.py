@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gui.model.week import DAYS, HOURS_OF_DAY, Cells, painted
+from gui.model.week import DAYS, HOURS_OF_DAY, Cells, with_block
 from gui.theme.look import GRID, look, small_font
 from gui.words import tr
 
@@ -84,7 +84,7 @@ class WeekGrid(QWidget):
             case Qt.Key.Key_Down:
                 self._at = (min(len(DAYS) - 1, day + 1), hour)
             case Qt.Key.Key_Space:
-                self.cells = painted(self.cells, self._at, self._at, self._at not in self.cells)
+                self.cells = with_block(self.cells, self._at, self._at, self._at not in self.cells)
                 self.changed.emit()
             case _:
                 super().keyPressEvent(event)
@@ -128,7 +128,7 @@ class WeekGrid(QWidget):
 
     def _paint_to(self, cell: tuple[int, int]) -> None:
         assert self._first is not None
-        self.cells = painted(self._before, self._first, cell, self._on)
+        self.cells = with_block(self._before, self._first, cell, self._on)
         self.update()
 
     def _cell(self, place: QPointF) -> tuple[int, int] | None:

@@ -409,7 +409,7 @@ class Window(QWidget):
         ``closed``; the program goes on."""
         self._keep()
         if self.places:
-            self.workflows.undo.now()
+            self.workflows.undo.do_now()
         super().closeEvent(event)
         self.closed.emit()
 

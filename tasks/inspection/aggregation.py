@@ -31,11 +31,11 @@ def do(work: Work) -> Sequence[str]:
         work.progress(number / len(work.inputs))
         found += read_points_of_interest(path)
     same_m = work.parameter("same_m", SAME_M)
-    write_points_of_interest(Path(AGGREGATED), merged(found, same_m))
+    write_points_of_interest(Path(AGGREGATED), merge_plants(found, same_m))
     return (AGGREGATED,)
 
 
-def merged(found: list[PointOfInterest], same_m: float) -> list[PointOfInterest]:
+def merge_plants(found: list[PointOfInterest], same_m: float) -> list[PointOfInterest]:
     """Return the findings with those within ``same_m`` of a nearer one put together, so that each
     plant is there once, with the points of all its findings."""
     kept: list[PointOfInterest] = []

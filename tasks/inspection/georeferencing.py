@@ -31,7 +31,7 @@ def do(work: Work) -> Sequence[str]:
     for number, shot in enumerate(shots):
         if number % TOLD_EVERY == 0:
             work.progress(0.9 * number / len(shots))
-        place = placed(shot, track)
+        place = place_hit(shot, track)
         if place is None:
             lost += 1
         else:
@@ -43,7 +43,7 @@ def do(work: Work) -> Sequence[str]:
     return (POINTS,)
 
 
-def placed(shot: Shot, track: Track) -> Triple | None:
+def place_hit(shot: Shot, track: Track) -> Triple | None:
     """Return east, north and height of what a shot hit; None where the track has a hole."""
     time_s, across, along, range_m, _ = shot
     position = track.positions.at(time_s)

@@ -64,7 +64,7 @@ def page(title: str, found: list[PointOfInterest]) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{STYLE}</style>\n<h1>{escape(title)}</h1>\n<p>{summary(found)}</p>\n"
-        f"{drawn(found)}\n{table}\n</html>\n"
+        f"{draw_map(found)}\n{table}\n</html>\n"
     )
 
 
@@ -79,7 +79,7 @@ def summary(found: list[PointOfInterest]) -> str:
     return f"{plants} nearer to a wire than it may be{more}; the nearest is {nearest:.2f} m away."
 
 
-def drawn(found: list[PointOfInterest]) -> str:
+def draw_map(found: list[PointOfInterest]) -> str:
     """Return a map of the findings along the line as SVG; empty where there are none."""
     if not found:
         return ""

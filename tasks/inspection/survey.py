@@ -186,7 +186,7 @@ class Flight:
             100.0 + HEIGHT_M + 1.0 * sin(0.3 * time_s + b),
         )
 
-    def turned(self, time_s: float) -> Triple:
+    def attitude(self, time_s: float) -> Triple:
         """Return roll, pitch and heading of the helicopter at a time, in radians."""
         _, _, c, d, e, f = self._phases
         return (
@@ -196,7 +196,7 @@ class Flight:
         )
 
 
-def measured(section: Section) -> tuple[list[Record], list[str], Track, float]:
+def measure(section: Section) -> tuple[list[Record], list[str], Track, float]:
     """Return what scanner and recorder would have: records, what each of them is on, the track, and
     the start."""
     flight = Flight(section.start_m, section.draw)
@@ -219,7 +219,7 @@ def _record(place: Triple, ticks: int, flight: Flight, draw: Random) -> Record:
     """The direction and distance of a place, as seen from the turned scanner at that time."""
     time_s = START_S + ticks * TICK_S
     at = flight.place(time_s)
-    rows = rotation(*flight.turned(time_s))
+    rows = rotation(*flight.attitude(time_s))
     north, east, down = place[1] - at[1], place[0] - at[0], at[2] - place[2]
     forward, right, below = (
         rows[0][axis] * north + rows[1][axis] * east + rows[2][axis] * down for axis in range(3)
@@ -242,7 +242,7 @@ def _recorded(flight: Flight, end_s: float) -> Track:
         track.positions.values.append(flight.place(track.positions.times[-1]))
     for number in range(ceil((end_s - START_S) / IMU_S) + 1):
         track.attitudes.times.append(START_S + number * IMU_S)
-        track.attitudes.values.append(flight.turned(track.attitudes.times[-1]))
+        track.attitudes.values.append(flight.attitude(track.attitudes.times[-1]))
     return track
 
 
@@ -254,7 +254,7 @@ def make(folder: Path, plan: Plan, damaged: bool = True) -> list[Planted]:
         section = Section(plan, number)
         raw = folder / RAW / section.name
         raw.mkdir(parents=True)
-        records, _, track, start_s = measured(section)
+        records, _, track, start_s = measure(section)
         write_raw(raw / RAW_SCAN, start_s, records)
         if damaged:
             _damage(raw / RAW_SCAN)

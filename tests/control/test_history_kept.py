@@ -14,7 +14,7 @@ from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog
 from agent.history.log_reading import read_lines
 from agent.host import logs
-from agent.settings.editing import Value, changed, keep_changes
+from agent.settings.editing import Value, keep_changes, with_values
 from tests.control.serving import greeted, serving, workflow
 
 
@@ -73,7 +73,7 @@ def test_settings_are_changed_and_everything_else_in_the_file_stays(tmp_path: Pa
         keep_changes(path, {"slots": 900})
     assert keep_changes(path, {"name": "oak"}).slots == 4
     text = 'note = """\nslots = 1\n"""\n'
-    assert changed(text, {"slots": 2}) == "slots = 2\n" + text
+    assert with_values(text, {"slots": 2}) == "slots = 2\n" + text
 
 
 def test_a_file_with_the_line_ends_of_windows_keeps_them(tmp_path: Path) -> None:

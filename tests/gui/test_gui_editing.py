@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from gui.editing import Associations
 from gui.editing.lines import at_line
-from gui.editing.linux import LinuxAssociations, asked, command_of
+from gui.editing.linux import LinuxAssociations, ask_system, command_of
 from gui.editing.windows import WindowsAssociations, program_of
 from gui.views import submit_sheet
 from gui.views.submit_sheet import SubmitSheet
@@ -78,8 +78,8 @@ def test_desktop_entries_are_read_as_they_are_written() -> None:
 
 
 def test_a_command_that_is_missing_or_fails_says_nothing(tmp_path: Path) -> None:
-    assert asked([str(tmp_path / "nothing")]) == ""
-    assert asked(["false"]) == ""
+    assert ask_system([str(tmp_path / "nothing")]) == ""
+    assert ask_system(["false"]) == ""
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_a_workflow_is_cancelled_tried_again_and_copied(
     assert QGuiApplication.clipboard().text() == name
     choose(page.menu_at(HERE), "cancel")
     assert page.undo.pending
-    page.undo.now()
+    page.undo.do_now()
     until(qtbot, lambda: view_of(context, name).state == "cancelled")
     choose(page.menu_at(HERE), "retry")
     until(qtbot, lambda: view_of(context, name).state == "waiting")
@@ -150,7 +150,7 @@ def test_a_task_is_cancelled_and_a_gate_marked_done(
     name = chosen_task(qtbot, context, window, waiting(), TaskState.WAITING)
     page = window.workflows
     choose(page.task_menu_at(HERE), "cancel")
-    page.undo.now()
+    page.undo.do_now()
     until(qtbot, lambda: task_of(context, name, "look").state is TaskState.CANCELLED)
     name = chosen_task(qtbot, context, window, waiting(), TaskState.WAITING)
     choose(page.task_menu_at(HERE), "done")
@@ -193,7 +193,7 @@ def test_why_and_cancel_lead_from_the_queue_to_the_workflow(
     window.go(Place.QUEUE)
     choose(page.menu_at(HERE), "cancel")
     assert window.workflows.undo.isVisible()
-    window.workflows.undo.now()
+    window.workflows.undo.do_now()
     until(qtbot, lambda: view_of(context, name).state == "cancelled")
 
 

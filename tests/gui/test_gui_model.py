@@ -23,7 +23,7 @@ from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.model.timeline import timeline_of
 from gui.model.times import ago, countdown, left, size, span, tomorrow_s
-from gui.model.week import cells_of, painted, ranges_of
+from gui.model.week import cells_of, ranges_of, with_block
 from gui.theme.colours import (
     DARK,
     LIGHT,
@@ -121,7 +121,7 @@ def test_hours_over_midnight_are_cells_of_both_days() -> None:
 
 
 def test_cells_come_back_as_the_same_hours() -> None:
-    cells = painted(frozenset(), (0, 18), (4, 23), on=True)
+    cells = with_block(frozenset(), (0, 18), (4, 23), on=True)
     ranges = ranges_of(cells)
     assert ranges[0] == Hours("monday", "18:00", "24:00")
     assert len(ranges) == 5
@@ -129,8 +129,8 @@ def test_cells_come_back_as_the_same_hours() -> None:
 
 
 def test_painting_wipes_too() -> None:
-    whole = painted(frozenset(), (0, 0), (6, 23), on=True)
-    assert len(painted(whole, (6, 23), (5, 0), on=False)) == 5 * 24
+    whole = with_block(frozenset(), (0, 0), (6, 23), on=True)
+    assert len(with_block(whole, (6, 23), (5, 0), on=False)) == 5 * 24
 
 
 @pytest.mark.parametrize(

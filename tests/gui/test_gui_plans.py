@@ -20,7 +20,7 @@ from gui.model.graph import (
     BENDS_MAX,
     FOLD_MIN,
     closer,
-    counted,
+    count_marks,
     draw,
     label_of,
     shape_of,
@@ -30,7 +30,7 @@ from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, summary_text
 from gui.model.timeline import RECENT_MAX, Row, outcome_text, recent, timeline_of
 from gui.model.times import clock
-from gui.model.week import cells_of, painted, ranges_of
+from gui.model.week import cells_of, ranges_of, with_block
 from tests.gui.values import (
     NOW_S,
     connected,
@@ -113,7 +113,7 @@ def test_hours_that_touch_a_cell_paint_it() -> None:
     ]
     assert [cells_of((each,)) for each, _ in rows] == [cells for _, cells in rows]
     assert len(cells_of((Hours("monday", "08:00", "08:00"),))) == 24
-    assert painted(frozenset(), (1, 9), (0, 8), on=True) == {(0, 8), (0, 9), (1, 8), (1, 9)}
+    assert with_block(frozenset(), (1, 9), (0, 8), on=True) == {(0, 8), (0, 9), (1, 8), (1, 9)}
     assert ranges_of(frozenset({(0, 0), (0, 1), (0, 3), (6, 23)})) == (
         Hours("monday", "00:00", "02:00"),
         Hours("monday", "03:00", "04:00"),
@@ -238,7 +238,7 @@ def test_only_many_that_are_alike_are_one_box() -> None:
     assert [len(each.tasks) for each in draw(gates).boxes] == [5, 5]
     assert [each.gate for each in draw(gates).boxes] == [False, True]
     known = {each.task: each for each in gates[:3]}
-    assert counted(draw(gates).boxes[0], known) == {Mark.WAITING: 3}
+    assert count_marks(draw(gates).boxes[0], known) == {Mark.WAITING: 3}
     assert BENDS_MAX == 2000
 
 

@@ -23,7 +23,7 @@ from agent.workflow.faults import Faults
 from agent.workflow.yaml_nodes import Node, read_yaml_file
 from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.editing import editor_command
-from gui.bridge.submitting import FILES_MAX, Checked, Preview, _user, sent, workflow_files
+from gui.bridge.submitting import FILES_MAX, Checked, Preview, _user, send, workflow_files
 from gui.editing import Associations
 
 FILE = """\
@@ -125,7 +125,7 @@ def test_folders_are_the_workflow_files_in_them(tmp_path: Path) -> None:
 
 
 def checked(client: Told, path: Path, values: dict[str, str]) -> Checked:
-    return asyncio.run(Preview(client.as_client()).checked(path, values))
+    return asyncio.run(Preview(client.as_client()).check(path, values))
 
 
 def test_programs_are_asked_for_once_and_a_file_is_read_once(
@@ -143,10 +143,10 @@ def test_programs_are_asked_for_once_and_a_file_is_read_once(
 
     async def typing() -> None:
         preview = Preview(client.as_client())
-        await asyncio.gather(preview.checked(path, {}), preview.checked(path, {"seconds": "5"}))
-        await preview.checked(path, {"seconds": "50"})
+        await asyncio.gather(preview.check(path, {}), preview.check(path, {"seconds": "5"}))
+        await preview.check(path, {"seconds": "50"})
         preview.forget_programs()
-        await preview.checked(path, {"seconds": "50"})
+        await preview.check(path, {"seconds": "50"})
 
     asyncio.run(typing())
     kinds = [type(each).__name__ for each in client.asked]
@@ -196,12 +196,12 @@ def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> None:
     good = checked(client, path, values)
     assert good.workflow is not None
     lines: list[str] = []
-    reply = asyncio.run(sent(client.as_client(), good.workflow, values, "", path, lines.append))
+    reply = asyncio.run(send(client.as_client(), good.workflow, values, "", path, lines.append))
     assert reply.workflow == "NAME"
     assert client.asked[-1].submitter == _user()
     client.refuse("submit", ErrorCode.REFUSED)
     with pytest.raises(ClientError, match="not so"):
-        asyncio.run(sent(client.as_client(), good.workflow, values, "", path, lines.append))
+        asyncio.run(send(client.as_client(), good.workflow, values, "", path, lines.append))
 
 
 class Editors:

@@ -72,7 +72,7 @@ def test_what_has_ended_is_not_cancelled(
     assert not window.workflows.undo.isHidden()
     context.mark_done(gate)
     until(qtbot, lambda: task_of(context, name, "look").state is TaskState.TERMINATED)
-    window.workflows.undo.now()
+    window.workflows.undo.do_now()
     window.workflows.cancel(name, (gate,))
     assert not window.workflows.undo.pending
     assert window.fault.isHidden()
@@ -90,7 +90,7 @@ def test_a_cancel_can_be_undone_and_is_done_otherwise(
     assert not window.workflows.undo.pending
     assert view_of(context, name).state == "waiting"
     window.workflows.cancel_chosen()
-    window.workflows.undo.now()
+    window.workflows.undo.do_now()
     until(qtbot, lambda: view_of(context, name).state == "cancelled")
 
 

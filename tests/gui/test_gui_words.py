@@ -43,7 +43,7 @@ from gui.model.screen import Screen
 from gui.model.times import ago, clock, countdown, exact, left, moment, size, span, tomorrow_s
 from gui.model.workflows import (
     in_order,
-    lasted,
+    length_text,
     may_cancel,
     may_retry,
     outlook,
@@ -178,9 +178,9 @@ def test_what_a_task_says_beside_its_state() -> None:
     ]
     assert [task_outlook(each, NOW_S) for each, _ in rows] == [said for _, said in rows]
     lengths = [
-        lasted(task("a"), NOW_S),
-        lasted(task("a", begun_ms=NOW_MS - 5000), NOW_S),
-        lasted(task("a", begun_ms=NOW_MS - 5000, ended_ms=NOW_MS - 3000), NOW_S),
+        length_text(task("a"), NOW_S),
+        length_text(task("a", begun_ms=NOW_MS - 5000), NOW_S),
+        length_text(task("a", begun_ms=NOW_MS - 5000, ended_ms=NOW_MS - 3000), NOW_S),
     ]
     assert lengths == ["", "5 s", "2 s"]
 

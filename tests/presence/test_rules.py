@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.presence.hours import WEEK, Hours
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.rules_file import read_rules, written_rules
-from agent.settings.editing import changed, keep_rules
+from agent.settings.editing import keep_rules, with_values
 from agent.settings.node_settings import SettingsError, read_settings
 
 OTHERS = """\
@@ -63,7 +63,7 @@ def test_rules_are_read_as_they_were_written(rules: Rules) -> None:
 @given(some_rules)
 def test_a_settings_file_keeps_everything_else(rules: Rules) -> None:
     given = {"volunteer": rules.mode.value, "presence": written_rules(rules)}
-    text = changed(OTHERS, given)
+    text = with_values(OTHERS, given)
     read = tomllib.loads(text)
     assert read["name"] == "bench 3"
     assert [line for line in text.splitlines() if line.startswith(("#", "name"))] == [
@@ -75,7 +75,7 @@ def test_a_settings_file_keeps_everything_else(rules: Rules) -> None:
     assert list(read) == ["name", "volunteer", "presence"]
     assert read["volunteer"] == rules.mode
     assert read_rules(read["presence"]) == replace(rules, mode=Mode.ALWAYS)
-    assert changed(text, given) == text
+    assert with_values(text, given) == text
 
 
 def test_a_file_without_anything_gets_what_it_needs(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from agent.workflow.program_folder import read_program
 from tasks.inspection import importing
 from tasks.inspection.conversation import Do, Work, converse
 from tasks.inspection.raw_scan import write_raw
-from tasks.inspection.survey import Plan, Planted, Section, measured
+from tasks.inspection.survey import Plan, Planted, Section, measure
 from tasks.inspection.track import write_track
 from tests.hosts.waiting import ended
 
@@ -52,7 +52,7 @@ class Flown:
 def fly(folder: Path, plan: Plan = SMALL) -> Flown:
     """The first section of a plan, undamaged."""
     section = Section(plan, 0)
-    records, labels, track, start_s = measured(section)
+    records, labels, track, start_s = measure(section)
     raw = folder / section.name
     raw.mkdir(parents=True)
     write_raw(raw / importing.RAW_SCAN, start_s, records)

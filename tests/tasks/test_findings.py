@@ -38,7 +38,7 @@ def test_a_plant_in_the_overlap_counts_once(tmp_path: Path) -> None:
 
 
 def test_the_order_of_the_tables_does_not_matter(tmp_path: Path) -> None:
-    assert aggregation.merged([NEAR, SAME, OTHER], 3.0) == aggregation.merged(
+    assert aggregation.merge_plants([NEAR, SAME, OTHER], 3.0) == aggregation.merge_plants(
         [OTHER, SAME, NEAR], 3.0
     )
 

@@ -72,7 +72,7 @@ def test_without_the_attitude_points_would_be_metres_away(flown: Flown, work: Pa
     wrong = [
         abs(place[2] - ground_m(place[0], place[1]))
         for shot, label in zip(read_scan(work / "scan.bin"), flown.labels, strict=True)
-        if label == "ground" and (place := georeferencing.placed(shot, track))
+        if label == "ground" and (place := georeferencing.place_hit(shot, track))
     ]
     assert max(wrong) > 1.0
 
@@ -95,8 +95,8 @@ def test_shots_in_holes_of_the_track_are_left_out_or_too_many() -> None:
     track = Track(
         Series([0.0, 0.1], [(0.0, 0.0, 50.0)] * 2), Series([0.0, 0.1], [(0.0, 0.0, 0.0)] * 2)
     )
-    assert georeferencing.placed((0.05, 0.0, 0.0, 20.0, 1), track) == (0.0, 0.0, 30.0)
-    assert georeferencing.placed((0.2, 0.0, 0.0, 20.0, 1), track) is None
+    assert georeferencing.place_hit((0.05, 0.0, 0.0, 20.0, 1), track) == (0.0, 0.0, 30.0)
+    assert georeferencing.place_hit((0.2, 0.0, 0.0, 20.0, 1), track) is None
 
 
 def test_the_file_is_las_as_the_standard_has_it(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from agent.api.admission import (
 )
 from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, NEARBY, REFUSE, REQUESTS, WITHDRAW_ASK
 from agent.control.admission import decided, refusing
-from agent.control.membership import required_flock
+from agent.control.membership import require_flock
 from agent.control.request_context import RequestContext, serves
 
 
@@ -57,7 +57,7 @@ async def withdraw_ask(call: RequestContext, params: WithdrawAsk) -> AskView:
 async def requests(call: RequestContext, params: Requests) -> RequestsReply:
     """Return which machines ask to be let in, and who can answer: every member knows, keepers
     decide."""
-    flock = required_flock(call)
+    flock = require_flock(call)
     keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
     found = call.rooms.flock.requests()
     return RequestsReply(tuple(found), flock.keeper, tuple(keepers))

@@ -32,7 +32,7 @@ from agent.api.methods import (
     UPLOAD_CHUNK,
 )
 from agent.api.rpc import ErrorCode
-from agent.control.bringing import brought
+from agent.control.bringing import bring_dataset
 from agent.control.naming import find_workflow
 from agent.control.port import Snapshot
 from agent.control.refusal import RefusedError
@@ -175,7 +175,7 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
 @serves(DATASET_FILES)
 async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesReply:
     """Return a page of a dataset's files in the order of their paths; it is brought here first."""
-    dataset = await brought(call, params.dataset)
+    dataset = await bring_dataset(call, params.dataset)
     store = call.rooms.datasets
     files = await store.files(dataset.dataset)
     page = files[params.first : params.first + params.limit]
@@ -193,7 +193,7 @@ async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesRepl
 async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiece:
     """Return a piece of a file of a dataset; behind the file's end it is empty, which is no
     fault."""
-    dataset = await brought(call, params.dataset)
+    dataset = await bring_dataset(call, params.dataset)
     store, name = call.rooms.datasets, dataset.dataset
     sizes = {each.path: each.size_bytes for each in await store.files(name)}
     if params.path not in sizes:

@@ -22,7 +22,7 @@ from agent.control.admission import asks_to_be_let_in, open_requests
 from agent.control.copied import own_identity_copied
 from agent.control.diagnosis import findings
 from agent.control.machines import node_view, peer_views
-from agent.control.membership import required_flock, required_membership
+from agent.control.membership import require_flock, require_membership
 from agent.control.naming import find_member
 from agent.control.request_context import RequestContext, serves
 
@@ -38,7 +38,7 @@ async def peers(call: RequestContext, params: Peers) -> PeersReply:
 @serves(MEMBERS)
 async def members(call: RequestContext, params: Members) -> MembersReply:
     """Return who belongs to the flock, and who did, in the order of names."""
-    flock = required_flock(call)
+    flock = require_flock(call)
     room = call.rooms.flock
     members = sorted(room.members(), key=lambda each: (each.name, each.node))
     return MembersReply(flock.name, tuple(members), tuple(room.departures()))
@@ -55,7 +55,7 @@ async def flock_create(call: RequestContext, params: FlockCreate) -> Joined:
 async def invite(call: RequestContext, params: Invite) -> Invitation:
     """Return a text, and a file of the same, by which other machines join. Only a keeper can;
     another member is told who is one."""
-    required_membership(call)
+    require_membership(call)
     return await call.rooms.flock.invite(params.uses, params.hours * 3600)
 
 
@@ -69,7 +69,7 @@ async def join(call: RequestContext, params: Join) -> Joined:
 async def expel(call: RequestContext, params: Expel) -> Expelled:
     """Send a member away, for ever. It is meant by its id, so that the name of one cannot hit
     another."""
-    required_membership(call)
+    require_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
     warning = await call.rooms.flock.expel(member.node)
     return Expelled(member.node, member.name, warning)
@@ -78,7 +78,7 @@ async def expel(call: RequestContext, params: Expel) -> Expelled:
 @serves(LEAVE)
 async def leave(call: RequestContext, params: Leave) -> Left:
     """Leave the flock, after what this machine runs was handed back."""
-    flock = required_flock(call)
+    flock = require_flock(call)
     warning = await call.rooms.flock.leave(even_as_last_keeper=params.even_as_last_keeper)
     return Left(flock.name, warning)
 

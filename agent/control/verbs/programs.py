@@ -28,7 +28,7 @@ async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
     machines that answer in time."""
     folder = call.rooms.programs.folder
     described, broken = await asyncio.to_thread(descriptions, folder)
-    told = ProgramAnswers() if params.own else await call.programs.told(described)
+    told = ProgramAnswers() if params.own else await call.programs.answers(described)
     return ProgramsReply(
         program_views(call.now, call.rooms.programs, described, told),
         tuple(BrokenProgram(name, fault) for name, fault in broken),
