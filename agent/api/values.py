@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import astuple
 
+from agent.protocol import messages
 from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
 from agent.protocol.states import TaskState
 
@@ -33,6 +35,7 @@ __all__ = [
     "TaskState",
     "WorkflowId",
     "WorkflowState",
+    "capabilities_of",
 ]
 
 CLIENT_PROTOCOL = 1
@@ -100,6 +103,11 @@ class Capabilities(Struct, frozen=True):
     programs: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     takes_published: bool = False
+
+
+def capabilities_of(has: messages.Capabilities) -> Capabilities:
+    """Return what a machine has as clients know it; the same fields in the same order."""
+    return Capabilities(*astuple(has))
 
 
 class Position(Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 The decoder's messages name types of Python and places with a dollar sign; who typed the request
 has neither in mind. The rules below are all the kinds of message that it has; one that a later
-version of it words otherwise is passed on as it is, still one sentence.
+version of it words otherwise is passed on as it is, still one sentence. Below them is what such
+sentences share: what may be meant, and when something was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 
 SUGGESTED_MAX = 3
 _KINDS = {
@@ -112,3 +114,12 @@ def _bounded(found: re.Match[str]) -> str:
     return (
         f"{_KINDS.get(kind, kind)} {_BOUNDS[length or '', relation].format(bound=bound, unit=unit)}"
     )
+
+
+def moment(time_s: float) -> str:
+    """Return a time as people read it, in UTC; one that no calendar holds as its number of
+    seconds."""
+    try:
+        return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (OverflowError, OSError, ValueError):
+        return f"second {time_s:.0f}"

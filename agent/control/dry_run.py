@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush
 import msgspec
 
 from agent.api.plan import PENDING, Misfit, TaskPlan
+from agent.control.machines import seen
 from agent.control.port import Snapshot
 from agent.control.views import Views
 from agent.protocol.matching import misfit
@@ -51,25 +52,15 @@ class Fits:
 
 def machines_seen(now: Snapshot) -> list[Machine]:
     """Return this machine, then those that are linked, with what each has and whether it helps."""
-    facts = now.facts
-    own = facts.capabilities
-    programs = dict.fromkeys((*own.programs, *facts.programs))
-    here = Capabilities(
-        own.system,
-        own.architecture,
-        own.memory_mb,
-        own.disk_mb,
-        own.cores,
-        tuple(programs),
-        own.tags,
-        own.takes_published,
-    )
     return [
-        Machine(facts.node, facts.name, here, max(1, facts.slots), facts.volunteering),
-        *(
-            Machine(peer.node, peer.name, peer.capabilities, max(1, peer.slots), peer.willing)
-            for peer in facts.peers
-        ),
+        Machine(
+            each.node,
+            each.name,
+            Capabilities(*msgspec.structs.astuple(each.capabilities)),
+            max(1, each.slots),
+            each.volunteering,
+        )
+        for each in seen(now)
     ]
 
 

@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agent.api.errors import ServiceError
+from agent.api.flock import PeerView
 from agent.api.methods import PROGRAMS
 from agent.api.programs import Programs, ProgramView
 from agent.client.errors import ClientError
 from agent.control.members import Members
 from agent.control.port import NodePort
 from agent.control.refusal import RefusedError
-from agent.flock.facts import PeerFacts
 from agent.protocol.records import NodeId
 
 ANSWER_S = 0.9
@@ -70,7 +70,7 @@ class FlockPrograms:
     async def answers(self, own: Collection[str]) -> ProgramAnswers:
         """Return what other machines say of their programs, without those described here; asks them
         only for what is not kept, and not longer than a few seconds."""
-        peers = self._node.now().facts.peers
+        peers = self._node.now().peers
         wanted = {name for peer in peers for name in installed(peer)}.difference(own)
         try:
             async with asyncio.timeout(ALL_ANSWERS_S), self._asking:
@@ -82,7 +82,7 @@ class FlockPrograms:
         views = self._views(peers, wanted)
         return ProgramAnswers(views, dict(self._silent(peers, wanted.difference(views))))
 
-    def _forget(self, peers: Iterable[PeerFacts]) -> None:
+    def _forget(self, peers: Iterable[PeerView]) -> None:
         """What is old, and of machines that have other programs now or are not seen."""
         now_s = time.monotonic()
         programs = {peer.node: peer.capabilities.programs for peer in peers}
@@ -91,11 +91,11 @@ class FlockPrograms:
             if programs.get(node) != kept.programs or now_s - kept.at_s > age_max_s:
                 del self._kept[node]
 
-    def _to_ask(self, peers: Iterable[PeerFacts], wanted: set[str]) -> list[PeerFacts]:
+    def _to_ask(self, peers: Iterable[PeerView], wanted: set[str]) -> list[PeerView]:
         """So few that all which is not known yet is asked for once."""
         unknown = wanted.difference(self._views(peers, wanted))
         open_peers = [peer for peer in peers if peer.node not in self._kept]
-        chosen: list[PeerFacts] = []
+        chosen: list[PeerView] = []
         while unknown and open_peers and len(chosen) < ASKED_AT_ONCE_MAX:
             best = max(open_peers, key=lambda peer: len(unknown.intersection(installed(peer))))
             if unknown.isdisjoint(installed(best)):
@@ -105,7 +105,7 @@ class FlockPrograms:
             chosen.append(best)
         return chosen
 
-    async def _ask(self, peer: PeerFacts) -> None:
+    async def _ask(self, peer: PeerView) -> None:
         views: dict[str, ProgramView] | None = None
         try:
             async with asyncio.timeout(ANSWER_S):
@@ -115,7 +115,7 @@ class FlockPrograms:
             pass  # it is kept that it did not answer
         self._kept[peer.node] = _Kept(peer.capabilities.programs, time.monotonic(), views)
 
-    def _views(self, peers: Iterable[PeerFacts], wanted: set[str]) -> dict[str, ProgramView]:
+    def _views(self, peers: Iterable[PeerView], wanted: set[str]) -> dict[str, ProgramView]:
         found: dict[str, ProgramView] = {}
         for peer in peers:
             kept = self._kept.get(peer.node)
@@ -125,7 +125,7 @@ class FlockPrograms:
         return found
 
     def _silent(
-        self, peers: Iterable[PeerFacts], unknown: set[str]
+        self, peers: Iterable[PeerView], unknown: set[str]
     ) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Programs of which nothing is known because those who have them did not answer."""
         answered = {node for node, kept in self._kept.items() if kept.views is not None}
@@ -136,7 +136,7 @@ class FlockPrograms:
                 yield program, names
 
 
-def installed(peer: PeerFacts) -> list[str]:
+def installed(peer: PeerView) -> list[str]:
     """Return the programs that have a description on that machine; published ones come with the
     work."""
     return [name for name in peer.capabilities.programs if "@" not in name]

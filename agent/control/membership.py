@@ -2,19 +2,15 @@
 
 from agent.api.flock import MemberView
 from agent.api.rpc import ErrorCode
+from agent.api.wording import moment
 from agent.control.naming import find_member
+from agent.control.port import Belonging
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
-from agent.flock.facts import FlockFacts
-from agent.net.refusals import moment
-
-HOW_TO_JOIN = (
-    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "
-    "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
-)
+from agent.wording.belonging import HOW_TO_JOIN, sent_away
 
 
-def require_flock(call: RequestContext) -> FlockFacts:
+def require_flock(call: RequestContext) -> Belonging:
     """Return the flock of this node. Raises ``RefusedError`` without one, telling how to join."""
     flock = call.now.flock
     if flock is None:
@@ -22,21 +18,13 @@ def require_flock(call: RequestContext) -> FlockFacts:
     return flock
 
 
-def require_membership(call: RequestContext) -> FlockFacts:
+def require_membership(call: RequestContext) -> Belonging:
     """Return the flock that this node belongs to. Raises ``RefusedError`` without one, and where it
     was sent away: such a node still knows its flock."""
     flock = require_flock(call)
     if flock.expelled:
         raise RefusedError(ErrorCode.NO_FLOCK, sent_away(flock.name))
     return flock
-
-
-def sent_away(flock: str) -> str:
-    """Return what a person has to do at a machine that does not belong any more."""
-    return (
-        f"this machine was sent away from {flock}: leave the flock (`wingbeat flock leave`) and "
-        f"join again with a new invitation"
-    )
 
 
 def other_member(call: RequestContext, reference: str) -> MemberView:

@@ -12,9 +12,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from agent.api.flock import Finding, PeerView
+from agent.api.work import NodeView
 from agent.control.rooms import Rooms
-from agent.flock.facts import FlockFacts
-from agent.node.facts import Facts, Notice
+from agent.node.facts import Notice
 from agent.protocol.effects import Answer
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
 from agent.protocol.records import NodeId, TaskId
@@ -22,6 +23,22 @@ from agent.protocol.table import Table
 
 Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Belonging(Protocol):
+    """The flock of a node."""
+
+    @property
+    def name(self) -> str:
+        """Return what people call it."""
+
+    @property
+    def keeper(self) -> bool:
+        """Return whether this node lets others in."""
+
+    @property
+    def expelled(self) -> bool:
+        """Return whether this node does not belong any more."""
 
 
 class Snapshot(Protocol):
@@ -40,12 +57,27 @@ class Snapshot(Protocol):
         """Return all records, to be read only. It is ahead of the notices, and goes on changing."""
 
     @property
-    def flock(self) -> FlockFacts | None:
+    def flock(self) -> Belonging | None:
         """Return the flock that it belongs to."""
 
     @property
-    def facts(self) -> Facts:
-        """Return everything that explains what is seen and what is not."""
+    def status(self) -> NodeView:
+        """Return how it is itself; what it runs is not told."""
+
+    @property
+    def peers(self) -> tuple[PeerView, ...]:
+        """Return the linked machines; what they run is not told."""
+
+    @property
+    def away(self) -> tuple[PeerView, ...]:
+        """Return the members without a link, with what is known of why."""
+
+    @property
+    def warning(self) -> str:
+        """Return what is wrong with this node's own place among the others."""
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return all that is wrong, what explains most first."""
 
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node."""

@@ -9,6 +9,7 @@ from msgspec import structs
 from agent.api.programs import Decision, ProgramView
 from agent.api.rpc import ErrorCode
 from agent.control.flock_programs import ProgramAnswers
+from agent.control.machines import seen
 from agent.control.port import Snapshot
 from agent.control.refusal import RefusedError
 from agent.control.rooms import ProgramRoom
@@ -48,11 +49,10 @@ def program_views(
 ) -> tuple[ProgramView, ...]:
     """Return all programs that some machine can run or unfinished work brings along, in the order
     of names."""
-    facts = now.facts
-    holders: dict[str, list[str]] = {name: [facts.name] for name in facts.programs}
-    for peer in facts.peers:
-        for name in peer.capabilities.programs:
-            holders.setdefault(name, []).append(peer.name)
+    holders: dict[str, list[str]] = {}
+    for machine in seen(now):
+        for name in machine.capabilities.programs:
+            holders.setdefault(name, []).append(machine.name)
     published = published_programs(now.table)
     for name in published:
         holders.setdefault(name, [])

@@ -21,6 +21,7 @@ from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES
 from agent.api.wording import suggestion
 from agent.api.work import TaskView
+from agent.control.machines import seen
 from agent.control.naming import find_task, readable, task_id
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
@@ -133,10 +134,8 @@ class TextSession:
         return spec.task
 
     def _check_program(self, program: str) -> None:
-        facts = self._call.now.facts
-        known = dict.fromkeys(facts.programs)
-        for peer in facts.peers:
-            known.update(dict.fromkeys(peer.capabilities.programs))
+        machines = seen(self._call.now)
+        known = dict.fromkeys(each for one in machines for each in one.capabilities.programs)
         if program not in known:
             meant = suggestion(program, known)
             raise TextError(f'no machine that is seen has the program "{program[:80]}"{meant}')

@@ -165,9 +165,9 @@ class Views:
         return permille, max(1, shared_ms, _longest_path(left, table))
 
     def _helpers(self) -> int:
-        facts = self.now.facts
-        others = sum(max(1, peer.slots) for peer in facts.peers if peer.willing)
-        return max(1, others + facts.slots * facts.volunteering)
+        own = self.now.status
+        others = sum(max(1, peer.slots) for peer in self.now.peers if peer.volunteering)
+        return max(1, others + own.slots * own.volunteering)
 
 
 def dataset_view(dataset: Dataset) -> values.Dataset:

@@ -1,43 +1,13 @@
-"""What can be told of a flock and its machines, as plain values: no sentence about what to do."""
+"""What the doctor has to know of a flock, as plain values: no sentence about what to do.
+
+What clients are told of machines and people is said in the words of ``agent.api`` from the start.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.protocol.messages import Capabilities
-from agent.protocol.reasons import Reason
 from agent.protocol.records import NodeId
-
-UNKNOWN = Capabilities()
-"""Of a machine that has not said what it has."""
-
-
-@dataclass(frozen=True, slots=True)
-class PeerFacts:
-    """A linked peer as this node sees it."""
-
-    node: NodeId
-    name: str
-    address: str
-    version: str
-    """Of the program there; empty until it has said so."""
-    protocol_version: int
-    round_trip_s: float | None
-    clock_skew_s: float | None
-    """How far its clock is ahead of this one's, negative when behind; None before a word."""
-    linked_since_s: float
-    """Seconds since 1970."""
-    bytes_in: int
-    bytes_out: int
-    messages_in: int
-    messages_out: int
-    willing: bool
-    owner_present: bool
-    reason: Reason
-    """Why it works for others, or does not."""
-    load_percent: int
-    slots: int
-    capabilities: Capabilities = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

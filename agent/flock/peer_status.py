@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.flock.facts import PeerFacts
+from msgspec import structs
+
+from agent.api.flock import PeerView
+from agent.api.reasons import as_why
+from agent.api.values import capabilities_of
 from agent.net.links import LinkReport
-from agent.protocol.messages import Capabilities, Heartbeat, Hello, Message, Status
-from agent.protocol.reasons import NO_REASON, reason_in
+from agent.protocol.messages import Heartbeat, Hello, Message, Status
+from agent.protocol.reasons import reason_in
 from agent.protocol.records import NodeId
 
 
@@ -72,35 +76,40 @@ class PeerStatuses:
         known = self._peers.get(peer)
         return "" if known is None else known.name
 
-    def facts(self, reports: Sequence[LinkReport], wall_s: float) -> list[PeerFacts]:
-        """Return all that is known of the peers that are linked."""
-        return [self._facts(report, wall_s) for report in reports]
+    def views(self, reports: Sequence[LinkReport], wall_s: float) -> list[PeerView]:
+        """Return all that is known of the peers that are linked; what they run is not."""
+        return [self._view(report, wall_s) for report in reports]
 
-    def _facts(self, report: LinkReport, wall_s: float) -> PeerFacts:
+    def _view(self, report: LinkReport, wall_s: float) -> PeerView:
         known = self._peers.get(report.peer, PeerStatus())
-        status = known.status
-        ahead_ms = known.wall_ahead_ms
-        on_the_way_s = (report.round_trip_s or 0.0) / 2
-        return PeerFacts(
-            node=report.peer,
-            name=known.name or report.name,
-            address=str(report.address),
-            version="" if status is None else status.version,
-            protocol_version=report.protocol_version,
-            round_trip_s=report.round_trip_s,
-            clock_skew_s=None if ahead_ms is None else ahead_ms / 1000 + on_the_way_s,
-            linked_since_s=wall_s - report.age_s,
+        status, ahead_ms, trip_s = known.status, known.wall_ahead_ms, report.round_trip_s
+        on_the_way_ms = (trip_s or 0.0) * 500
+        linked = PeerView(
+            report.peer,
+            known.name or report.name,
+            "linked",
+            str(report.address),
+            round_trip_ms=None if trip_s is None else trip_s * 1000,
+            clock_ahead_ms=None if ahead_ms is None else round(ahead_ms + on_the_way_ms),
+            load_percent=_load_percent(known),
+            linked_since_ms=max(0, round((wall_s - report.age_s) * 1000)),
             bytes_in=report.traffic.bytes_in,
             bytes_out=report.traffic.bytes_out,
-            messages_in=report.traffic.messages_in,
-            messages_out=report.traffic.messages_out,
-            willing=status is not None and status.willing,
-            owner_present=status is not None and status.owner_present,
-            reason=NO_REASON if status is None else reason_in(status.more, status.reason),
-            load_percent=_load_percent(known),
-            slots=0 if status is None else status.slots,
-            capabilities=Capabilities() if status is None else status.capabilities,
         )
+        return linked if status is None else _with_status(linked, status)
+
+
+def _with_status(peer: PeerView, status: Status) -> PeerView:
+    return structs.replace(
+        peer,
+        version=status.version,
+        volunteering=status.willing,
+        owner_present=status.owner_present,
+        reason=status.reason,
+        slots=status.slots,
+        capabilities=capabilities_of(status.capabilities),
+        why=as_why(reason_in(status.more, status.reason)),
+    )
 
 
 def _load_percent(known: PeerStatus) -> int:

@@ -28,10 +28,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.api.wording import moment
 from agent.net.identity import read_named
 from agent.net.invitation import SECRET_BYTES
 from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError, duration, moment
+from agent.net.refusals import MembershipError, duration
 
 BOOK_FILE = "invitations"
 ENTRIES_MAX = 200

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.wording import moment
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
@@ -56,7 +57,7 @@ from agent.net.invitation_book import (
 )
 from agent.net.membership import Membership, refuse_second_flock
 from agent.net.private_files import FileGuard, PrivateFolder
-from agent.net.refusals import MembershipError, Refusal, moment
+from agent.net.refusals import MembershipError, Refusal
 from agent.net.roster import Clock, Roster
 from agent.net.tls import (
     JOIN,

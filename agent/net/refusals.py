@@ -6,8 +6,6 @@ what is wrong, where, and what to do. It is made where the reason is known and p
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from msgspec import Struct
 
 
@@ -23,15 +21,6 @@ class Refusal(Struct, frozen=True):
     """Why the other end of a connection is not let in."""
 
     reason: str
-
-
-def moment(time_s: float) -> str:
-    """Return a time as people read it, in UTC; one that no calendar holds as its number of
-    seconds."""
-    try:
-        return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    except (OverflowError, OSError, ValueError):
-        return f"second {time_s:.0f}"
 
 
 def duration(seconds: float) -> str:

@@ -28,6 +28,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.api.wording import moment
 from agent.net import certificates
 from agent.net.authority import (
     EXPELLED,
@@ -41,7 +42,7 @@ from agent.net.authority import (
 from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member
 from agent.net.identity import read_named
 from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError, moment
+from agent.net.refusals import MembershipError
 from agent.net.standing import Standing
 from agent.net.vouching import Signer
 

@@ -96,7 +96,6 @@ class Agent:
         )
         self.subscribe(self.member_clients.noticed)
         self.subscribe(self.history.noticed)
-        self.started_s = time.time()
 
     @classmethod
     async def start(cls, home: Home, options: Options | None = None) -> Agent:
@@ -228,7 +227,7 @@ class Agent:
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
-        return Snapshot(self, self.flock, self._live, self.presence, self.started_s)
+        return Snapshot(self, self.flock, self._live, self.presence)
 
     async def reach(self, member: NodeId) -> Streams:
         """Open a connection to the client protocol of a member. Raises ``ServiceError``."""

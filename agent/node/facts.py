@@ -9,16 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
-from agent.api.flock import DepartureView, MemberView
+from agent.api.flock import MemberView, PeerView
 from agent.api.session import FlockChanged, PeerChanged, ProgramWaiting, WorkflowEnded
-from agent.flock.facts import (
-    UNKNOWN,
-    CopiedFacts,
-    DiscoveryFacts,
-    FlockFacts,
-    PeerFacts,
-    RefusalFacts,
-)
+from agent.flock.facts import CopiedFacts, DiscoveryFacts, FlockFacts, RefusalFacts
 from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
     CancelFinished,
@@ -27,8 +20,6 @@ from agent.protocol.effects import (
     TaskProgressed,
     WorkflowSafe,
 )
-from agent.protocol.messages import Capabilities
-from agent.protocol.reasons import Reason
 from agent.protocol.records import NodeId
 
 Notice = (
@@ -54,16 +45,13 @@ class Facts:
 
     node: NodeId
     name: str
-    version: str
-    process_id: int
-    started_s: float
     port: int
     """0 without a flock: nothing listens then."""
     listen: tuple[str, ...]
     flock: FlockFacts | None
     members: tuple[MemberView, ...]
-    departures: tuple[DepartureView, ...]
-    peers: tuple[PeerFacts, ...]
+    peers: tuple[PeerView, ...]
+    """Those that are linked."""
     refusals: tuple[RefusalFacts, ...]
     static_addresses: tuple[str, ...]
     discovery: DiscoveryFacts | None
@@ -74,15 +62,5 @@ class Facts:
     """Why the last renewal or hand-over of the authority's key failed; empty when none did."""
     journal_notices: tuple[str, ...]
     disk_usable: bool
-    volunteering: bool
-    presence_reason: Reason
-    programs: tuple[str, ...]
     data_folder: str
-    log_folder: str
-    owner_present: bool = False
-    slots: int = 1
-    capabilities: Capabilities = UNKNOWN
-    master: NodeId = ""
-    """Who hands the table to newcomers; empty when none is known."""
-    load_percent: int = 0
     copied: tuple[CopiedFacts, ...] = ()

@@ -9,6 +9,7 @@ is asked for by ``stop``, or by a client. Clients find it like any other, by its
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -190,16 +191,16 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
 
 
 def _running(agent: Agent, server: ControlServer) -> Running:
-    facts = agent.now().facts
+    now = agent.now()
     return Running(
-        facts.node,
-        facts.name,
-        facts.flock.name if facts.flock else "",
-        facts.process_id,
+        now.node,
+        now.name,
+        now.status.flock,
+        os.getpid(),
         server.port,
-        facts.port,
-        facts.data_folder,
-        facts.log_folder,
+        agent.port,
+        str(agent.home.data),
+        str(agent.home.log),
     )
 
 

@@ -1,47 +1,38 @@
-"""Everything that explains a live node, gathered as it is at one moment.
-
-Raw facts: what they mean for a person, and what to do, is worded elsewhere.
-"""
+"""A live node at one moment, as whoever shows it wants to know it."""
 
 from __future__ import annotations
 
-import os
 import time
 from functools import cached_property
 
+from msgspec.structs import replace
+
 from agent import __version__
-from agent.flock.facts import (
-    CopiedFacts,
-    DiscoveryFacts,
-    FlockFacts,
-    PeerFacts,
-    RefusalFacts,
-    SightingFacts,
-)
+from agent.api.flock import Finding, MemberView, PeerView
+from agent.api.reasons import as_why
+from agent.api.values import capabilities_of
+from agent.api.work import NodeView
+from agent.flock.facts import CopiedFacts, DiscoveryFacts, FlockFacts, RefusalFacts, SightingFacts
 from agent.flock.network import FlockNetwork
 from agent.flock.operations import FlockOperations
 from agent.flock.own_node import OwnNode
+from agent.node.copied import copied_peer, own_identity_copied
+from agent.node.diagnosis import findings
 from agent.node.facts import Facts
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
-from agent.protocol.reasons import Reason
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import NodeId
 from agent.protocol.table import Table
 
 
 class Snapshot:
-    """A node at one moment. Its facts take a look at the disk: they are gathered when asked for."""
+    """A node at one moment. What takes a look at the disk is found out when it is asked for."""
 
     def __init__(
-        self,
-        own: OwnNode,
-        flock: FlockOperations,
-        live: RunningNode,
-        presence: PresenceWatcher,
-        started_s: float,
+        self, own: OwnNode, flock: FlockOperations, live: RunningNode, presence: PresenceWatcher
     ) -> None:
-        self._own, self._flock, self._live = own, flock, live
-        self._presence, self._started_s = presence, started_s
+        self._own, self._flock, self._live, self._presence = own, flock, live, presence
 
     @property
     def node(self) -> NodeId:
@@ -66,65 +57,99 @@ class Snapshot:
         """Return the flock that it belongs to; None when it runs alone."""
         return self._flock.flock()
 
-    @cached_property
-    def facts(self) -> Facts:
-        """Return everything that explains what is seen and what is not."""
-        return _facts_of(self._own, self._flock, self._live, self._presence, self._started_s)
-
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node."""
         return self._own.name_of(node)
 
+    @cached_property
+    def status(self) -> NodeView:
+        """Return how this node is; what it runs is not told."""
+        live, flock = self._live, self.flock
+        told = live.presence
+        reason = told.reason
+        if told == self._presence.current():  # in full for whoever sits here
+            reason = self._presence.state().reason
+        return NodeView(
+            self.node,
+            self.name,
+            __version__,
+            flock.name if flock else "",
+            told.volunteering and not told.owner_present,
+            reason.text if isinstance(reason, Opaque) else "",
+            told.owner_present,
+            self._own.settings.slots,
+            capabilities=capabilities_of(live.capabilities),
+            load_percent=told.load_percent,
+            why=as_why(reason),
+        )
 
-def _facts_of(
-    own: OwnNode,
-    flock: FlockOperations,
-    live: RunningNode,
-    presence: PresenceWatcher,
-    started_s: float,
-) -> Facts:
-    network, settings = own.network, own.settings
-    return Facts(
-        node=own.node_id,
-        name=own.name,
-        version=__version__,
-        process_id=os.getpid(),
-        started_s=started_s,
-        port=0 if network is None else network.links.port,
-        listen=settings.listen,
-        flock=flock.flock(),
-        members=tuple(flock.members()),
-        departures=tuple(flock.departures()),
-        peers=tuple(_peers_of(network)),
-        refusals=_refusals(own),
-        static_addresses=tuple(str(each) for each in settings.addresses),
-        discovery=_discovery(network),
-        foreign_flocks=() if network is None else tuple(network.foreign),
-        keeping_up_error="" if network is None else network.keeping_up_error,
-        journal_notices=live.notices,
-        disk_usable=live.driver.disk_usable,
-        volunteering=live.presence.volunteering and not live.presence.owner_present,
-        presence_reason=_reason(live, presence),
-        programs=live.children.names(),
-        data_folder=str(own.home.data),
-        log_folder=str(own.home.log),
-        owner_present=live.presence.owner_present,
-        slots=settings.slots,
-        capabilities=live.capabilities,
-        master=live.node.master,
-        load_percent=live.presence.load_percent,
-        copied=_copied(own),
+    @cached_property
+    def peers(self) -> tuple[PeerView, ...]:
+        """Return the linked machines, those that have been linked longest first."""
+        network, master = self._own.network, self._live.node.master
+        if network is None:
+            return ()
+        copied = _copied(self._own)
+        linked = network.peers.views(network.links.report(), time.time())
+        return tuple(
+            copied_peer(replace(each, master=each.node == master), copied) for each in linked
+        )
+
+    @property
+    def away(self) -> tuple[PeerView, ...]:
+        """Return the members without a link, with what is known of why."""
+        return away_of(self.facts)
+
+    @property
+    def warning(self) -> str:
+        """Return what is wrong with this node's own place among the others."""
+        return own_identity_copied(self.facts)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return all that is wrong, what explains most first."""
+        return tuple(findings(self.facts))
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return everything that explains what is wrong."""
+        own, live, network = self._own, self._live, self._own.network
+        settings = own.settings
+        return Facts(
+            node=self.node,
+            name=self.name,
+            port=0 if network is None else network.links.port,
+            listen=settings.listen,
+            flock=self.flock,
+            members=tuple(self._flock.members()),
+            peers=self.peers,
+            refusals=_refusals(own),
+            static_addresses=tuple(str(each) for each in settings.addresses),
+            discovery=_discovery(network),
+            foreign_flocks=() if network is None else tuple(network.foreign),
+            keeping_up_error="" if network is None else network.keeping_up_error,
+            journal_notices=live.notices,
+            disk_usable=live.driver.disk_usable,
+            data_folder=str(own.home.data),
+            copied=_copied(own),
+        )
+
+
+def away_of(facts: Facts) -> tuple[PeerView, ...]:
+    """Return the members without a link, with what is known of why."""
+    linked = {peer.node for peer in facts.peers}
+    return tuple(
+        _away(member, facts)
+        for member in facts.members
+        if not member.own and member.node not in linked
     )
 
 
-def _peers_of(network: FlockNetwork | None) -> list[PeerFacts]:
-    return [] if network is None else network.peers.facts(network.links.report(), time.time())
-
-
-def _reason(live: RunningNode, presence: PresenceWatcher) -> Reason:
-    """In full for whoever sits here, unless there is another reason than presence."""
-    told = live.presence
-    return presence.state().reason if told == presence.current() else told.reason
+def _away(member: MemberView, facts: Facts) -> PeerView:
+    refusals = [each for each in facts.refusals if each.node == member.node]
+    last = max(refusals, key=lambda each: each.at_s, default=None)
+    if last is None:
+        return PeerView(member.node, member.name, "away")
+    return PeerView(member.node, member.name, "away", last.address, reason=last.text)
 
 
 def _refusals(own: OwnNode) -> tuple[RefusalFacts, ...]:

@@ -15,21 +15,21 @@ from typing import Any
 import msgspec
 
 from agent.api.errors import ServiceError
-from agent.api.flock import DepartureView, Invitation, Joined, MemberView
-from agent.api.work import Submit
+from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberView, PeerView
+from agent.api.reasons import Opaque, Reason, as_why
+from agent.api.values import Capabilities
+from agent.api.work import NodeView, Submit
 from agent.control.port import Streams, Wish
 from agent.control.rooms import Rooms
 from agent.control.verbs.submitting import specs_of
-from agent.flock.facts import (
-    FlockFacts,
-    PeerFacts,
-    RefusalFacts,
-)
+from agent.flock.facts import FlockFacts, RefusalFacts
 from agent.history.task_history import TaskHistory
+from agent.node.diagnosis import findings
 from agent.node.facts import Facts, Notice
+from agent.node.report import away_of
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
-from agent.protocol import events
+from agent.protocol import events, messages
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
@@ -54,7 +54,6 @@ from agent.protocol.events import (
     PresenceChanged,
     Started,
 )
-from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
@@ -76,24 +75,21 @@ WALL_MS = 1_700_000_000_000
 NOTICES = (TaskMoved, TaskProgressed, OutcomeChanged, WorkflowSafe, CancelFinished)
 
 FLOCK = FlockFacts("flockid", "meadow", True, 4e9, 3e9, False)
-ALDER = PeerFacts(
-    node="aldernode",
-    name="alder",
-    address="10.0.0.2:29464",
-    version="1.0",
-    protocol_version=1,
-    round_trip_s=0.001,
-    clock_skew_s=0.05,
-    linked_since_s=1e9,
-    bytes_in=10,
-    bytes_out=20,
-    messages_in=1,
-    messages_out=2,
-    willing=True,
-    owner_present=False,
-    reason=NobodyUsesIt(),
+ALDER = PeerView(
+    "aldernode",
+    "alder",
+    "linked",
+    "10.0.0.2:29464",
+    "1.0",
+    round_trip_ms=1.0,
+    clock_ahead_ms=50,
+    volunteering=True,
     load_percent=7,
     slots=4,
+    linked_since_ms=10**12,
+    bytes_in=10,
+    bytes_out=20,
+    why=as_why(NobodyUsesIt()),
 )
 MEMBERS = (
     MemberView("aldernode", "alder", True, False, 4 * 10**12),
@@ -110,41 +106,78 @@ REFUSAL = RefusalFacts(
     text="Nothing answers: it is off, elsewhere, or behind a firewall.",
     at_s=1e9,
 )
-FACTS = Facts(
-    node=NODE,
-    name=NAME,
-    version="1.0",
-    process_id=4711,
-    started_s=1e9,
-    port=29464,
-    listen=("0.0.0.0",),
-    flock=FLOCK,
-    members=MEMBERS,
-    departures=(DepartureView("elmnode", "elm", True, 10**12),),
-    peers=(ALDER,),
-    refusals=(REFUSAL,),
-    static_addresses=(),
-    discovery=None,
-    foreign_flocks=(),
-    keeping_up_error="",
-    journal_notices=(),
-    disk_usable=True,
-    volunteering=True,
-    presence_reason=NobodyUsesIt(),
-    programs=("copy",),
-    data_folder="/data",
-    log_folder="/log",
-)
+
+
+HELPS = NobodyUsesIt()
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a node tells of itself, as tests set it."""
+
+    node: NodeId = NODE
+    name: str = NAME
+    flock: FlockFacts | None = FLOCK
+    members: tuple[MemberView, ...] = MEMBERS
+    departures: tuple[DepartureView, ...] = (DepartureView("elmnode", "elm", True, 10**12),)
+    peers: tuple[PeerView, ...] = (ALDER,)
+    refusals: tuple[RefusalFacts, ...] = (REFUSAL,)
+    port: int = 29464
+    volunteering: bool = True
+    presence_reason: Reason = HELPS
+    programs: tuple[str, ...] = ("copy",)
+    slots: int = 1
+    data_folder: str = "/data"
+    log_folder: str = "/log"
+
+    def facts(self) -> Facts:
+        """What explains why something is wrong, which nothing is but for who is away."""
+        return Facts(
+            node=self.node,
+            name=self.name,
+            port=self.port,
+            listen=("0.0.0.0",),
+            flock=self.flock,
+            members=self.members,
+            peers=self.peers,
+            refusals=self.refusals,
+            static_addresses=(),
+            discovery=None,
+            foreign_flocks=(),
+            keeping_up_error="",
+            journal_notices=(),
+            disk_usable=True,
+            data_folder=self.data_folder,
+        )
+
+    def status(self) -> NodeView:
+        """How the node is."""
+        reason = self.presence_reason
+        return NodeView(
+            self.node,
+            self.name,
+            "1.0",
+            self.flock.name if self.flock else "",
+            self.volunteering,
+            reason.text if isinstance(reason, Opaque) else "",
+            slots=self.slots,
+            capabilities=Capabilities(programs=self.programs),
+            why=as_why(reason),
+        )
+
+
+KNOWN = Known()
+FACTS = KNOWN.facts()
 
 
 class FakeNode:
     """Satisfies ``agent.control.port.NodePort``."""
 
     def __init__(self, folder: Path, *, flock: bool = True) -> None:
-        capabilities = Capabilities(programs=("copy",))
+        capabilities = messages.Capabilities(programs=("copy",))
         self.node = Node(NodeSetup(NODE, NAME, 1, capabilities))
         self.runs: dict[TaskId, RunName] = {}
-        known = FACTS if flock else replace(FACTS, flock=None, members=(), peers=(), port=0)
+        known = KNOWN if flock else replace(KNOWN, flock=None, members=(), peers=(), port=0)
         self.known = replace(known, log_folder=str(folder), data_folder=str(folder))
         self.presence, self.datasets = FakePresence(), FakeDatasets(NODE)
         self.history = TaskHistory(
@@ -303,8 +336,23 @@ class FakeSnapshot:
         return self.of.known.flock
 
     @property
-    def facts(self) -> Facts:
-        return self.of.known
+    def status(self) -> NodeView:
+        return self.of.known.status()
+
+    @property
+    def peers(self) -> tuple[PeerView, ...]:
+        return self.of.known.peers
+
+    @property
+    def away(self) -> tuple[PeerView, ...]:
+        return away_of(self.of.known.facts())
+
+    @property
+    def warning(self) -> str:
+        return ""
+
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(findings(self.of.known.facts()))
 
     def name_of(self, node: NodeId) -> str:
         return NAMES.get(node, node)

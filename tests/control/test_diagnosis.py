@@ -10,9 +10,9 @@ import pytest
 from msgspec import structs
 
 from agent.api.flock import Finding
-from agent.control.diagnosis import findings
 from agent.flock.facts import CopiedFacts, DiscoveryFacts, RefusalFacts
 from agent.net.link_refusals import Cause
+from agent.node.diagnosis import findings
 from agent.node.facts import Facts
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
@@ -97,7 +97,7 @@ SENTENCES = [
         *("unreachable", "the machine at 10.0.0.9:29464 does not answer"),
     ),
     (
-        replace(HEALTHY, peers=(replace(ALDER, clock_skew_s=-3_600.0),)),
+        replace(HEALTHY, peers=(structs.replace(ALDER, clock_ahead_ms=-3_600_000),)),
         *("clock", "the clock of alder is 60 minutes behind the one here"),
     ),
     (
@@ -142,13 +142,13 @@ def test_of_a_machine_that_was_linked_nobody_says_that_nothing_was_heard() -> No
 @pytest.mark.parametrize(("by_s", "direction"), [(600.0, "behind"), (-600.0, "ahead of")])
 def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: str) -> None:
     others = tuple(
-        replace(ALDER, node=node, clock_skew_s=by_s + off_s)
+        structs.replace(ALDER, node=node, clock_ahead_ms=round((by_s + off_s) * 1000))
         for node, off_s in ((ALDER.node, 0.5), ("birch", -0.5), ("cedar", 0.0))
     )
     (only,) = told(replace(HEALTHY, peers=others))
     assert only.kind == "clock"
     assert f"this machine is 10 minutes {direction} those of all others" in only.text
-    apart = (*others, replace(ALDER, node="elm", clock_skew_s=0.0))
+    apart = (*others, structs.replace(ALDER, node="elm", clock_ahead_ms=0))
     assert len(told(replace(HEALTHY, peers=apart))) == len(others)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
+from agent.api.values import Capabilities
 from agent.api.work import Submit
 from agent.control.dry_run import machines_seen, plan_tasks
 from agent.control.progress import ProgressBook
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
-from agent.protocol.messages import Capabilities
 from tests.control.surface import ALDER, FakeNode
 
 
@@ -35,7 +36,7 @@ def planned(
 def flock(node: FakeNode, *slots: int, own: int = 1, own_helps: bool = True) -> None:
     """This machine, and others with so many slots, all of which can copy."""
     peers = tuple(
-        replace(
+        structs.replace(
             ALDER,
             node=f"peer{number}",
             name=f"peer{number}",
@@ -119,7 +120,7 @@ def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) 
 def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
     flock(node, 1)
     (peer,) = node.known.peers
-    other = replace(peer, name="bare", node="bare", capabilities=Capabilities())
+    other = structs.replace(peer, name="bare", node="bare", capabilities=Capabilities())
     node.known = replace(node.known, peers=(peer, other))
     views = Views(node.now(), ProgressBook(lambda: 1.7e9))
     told = {"name": "new", "tasks": [task("a"), {"id": "g", "gate": True}]}

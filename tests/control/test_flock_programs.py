@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from agent.api.flock import PeerView
+from agent.api.values import Capabilities
 from agent.control import flock_programs
-from agent.flock.facts import PeerFacts
 from agent.paths import Home
-from agent.protocol.messages import Capabilities
 from tests.control.serving import WITHIN_S, LineClient, Serving, greeted, serving
-from tests.control.surface import ALDER, FACTS
+from tests.control.surface import ALDER, KNOWN
 
 Scene = Callable[[Serving, LineClient], Awaitable[None]]
 DESCRIPTION = """\
@@ -47,7 +48,7 @@ class Elsewhere:
     async def answering(self, folder: Path) -> AsyncIterator[Serving]:
         describe(folder, "count")
         async with serving(folder) as there, self._taking(there):
-            there.node.known = replace(FACTS, programs=("count", "sum"), peers=())
+            there.node.known = replace(KNOWN, programs=("count", "sum"), peers=())
             yield there
 
     @asynccontextmanager
@@ -95,8 +96,8 @@ def describe(folder: Path, name: str) -> None:
     (program / "program.yaml").write_text(f"name: {name}\n{DESCRIPTION}")
 
 
-def having(peer: PeerFacts, *programs: str) -> PeerFacts:
-    return replace(peer, capabilities=Capabilities(programs=programs))
+def having(peer: PeerView, *programs: str) -> PeerView:
+    return structs.replace(peer, capabilities=Capabilities(programs=programs))
 
 
 def meet(there: Serving, *others: Elsewhere, programs: tuple[str, ...] = ("count",)) -> None:
@@ -104,9 +105,9 @@ def meet(there: Serving, *others: Elsewhere, programs: tuple[str, ...] = ("count
     names = ("alder", "beech", "cedar")
     peers = []
     for name, other in zip(names, others, strict=False):
-        peers.append(having(replace(ALDER, node=f"{name}node", name=name), *programs))
+        peers.append(having(structs.replace(ALDER, node=f"{name}node", name=name), *programs))
         there.node.elsewhere[f"{name}node"] = other.port
-    there.node.known = replace(FACTS, peers=tuple(peers), programs=())
+    there.node.known = replace(KNOWN, peers=tuple(peers), programs=())
 
 
 def play(folder: Path, others: int, scene: Callable[..., Awaitable[None]]) -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from agent.api.reasons import Opaque
+from agent.api.reasons import NO_WHY, Opaque
+from agent.api.values import Capabilities
 from agent.control.happenings import happenings_of
 from agent.control.naming import task_id
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
-from agent.protocol.messages import Capabilities
 from agent.protocol.records import Claim, Failed, Life, Run, TaskLife
 from agent.protocol.states import TaskState
 from tests.control.serving import LineClient, Serving, play, workflow
@@ -27,7 +28,7 @@ PROGRAMS = Capabilities(programs=("copy",))
 def seen(there: Serving, *peers: dict[str, Any], **own: Any) -> None:
     """Machines that have the program, each with what is different of it."""
     made = tuple(
-        replace(ALDER, **{"node": f"{each['name']}node", "capabilities": PROGRAMS, **each})
+        structs.replace(ALDER, **{"node": f"{each['name']}node", "capabilities": PROGRAMS, **each})
         for each in peers
     )
     there.node.known = replace(there.node.known, peers=made, **own)
@@ -47,13 +48,13 @@ BARE = {"name": "bare", "capabilities": Capabilities()}
         ),
         ([], {}, "1 of 1 machine helps now, none has taken it yet", ["birch could run it"]),
         (
-            [{"name": "elm", "willing": False, "reason": Opaque("its owner is there")}],
+            [{"name": "elm", "volunteering": False, "why": NO_WHY, "reason": "its owner is there"}],
             {},
             "1 of 2 machines help now, none has taken it yet",
             ["birch could run it", "elm could run it and does not help: its owner is there"],
         ),
         (
-            [{"name": "elm", "willing": False, "reason": Opaque("")}],
+            [{"name": "elm", "volunteering": False, "why": NO_WHY, "reason": ""}],
             {"volunteering": False, "presence_reason": Opaque("")},
             "no machine helps now (this one: paused)",
             [

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agent.api.states import workflow_state
 from agent.api.values import WorkflowState
@@ -213,7 +214,7 @@ def test_peers_that_help_share_the_rest(
     tasks.append({"id": "long", "program": "copy", "expected_s": 1})
     scene = Scene(tmp_path, {"name": "survey", "tasks": tasks})
     (alder,) = scene.node.known.peers
-    peers = (replace(alder, slots=slots, willing=willing),)
+    peers = (structs.replace(alder, slots=slots, volunteering=willing),)
     scene.node.known = replace(scene.node.known, peers=peers, slots=1, volunteering=True)
     scene.node.volunteer()
     (run,) = scene.node.table.owned.values()

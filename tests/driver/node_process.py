@@ -46,7 +46,7 @@ async def answer(service: Agent, reader: asyncio.StreamReader) -> None:
             case "stop":
                 await service.stop("asked to")
             case "peers":
-                say(peers=[peer.node for peer in service.now().facts.peers if peer.version])
+                say(peers=[peer.node for peer in service.now().peers if peer.version])
             case "break":
                 service.live.hand(InputsFetched([], (1, 1, "", 1)))  # type: ignore[arg-type]
             case _:

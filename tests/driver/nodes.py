@@ -64,7 +64,7 @@ async def flock_of(first: Agent, *others: Agent) -> None:
 
 def meshed(service: Agent, peers: int) -> bool:
     """Linked with so many, all of which have introduced themselves."""
-    return [bool(peer.version) for peer in service.now().facts.peers] == [True] * peers
+    return [bool(peer.version) for peer in service.now().peers] == [True] * peers
 
 
 async def submit(service: Agent, *parameters: str, workflow: str = "w") -> Answer:

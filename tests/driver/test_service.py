@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import ServiceError
+from agent.api.reasons import as_why
 from agent.api.session import FlockChanged, PeerChanged
 from agent.driver import driver as driver_module
 from agent.net.invitation import parse_invitation
@@ -54,7 +55,7 @@ def test_a_node_alone_runs_its_own_work(tmp_path: Path) -> None:
             assert in_state([ant], "w.0", DONE)
             assert any("Terminated" in line for line in ant.story("w.0"))
             assert ant.flock.flock() is None
-            assert ant.now().facts.peers == ()
+            assert ant.now().peers == ()
             unsubscribe()
             again = await ant.ask(_submission("w"))
             assert again.verdict is Verdict.ALREADY_KNOWN
@@ -109,13 +110,13 @@ def test_work_submitted_on_one_runs_on_another(tmp_path: Path) -> None:
             await eventually(lambda: in_state(everybody, "w.0", DONE))
             await eventually(lambda: in_state(everybody, "w.2", DONE))
             assert {host_of(cat, task) for task in ("w.0", "w.2")} == {bee.node_id}
-            assert [each.name for each in ant.now().facts.peers] == ["bee", "cat"]
-            await eventually(lambda: ant.now().facts.peers[0].clock_skew_s is not None)
-            facts = ant.now().facts.peers[0]
+            assert [each.name for each in ant.now().peers] == ["bee", "cat"]
+            await eventually(lambda: ant.now().peers[0].clock_ahead_ms is not None)
+            facts = ant.now().peers[0]
             assert facts.version
             assert facts.bytes_in > 0
-            assert facts.clock_skew_s is not None
-            assert abs(facts.clock_skew_s) < 5.0
+            assert facts.clock_ahead_ms is not None
+            assert abs(facts.clock_ahead_ms) < 5_000
 
     in_loop(test)
 
@@ -145,7 +146,7 @@ def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
             await bee.stop("asked to")
             assert not state_of(processes(pids)[0])
             assert await bee.wait_stopped() == "asked to"
-            await eventually(lambda: ant.now().facts.peers == ())
+            await eventually(lambda: ant.now().peers == ())
             assert reading(ant, "w.0").state is TaskState.READY
             with pytest.raises(ServiceError, match="is stopping"):
                 await bee.ask(Cancel("", "w"))
@@ -228,10 +229,10 @@ def test_members_find_each_other_again_after_a_restart(tmp_path: Path) -> None:
             await flock_of(ant, bee)
             await eventually((bee.home.data / "addresses.json").exists)
             await bee.stop()
-            await eventually(lambda: ant.now().facts.peers == ())
+            await eventually(lambda: ant.now().peers == ())
             again = await Agent.start(bee.home, QUIET)
             try:
-                await eventually(lambda: [each.name for each in ant.now().facts.peers] == ["bee"])
+                await eventually(lambda: [each.name for each in ant.now().peers] == ["bee"])
             finally:
                 await again.stop()
 
@@ -244,16 +245,16 @@ def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
             await flock_of(ant, bee, cat)
             gone = cat.node_id
             await bee.flock.expel("CAT")
-            await eventually(lambda: gone not in [peer.node for peer in ant.now().facts.peers])
+            await eventually(lambda: gone not in [peer.node for peer in ant.now().peers])
             await eventually(lambda: (flock := cat.flock.flock()) is not None and flock.expelled)
-            assert not cat.now().facts.volunteering
-            assert cat.now().facts.presence_reason == NotOfFlock("office")
+            assert not cat.now().status.volunteering
+            assert cat.now().status.why == as_why(NotOfFlock("office"))
             assert gone not in [member.node for member in ant.flock.members()]
-            assert [each.name for each in ant.now().facts.departures] == ["cat"]
+            assert [each.name for each in ant.flock.departures()] == ["cat"]
             assert ant.name_of(gone) == "cat"
             assert await cat.flock.leave() == ""
             assert cat.flock.flock() is None
-            assert cat.now().facts.volunteering
+            assert cat.now().status.volunteering
 
     in_loop(test)
 
@@ -393,4 +394,4 @@ def _moves(told: list[Notice]) -> list[TaskState]:
 
 
 def _unwilling(service: Agent) -> list[str]:
-    return [peer.node for peer in service.now().facts.peers if peer.version and not peer.willing]
+    return [peer.node for peer in service.now().peers if peer.version and not peer.volunteering]

@@ -30,7 +30,7 @@ async def joined(first: Agent, *others: Apart) -> None:
         assert await other.ask(ask="join", text=invitation.text) == {"joined": True}
     wanted = {other.node for other in others}
     await eventually(
-        lambda: wanted <= {peer.node for peer in first.now().facts.peers if peer.willing}
+        lambda: wanted <= {peer.node for peer in first.now().peers if peer.volunteering}
     )
     for other in others:
         while len((await other.ask(ask="peers"))["peers"]) < len(others):
@@ -93,10 +93,10 @@ def test_an_agent_that_was_killed_comes_back_as_the_same_node(tmp_path: Path) ->
                 node = bee.node
                 # Without multicast, what it knows of others is all that leads it back.
                 bee.process.send_signal(signal.SIGKILL)
-                await eventually(lambda: ant.now().facts.peers == ())
+                await eventually(lambda: ant.now().peers == ())
             async with apart(tmp_path, "bee") as again:
                 assert again.node == node
-                await eventually(lambda: [peer.node for peer in ant.now().facts.peers] == [node])
+                await eventually(lambda: [peer.node for peer in ant.now().peers] == [node])
 
     in_loop(test)
 
@@ -108,11 +108,11 @@ def test_signals_end_it_cleanly(tmp_path: Path) -> None:
                 async with apart(tmp_path, "bee") as bee:
                     if number is signal.SIGTERM:
                         await joined(ant, bee)
-                    await eventually(lambda: len(ant.now().facts.peers) == 1)
+                    await eventually(lambda: len(ant.now().peers) == 1)
                     bee.process.send_signal(number)
                     assert "ended" in await bee.hear()
                     assert await bee.process.wait() == 0
-                    await eventually(lambda: ant.now().facts.peers == ())
+                    await eventually(lambda: ant.now().peers == ())
         told = (tmp_path / "bee" / "log" / "agent.log").read_text()
         assert told.count("<normal> stopped") == 2
         assert "<error>" not in told

@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import pytest
 
+from agent.api.wording import moment
 from agent.net import link_refusals
 from agent.net.copies import INSTANCES_MAX, Copies
 from agent.net.discovery import explained_trouble
 from agent.net.discovery_network import JUMP_S, POLL_S, Change, NetworkWatch, has_way
 from agent.net.discovery_record import own_record, read_record
 from agent.net.link_refusals import REFUSALS_MAX, Cause, LinkRefusal, Refusals, explained
-from agent.net.refusals import Refusal, duration, moment
+from agent.net.refusals import Refusal, duration
 from agent.net.tls import explain, peer_of
 
 

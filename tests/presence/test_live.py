@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.reasons import HeldBlind, HeldByInput, HelpsIdle
+from agent.api.reasons import HeldBlind, HeldByInput, HelpsIdle, Reason, reason_of
 from agent.node.agent import Agent
 from agent.node.facts import Notice
 from agent.node.options import Options
@@ -56,11 +56,11 @@ def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Hom
         service.subscribe(told.append)
         try:
             await eventually(lambda: service.live.presence.volunteering)
-            assert isinstance(service.now().facts.presence_reason, HelpsIdle)
+            assert isinstance(why(service), HelpsIdle)
             async with asyncio.timeout(EVENTUALLY_S_MAX):
                 while not service.live.presence.owner_present:  # with so short an idle time
                     await touch()  # one touch may be forgotten before a busy machine looks
-            assert isinstance(service.now().facts.presence_reason, HeldByInput)
+            assert isinstance(why(service), HeldByInput)
             await eventually(lambda: service.live.presence.volunteering)
             service.presence.pause(time.time() + 3_600)
             assert service.live.presence.owner_present
@@ -83,7 +83,7 @@ def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
             await eventually(lambda: service.live.presence.volunteering)
             server.kill()
             await eventually(lambda: service.live.presence.owner_present)
-            assert isinstance(service.now().facts.presence_reason, HeldBlind)
+            assert isinstance(why(service), HeldBlind)
         finally:
             await service.stop()
 
@@ -93,3 +93,9 @@ def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
         server.kill()
         server.wait()
         tidy_up_after(int(number))
+
+
+def why(service: Agent) -> Reason:
+    """Why this machine helps or not."""
+    status = service.now().status
+    return reason_of(status.why, status.reason)

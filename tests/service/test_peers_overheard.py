@@ -16,7 +16,7 @@ LINK = LinkReport("a", "ant", Address("192.0.2.1", 1), True, 1, 5.0, None, 0, Tr
 
 
 def load(book: PeerStatuses) -> int:
-    return book.facts([LINK], 100.0)[0].load_percent
+    return book.views([LINK], 100.0)[0].load_percent
 
 
 def test_the_load_comes_with_the_beats_and_only_a_change_is_news() -> None:

@@ -19,8 +19,6 @@ from agent.api.flock import (
 )
 from agent.api.methods import DOCTOR, EXPEL, FLOCK_CREATE, INVITE, JOIN, LEAVE, MEMBERS, PEERS
 from agent.control.admission import asks_to_be_let_in, open_requests
-from agent.control.copied import own_identity_copied
-from agent.control.diagnosis import findings
 from agent.control.machines import node_view, peer_views
 from agent.control.membership import require_flock, require_membership
 from agent.control.naming import find_member
@@ -32,7 +30,7 @@ async def peers(call: RequestContext, params: Peers) -> PeersReply:
     """Return this machine and the others, linked or not, in the order of names; those without a
     link with what is known of why."""
     views = call.views
-    return PeersReply(node_view(views), peer_views(views), own_identity_copied(views.now.facts))
+    return PeersReply(node_view(views), peer_views(views), views.now.warning)
 
 
 @serves(MEMBERS)
@@ -87,8 +85,6 @@ async def leave(call: RequestContext, params: Leave) -> Left:
 async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     """Return why machines are not seen, or this one does not work, in sentences with what to do:
     from what this node knows, nothing is tried out."""
-    facts = call.now.facts
-    linked = {peer.node for peer in facts.peers}
-    missing = [each for each in facts.members if not each.own and each.node not in linked]
+    now = call.now
     waiting = map(asks_to_be_let_in, open_requests(call.rooms.flock.requests()))
-    return DoctorReply(tuple(findings(facts)), len(linked), len(missing), tuple(waiting))
+    return DoctorReply(now.findings(), len(now.peers), len(now.away), tuple(waiting))

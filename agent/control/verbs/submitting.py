@@ -190,4 +190,4 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
 
 async def _missing(call: RequestContext, programs: set[str]) -> tuple[str, ...]:
     """Programs that are there, and of which this machine cannot learn what they do."""
-    return (await call.programs.answers(call.now.facts.programs)).missing(programs)
+    return (await call.programs.answers(call.now.status.capabilities.programs)).missing(programs)

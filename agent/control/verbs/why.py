@@ -10,13 +10,13 @@ from agent.api.work import Move, Story, TaskView, Why
 from agent.control.acceptance import listed, unaccepted
 from agent.control.causes import moved_by
 from agent.control.dry_run import Machine, machines_seen
+from agent.control.machines import reason_said, seen
 from agent.control.naming import find_task, readable
 from agent.control.port import Snapshot
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.matching import failed_on, misfit
 from agent.protocol.records import NodeId, TaskSpec
-from agent.wording.speech import english
 
 WAITING = (TaskState.SUBMITTED, TaskState.READY)
 _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
@@ -68,10 +68,7 @@ def _remedy(spec: TaskSpec, machine: Machine) -> str:
 
 
 def _reasons(now: Snapshot) -> dict[NodeId, str]:
-    facts = now.facts
-    told = {peer.node: peer.reason for peer in facts.peers}
-    told[facts.node] = facts.presence_reason
-    return {node: english(reason) or "it says no reason" for node, reason in told.items()}
+    return {machine.node: reason_said(machine) or "it says no reason" for machine in seen(now)}
 
 
 def _moves(story: list[str], call: RequestContext, now: Snapshot) -> Iterator[Move]:
@@ -122,10 +119,10 @@ def _because(reason: str) -> str:
 
 
 def _helpers(spec: TaskSpec, now: Snapshot) -> str:
-    facts, machines = now.facts, machines_seen(now)
+    machines = machines_seen(now)
     willing = [each for each in machines if each.helps]
     if not willing:
-        return f"no machine helps now (this one: {english(facts.presence_reason) or 'paused'})"
+        return f"no machine helps now (this one: {reason_said(now.status) or 'paused'})"
     if not any(misfit(spec, each.capabilities) for each in machines):
         help_now = "machine helps" if len(machines) == 1 else "machines help"
         told = f"{len(willing)} of {len(machines)} {help_now} now"

@@ -6,13 +6,15 @@ machines, out of the flock for good.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from agent.api.reasons import IdentityCopied, Reason
+from msgspec.structs import replace
+
+from agent.api.flock import PeerView
+from agent.api.reasons import IdentityCopied, as_why
 from agent.flock.facts import CopiedFacts
 from agent.net.link_refusals import Cause
 from agent.node.facts import Facts
-from agent.protocol.records import NodeId
 
 CURE = (
     "on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), "
@@ -38,10 +40,13 @@ def others_copied(facts: Facts) -> Iterator[tuple[CopiedFacts, str]]:
             yield each, f"{_two_machines(each)}: {CURE.format(folder=facts.data_folder)}"
 
 
-def copied_peer(facts: Facts, node: NodeId) -> Reason | None:
-    """Return why what is told of a peer is not to be relied on; None where it is."""
-    found = [each for each in facts.copied if each.node == node]
-    return IdentityCopied(found[0].name, tuple(dict.fromkeys(found[0].hosts))) if found else None
+def copied_peer(peer: PeerView, copied: Iterable[CopiedFacts]) -> PeerView:
+    """Return the row of a peer with why it is not to be relied on; as it is, where it is."""
+    for each in copied:
+        if each.node == peer.node:
+            why = as_why(IdentityCopied(each.name, tuple(dict.fromkeys(each.hosts))))
+            return replace(peer, why=why)
+    return peer
 
 
 def _two_machines(copied: CopiedFacts) -> str:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from agent.api.flock import Finding, FindingKind, MemberView
-from agent.control.copied import others_copied, own_identity_copied
-from agent.control.membership import HOW_TO_JOIN, sent_away
+from agent.api.wording import moment
 from agent.flock.facts import RefusalFacts
 from agent.net.link_refusals import Cause
-from agent.net.refusals import duration, moment
+from agent.net.refusals import duration
+from agent.node.copied import others_copied, own_identity_copied
 from agent.node.facts import Facts
 from agent.protocol.records import NodeId
+from agent.wording.belonging import HOW_TO_JOIN, sent_away
 
 CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""
@@ -253,8 +254,8 @@ def _explained(name: str, refusal: RefusalFacts) -> Finding:
 
 
 def _clocks(facts: Facts) -> Iterator[Finding]:
-    known = [(each.name, each.clock_skew_s) for each in facts.peers]
-    ahead_s = [(name, by_s) for name, by_s in known if by_s is not None]
+    known = [(each.name, each.clock_ahead_ms) for each in facts.peers]
+    ahead_s = [(name, by_ms / 1000) for name, by_ms in known if by_ms is not None]
     if _clock_here_is_wrong([by_s for _, by_s in ahead_s]):
         _, by_s = ahead_s[0]
         yield _clock(facts.name, "this machine", -by_s, "those of all others")
