@@ -19,7 +19,7 @@ TOKEN_MAX = 512
 
 
 class Foreground(Protocol):
-    """Both sides of it."""
+    """The way to come to front: what one process gives, and another takes."""
 
     def give(self) -> str:
         """Return what lets the other process come to front; for the one that the person started."""

@@ -14,7 +14,7 @@ UNDER_WAY = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 
 
 def workflow_state(counts: Mapping[TaskState, int]) -> WorkflowState:
-    """Return what is to be said of a workflow of which so many tasks are in each state."""
+    """Return the state of a workflow of which so many tasks are in each state."""
     seen = {state for state, count in counts.items() if count}
     if not seen.isdisjoint(UNDER_WAY):
         return "running"

@@ -6,7 +6,7 @@ from agent.api.rpc import ErrorCode, Problem
 
 
 class ClientError(Exception):
-    """One sentence for a person."""
+    """What went wrong, as one sentence for a person."""
 
 
 class NoAgentError(ClientError):

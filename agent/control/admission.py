@@ -24,7 +24,9 @@ def refusing() -> Iterator[None]:
         raise ServiceError(str(error)) from error
 
 
-async def decided(call: RequestContext, reference: str, code: str, *, admit: bool) -> Answered:
+async def decide_request(
+    call: RequestContext, reference: str, code: str, *, admit: bool
+) -> Answered:
     """Admit or refuse the request that a person means, and return it. Raises ``RefusedError`` where
     none or several are meant, or one is to be admitted without its code."""
     require_membership(call)

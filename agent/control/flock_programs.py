@@ -60,7 +60,7 @@ class _Kept:
 
 
 class FlockPrograms:
-    """Asks, and keeps the answers."""
+    """Asks other machines what their programs do, and keeps the answers for a while."""
 
     def __init__(self, node: NodePort, members: Members) -> None:
         self._node, self._members = node, members

@@ -30,7 +30,7 @@ GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 
 
 def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
-    """Return the events for clients, one or more: a gate may wait for a person now."""
+    """Yield the event for clients, and one more where a gate waits for a person from now on."""
     yield happening_of(notice, now)
     if isinstance(notice, TaskMoved) and notice.after is TaskState.WAITING:
         table = now.table

@@ -50,7 +50,7 @@ class PresenceRoom(Protocol):
 
 
 class DatasetRoom(Protocol):
-    """What is kept; ``agent.data.node_datasets.NodeDatasets``."""
+    """What is kept for tasks; ``agent.data.node_datasets.NodeDatasets``."""
 
     async def add(self, path: Path, name: str = ..., *, move: bool = ...) -> Dataset:
         """Keep a file or folder; raises ``OSError``."""
@@ -153,7 +153,7 @@ class FlockRoom(Protocol):
 
 
 class HistoryRoom(Protocol):
-    """What was; ``agent.history.task_history.TaskHistory``."""
+    """What was, as far as it is kept; ``agent.history.task_history.TaskHistory``."""
 
     async def tasks(self, wanted: History) -> HistoryReply:
         """Return a page of what became of tasks."""
@@ -183,7 +183,7 @@ class SettingsRoom(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """All of them."""
+    """All rooms of a node, for the verbs."""
 
     flock: FlockRoom
     presence: PresenceRoom

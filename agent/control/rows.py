@@ -26,7 +26,7 @@ WAITING_ROWS_MAX = 16
 
 
 def with_rows(happening: session.Happening, node: NodePort, views: Views) -> session.Happening:
-    """Return the event with its rows; as it is where it has none."""
+    """Return the event with the rows that it changes; as it is where it changes none."""
     match happening:
         case session.TaskMoved(task=task, after=after):
             return structs.replace(happening, rows=_of_task(task, after, views))

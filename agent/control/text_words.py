@@ -41,7 +41,7 @@ class TextError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The first word."""
+    """The first line: who does not know the token is sent away."""
 
     token: str
 
@@ -59,14 +59,14 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Tell how far these are."""
+    """Tell how far these tasks are, from now on."""
 
     tasks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Cancel it."""
+    """Cancel this task."""
 
     task: str
 
@@ -78,7 +78,7 @@ class Help:
 
 @dataclass(frozen=True, slots=True)
 class Quit:
-    """That was all."""
+    """End the conversation."""
 
 
 Wish = Token | Schedule | Subscribe | Cancel | Help | Quit

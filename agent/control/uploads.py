@@ -33,7 +33,7 @@ class Upload:
 
 
 class Uploads:
-    """Of one connection."""
+    """The files that the client of one connection is sending."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

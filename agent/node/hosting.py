@@ -93,11 +93,11 @@ class InsideAgent:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the agent's thread still runs."""
         return self._thread.is_alive()
 
     def stop(self, reason: str, within_s: float = STOP_S_MAX) -> bool:
-        """Have it hand back what it runs and end; return whether it did in time."""
+        """Have the agent hand back what it runs and end; return whether it ended in time."""
         self._ending.ask(reason)
         if self._thread.is_alive():
             self._thread.join(within_s)

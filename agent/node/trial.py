@@ -54,7 +54,7 @@ class Trial:
 
 @dataclass(slots=True)
 class Tried:
-    """What became of it."""
+    """What became of a program that was tried."""
 
     program: str = ""
     verdict: str = ""

@@ -15,7 +15,7 @@ from agent.protocol.records import RunName, TaskId, short_text
 
 
 class WorkPort:
-    """What ``agent.driver.ports.Programs`` asks for."""
+    """Programs and their data for the driver; satisfies ``agent.driver.ports.Programs``."""
 
     def __init__(
         self,

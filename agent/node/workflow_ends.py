@@ -14,7 +14,7 @@ from agent.protocol.table import Table
 
 
 class WorkflowEnds:
-    """Remembers which ends were told."""
+    """Tells each end of a workflow once, and remembers which were told."""
 
     def __init__(self) -> None:
         self._told: dict[WorkflowId, None] = {}

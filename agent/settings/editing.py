@@ -34,9 +34,11 @@ def keep_rules(path: Path, rules: Rules) -> NodeSettings:
 
 
 def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings:
-    """Keep these values; return what the file says then. Raises ``ServiceError``.
+    """Write these values into the settings file at ``path``, and return what it says then. Raises
+    ``ServiceError``.
 
-    Nothing is written where nothing changes: then a full disk, or one to be read only, is no matter.
+    Nothing is written where nothing changes: then a full disk, or one to be read only, is no
+    matter.
     """
     with _one_at_a_time:  # two that change it at once would each undo the other's
         read_settings(path)  # what is wrong with it so far is said as it is

@@ -24,7 +24,8 @@ class OwnerSettings:
         self._changing = asyncio.Lock()
 
     async def view(self) -> SettingsView:
-        """Return what the file says. Raises ``ServiceError`` when it cannot be read."""
+        """Return what the settings file says, and what of it waits for a restart. Raises
+        ``ServiceError`` when it cannot be read."""
         kept = await asyncio.to_thread(read_settings, self._path)
         told = {
             name: getattr(kept, name)
@@ -36,7 +37,8 @@ class OwnerSettings:
         return msgspec.convert(told | {"file": str(self._path), "restart": restart}, SettingsView)
 
     async def change(self, given: Mapping[str, Value]) -> SettingsView:
-        """Keep these in the file, and return what it says then. Raises ``ServiceError``."""
+        """Write these values into the settings file, and return what it says then. Raises
+        ``ServiceError``, and nothing is changed."""
         async with self._changing:  # else a reply could come after one that tells more
             await asyncio.to_thread(keep_changes, self._path, given)
             return await self.view()

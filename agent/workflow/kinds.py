@@ -50,7 +50,7 @@ class Word(str):
 
 
 class Kind(Protocol):
-    """What a value may be."""
+    """What a value of a description file may be."""
 
     def read(self, node: Node, what: What, faults: Faults) -> Any | None:
         """Return the value; None after a fault. ``what`` is what the file's author calls it."""
@@ -79,13 +79,13 @@ def scalar(node: Node, what: What, wanted: Value, faults: Faults) -> Scalar | No
 def must_be(
     what: What, wanted: Value, given: What, place: Place, faults: Faults, hint: Phrase | None = None
 ) -> None:
-    """Tell that something else is wanted here."""
+    """Add the fault that something else is ``wanted`` at this place than what was ``given``."""
     wrong = said("{owner} must be {wanted}, not {given}", owner=what, wanted=wanted, given=given)
     faults.add(place, wrong, hint)
 
 
 def too_many(what: What, most: int, count: int, place: Place, faults: Faults) -> None:
-    """Tell that there is more of something than there may be."""
+    """Add the fault that there is more of something than there may be."""
     wrong = said(
         "{name} has at most {most} entries, and this has {given}", name=what, most=most, given=count
     )

@@ -75,7 +75,8 @@ class Description:
 
 
 def describe(path: Path, asked: Asked) -> Description:
-    """Return all of it after one look at the file, for whoever shows faults beside what is asked."""
+    """Read a file once; return its variables and either its workflow or its faults, for whoever
+    shows both. Nothing is raised."""
     if path.suffix.lower() == ".xml":
         from agent.workflow.xml_workflow import read_xml_workflow
 

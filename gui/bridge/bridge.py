@@ -200,8 +200,8 @@ class Bridge(QObject):
         return self.work(asker, with_client, done, failed, act=act)
 
     def client(self, asker: QObject) -> Client:
-        """One client for all that this asker asks, opened when it first asks and closed when it is
-        gone; it does not hold up the others either."""
+        """Return a client for all that this asker asks, so that nobody else waits for it. It
+        connects when first asked, and is closed when the asker is gone."""
         made = Client(self._home, "window")
         self._clients.append(made)
         asker.destroyed.connect(lambda: self._submit(self._close(made)))

@@ -60,12 +60,14 @@ class Preview:
         self._asking = asyncio.Lock()
 
     def forget_programs(self) -> None:
-        """Ask for them anew: one may have been changed in an editor."""
+        """Have the programs asked for anew at the next check: one may have been changed in an
+        editor."""
         self._programs = None
 
     async def check(self, path: Path, variables: Mapping[str, str], name: str = "") -> Checked:
-        """Read a workflow file with these values and ask the agent for a dry run. Faults of the file
-        come back in the result; other failures raise ``ClientError`` or ``OSError``."""
+        """Read a workflow file with these values and ask the agent for a dry run. Faults of the
+        file, and what the agent has against a dry run, come back in the result. Raises
+        ``ClientError``."""
         wanted = _wanted(variables, name, path)
         asked = asked_with(wanted, await self._known())
         found = await asyncio.to_thread(describe, path, asked)

@@ -18,7 +18,7 @@ Ask = Callable[[list[str]], str]
 
 
 class LinuxAssociations:
-    """Satisfies ``Associations``."""
+    """Tells the programs of files as ``xdg-mime`` does; satisfies ``Associations``."""
 
     def __init__(self, ask: Ask, environment: Mapping[str, str] = os.environ) -> None:
         self._ask, self._environment = ask, environment

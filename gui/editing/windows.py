@@ -12,7 +12,7 @@ Associated = Callable[[str], str]
 
 
 class WindowsAssociations:
-    """Satisfies ``Associations``."""
+    """Tells the programs of files as the registry does; satisfies ``Associations``."""
 
     def __init__(self, associated: Associated) -> None:
         self._associated = associated

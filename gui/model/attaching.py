@@ -16,7 +16,7 @@ from gui.words import tr
 
 @dataclass(slots=True)
 class Attaching:
-    """What is chosen so far."""
+    """The files that are chosen so far."""
 
     names: tuple[str, ...]
     _named: dict[str, Path] = field(default_factory=dict)

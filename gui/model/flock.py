@@ -115,7 +115,7 @@ def work_text(machine: Machine, now_s: float) -> str:
 
 
 def reason_text(machine: Machine) -> str:
-    """Why it helps, or does not."""
+    """Return why a machine helps, or does not."""
     return OwnSpeech().say(machine.reason)
 
 

@@ -19,7 +19,8 @@ Machine = TypeVar("Machine", NodeView, PeerView)
 
 
 def with_task(machine: Machine, row: TaskView) -> Machine:
-    """Return the machine with the task in hand, or without it; itself where nothing changes."""
+    """Return the machine with the task in hand if the row says that it has it, else without it;
+    itself where nothing changes."""
     had = next((each for each in machine.tasks if each.task == row.task), None)
     has = _in_hand(row) if row.host_node == machine.node and row.state in UNDER_WAY else None
     if had == has:
@@ -35,14 +36,15 @@ def with_task(machine: Machine, row: TaskView) -> Machine:
 
 
 def peers_with_task(reply: PeersReply, row: TaskView) -> PeersReply:
-    """Return the machines with the task where it is now."""
+    """Return the machines with the task in the hands of the one that the row names; the same reply
+    where nothing changes."""
     peers = tuple(with_task(each, row) for each in reply.peers)
     same = all(one is other for one, other in zip(peers, reply.peers, strict=True))
     return reply if same else msgspec.structs.replace(reply, peers=peers)
 
 
 def with_peer(reply: PeersReply, peer: PeerView) -> PeersReply:
-    """Return the machines with this row in the place of what was known of it, by their names."""
+    """Return the machines with this row in place of the one before, sorted by name."""
     others = [each for each in reply.peers if each.node != peer.node]
     peers = sorted([*others, peer], key=lambda each: (each.name, each.node))
     return msgspec.structs.replace(reply, peers=tuple(peers))
@@ -51,7 +53,7 @@ def with_peer(reply: PeersReply, peer: PeerView) -> PeersReply:
 def parts_behind(
     before: NodeView | PeerView | None, now: NodeView | PeerView
 ) -> frozenset[FlockPart]:
-    """Return what else has to be read because of a row: who belongs, and what they can run."""
+    """Return which parts of the flock have to be read again because a machine's row changed."""
     if before is None:
         return frozenset((FlockPart.MEMBERS, FlockPart.PROGRAMS))
     parts = set()

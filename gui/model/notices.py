@@ -70,21 +70,21 @@ class StatusPage:
 
 @dataclass(frozen=True, slots=True)
 class TasksPage:
-    """Tasks of one workflow."""
+    """A page of the tasks of one workflow was read."""
 
     reply: ShowReply
 
 
 @dataclass(frozen=True, slots=True)
 class PeersRead:
-    """The machines of the flock."""
+    """The machines of the flock were read."""
 
     reply: PeersReply
 
 
 @dataclass(frozen=True, slots=True)
 class MembersRead:
-    """Who belongs."""
+    """Who belongs to the flock was read."""
 
     reply: MembersReply
 
@@ -98,7 +98,7 @@ class VolunteeringRead:
 
 @dataclass(frozen=True, slots=True)
 class ProgramsRead:
-    """What the flock can run."""
+    """What the flock can run was read."""
 
     reply: ProgramsReply
 
@@ -134,7 +134,7 @@ class DatasetsNamed:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """Something happened."""
+    """The agent has told an event."""
 
     event: Event
 

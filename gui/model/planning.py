@@ -21,7 +21,7 @@ def planned_tasks(submit: Submit) -> dict[str, TaskView]:
 
 
 def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
-    """How many tasks, how long."""
+    """Return how many tasks there are and, as far as a plan tells, how long they take."""
     gates = sum(task.gate for task in submit.tasks)
     parts = [tr_n("%n task(s)", "", len(submit.tasks) - gates)]
     if gates:
@@ -41,7 +41,7 @@ def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
 
 
 def fits_text(plan: PlanReply) -> str:
-    """Which machines fit, and what keeps the others."""
+    """Return which machines fit, and for tasks that fit none why; empty where there are faults."""
     if plan.faults:
         return ""
     homeless = [task for task in plan.tasks if not task.fits and task.misfits]
@@ -67,7 +67,7 @@ def fits_text(plan: PlanReply) -> str:
 
 
 def waits_text(waits: Iterable[str]) -> str:
-    """Who has to accept published programs, a line each."""
+    """Return who has to accept published programs, a line each; empty where nobody has."""
     return "\n".join(f"{sentence_in_our_words(each)}." for each in waits)
 
 

@@ -19,12 +19,13 @@ _MARKS: dict[SourceStanding, Mark] = {
 
 
 def source_mark(standing: SourceStanding) -> Mark:
-    """Bars: it holds back. A tick: it does not. A ring: no rule asks it. A slash: it is blind."""
+    """Return a source's mark. Bars: it holds back. A tick: it does not. A ring: no rule asks it. A
+    slash: it is blind."""
     return _MARKS[standing]
 
 
 def source_tip(standing: SourceStanding) -> str:
-    """The same for whoever cannot see shapes."""
+    """Return a source's standing in words, for whoever cannot see shapes."""
     return {
         "unasked": tr("Is not asked by these rules"),
         "unseen": tr("Cannot see"),

@@ -35,7 +35,7 @@ class TrayState(Enum):
 
 
 class Act(Enum):
-    """What an entry does."""
+    """What pressing an entry of the menu does."""
 
     NOTHING = "nothing"
     OPEN = "open"

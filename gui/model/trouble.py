@@ -14,7 +14,7 @@ from gui.words import tr, tr_n
 
 
 class Remedy(Enum):
-    """What a bar's button does."""
+    """What the button of a trouble's bar does."""
 
     NONE = "none"
     START_AGENT = "start agent"

@@ -23,7 +23,7 @@ X-GNOME-Autostart-enabled=true
 
 
 class LinuxLogin:
-    """Satisfies ``Login``."""
+    """Starts at login by an autostart entry; satisfies ``Login``."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         base = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")

@@ -30,7 +30,7 @@ class Registry(Protocol):
 
 
 class WindowsLogin:
-    """Satisfies ``Login``."""
+    """Starts at login by a value of the registry; satisfies ``Login``."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry

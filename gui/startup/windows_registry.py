@@ -8,10 +8,10 @@ if sys.platform == "win32":
     import winreg
 
     class UserRegistry:
-        """Satisfies ``Registry``."""
+        """The values of the user who runs this; satisfies ``Registry``."""
 
         def read(self, key: str, name: str) -> str | None:
-            """None where there is no such value."""
+            """Return the text of a value of the user's own; None where there is no such value."""
             try:
                 with winreg.OpenKey(winreg.HKEY_CURRENT_USER, key) as opened:
                     return str(winreg.QueryValueEx(opened, name)[0])
@@ -19,12 +19,12 @@ if sys.platform == "win32":
                 return None
 
         def write(self, key: str, name: str, text: str) -> None:
-            """Make or change it."""
+            """Make a value of the user's own, or change it."""
             with winreg.CreateKey(winreg.HKEY_CURRENT_USER, key) as opened:
                 winreg.SetValueEx(opened, name, 0, winreg.REG_SZ, text)
 
         def remove(self, key: str, name: str) -> None:
-            """Nothing happens where there is none."""
+            """Remove a value of the user's own; nothing happens where there is none."""
             try:
                 access = winreg.KEY_SET_VALUE
                 with winreg.OpenKey(winreg.HKEY_CURRENT_USER, key, 0, access) as opened:

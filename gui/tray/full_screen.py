@@ -26,7 +26,7 @@ class NotKnown:
 
 
 class WindowsFullScreen:
-    """As the shell knows it."""
+    """Full screen as the shell of Windows knows it."""
 
     def __init__(self, shell: Any) -> None:
         self._ask = shell.SHQueryUserNotificationState

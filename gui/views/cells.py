@@ -20,7 +20,7 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
 
 class Cells(QStyledItemDelegate):
-    """For all tables alike."""
+    """Paints the cells of all tables alike."""
 
     def paint(
         self,

@@ -65,7 +65,7 @@ def source_words(source: str) -> str:
 
 
 class ComputerPage(QScrollArea):
-    """Cards, one below the other."""
+    """When this computer helps, in cards one below the other."""
 
     def __init__(self, context: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -47,7 +47,7 @@ TYPING_PAUSE_MS = 300
 
 
 class LogPage(QWidget):
-    """The agent's log."""
+    """The agent's log, filtered and followed."""
 
     def __init__(self, context: ViewContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)

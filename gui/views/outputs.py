@@ -31,7 +31,7 @@ FILES_MAX = 10_000
 
 
 class Outputs(QWidget):
-    """A row for each dataset."""
+    """The results of a task, a row for each dataset."""
 
     def __init__(self, context: ViewContext) -> None:
         super().__init__()

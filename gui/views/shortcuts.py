@@ -35,7 +35,7 @@ def shortcuts() -> tuple[tuple[str, str], ...]:
 
 
 class ShortcutsList(QWidget):
-    """Two columns."""
+    """The keys with what they do, in two columns."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

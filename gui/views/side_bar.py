@@ -30,7 +30,7 @@ PLACE_HEIGHT = 34
 
 
 class Place(Enum):
-    """The five, in their order."""
+    """The five places of the window, in their order."""
 
     WORKFLOWS = "workflows"
     QUEUE = "queue"

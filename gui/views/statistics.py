@@ -23,7 +23,7 @@ CHART_HEIGHT = 18 * GRID
 
 
 class Statistics(QWidget):
-    """Read when somebody looks."""
+    """Numbers of the week and of those before, read when somebody looks."""
 
     def __init__(self, context: ViewContext) -> None:
         super().__init__()

@@ -42,7 +42,7 @@ LEAD_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is made."""
+    """How much of a survey is made, and from which seed."""
 
     seed: int = 1
     sections: int = 4

@@ -19,7 +19,7 @@ Cell = tuple[int, int]
 
 @dataclass
 class Terrain:
-    """Heights by cell."""
+    """The heights of the ground, by cell."""
 
     heights: dict[Cell, float]
     cell_m: float = CELL_M

@@ -57,7 +57,7 @@ class Series:
 
 @dataclass
 class Track:
-    """Both series."""
+    """Where the helicopter was, and how it was turned."""
 
     positions: Series = field(default_factory=Series)
     attitudes: Series = field(default_factory=Series)

@@ -15,7 +15,7 @@ from agent.api.admission import (
     WithdrawAsk,
 )
 from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, NEARBY, REFUSE, REQUESTS, WITHDRAW_ASK
-from agent.control.admission import decided, refusing
+from agent.control.admission import decide_request, refusing
 from agent.control.membership import require_flock
 from agent.control.request_context import RequestContext, serves
 
@@ -67,10 +67,10 @@ async def requests(call: RequestContext, params: Requests) -> RequestsReply:
 async def admit(call: RequestContext, params: Admit) -> Answered:
     """Admit a machine that asks. It belongs as soon as it has come, which it does when a person
     there agrees too."""
-    return await decided(call, params.request, params.code, admit=True)
+    return await decide_request(call, params.request, params.code, admit=True)
 
 
 @serves(REFUSE)
 async def refuse(call: RequestContext, params: Refuse) -> Answered:
     """Refuse a machine that asks. It is told so, and may ask again."""
-    return await decided(call, params.request, "", admit=False)
+    return await decide_request(call, params.request, "", admit=False)
