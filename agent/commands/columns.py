@@ -40,7 +40,7 @@ def padded(
         yield "".join(told).rstrip()
 
 
-def told_by_lines(
+def stacked_rows(
     header: Sequence[str], rows: Sequence[Sequence[str]], window: int
 ) -> Iterator[str]:
     """Yield the lines of each row with its first cell above the others, which stand beside their

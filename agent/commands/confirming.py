@@ -9,7 +9,7 @@ from agent.commands.showing import plain
 YES, NO = "yes", "no"
 
 
-def confirmed(question: str) -> bool | None:
+def confirm(question: str) -> bool | None:
     """Ask a person and tell whether the answer is yes; None when nobody answers. Anything else is
     asked again."""
     while True:

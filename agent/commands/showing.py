@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.api.values import WorkflowState
-from agent.commands.columns import GAP, column_widths, padded, told_by_lines
+from agent.commands.columns import GAP, column_widths, padded, stacked_rows
 from agent.commands.complaining import plain as plain  # noqa: PLC0414 - for all who show
 from agent.commands.complaining import window_of
 from agent.commands.folding import wrapped_lines
@@ -74,7 +74,7 @@ def show_table(header: Row, rows: Sequence[Row]) -> None:
         return
     widths = column_widths(natural, window)
     if widths is None:
-        show_verbatim(told_by_lines(header, shown, window))
+        show_verbatim(stacked_rows(header, shown, window))
         return
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
     for name, width in zip(header, widths, strict=True):

@@ -78,7 +78,7 @@ class NodeDatasets:
         self.store.wanted = self._wanted
         self._caring = asyncio.create_task(self._caretaker.run())
 
-    def commits(self, event: Event, then: Callable[[Event], None]) -> bool:
+    def commit_first(self, event: Event, then: Callable[[Event], None]) -> bool:
         """Commit the results of a task that ended to the back end first, and hand the event to
         ``then`` after that; return False, and do nothing, for any other event or without a back
         end."""

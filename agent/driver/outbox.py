@@ -135,7 +135,7 @@ class Outbox:
     def _goes_ahead(self, effect: Effect) -> bool:
         if isinstance(effect, Urgent):
             return not self._is_awaited(effect)
-        return self._overtaking.may(effect)
+        return self._overtaking.may_go_ahead(effect)
 
     def _is_awaited(self, effect: Urgent) -> bool:
         run = (effect.task, effect.run)

@@ -310,7 +310,7 @@ class FlockNetwork:
                 verb = "was expelled from" if departure.expelled else "left"
                 self.links.expel(peer, f"{departure.host_name} {verb} {roster.flock.name}")
             elif member is not None:
-                reason = roster.accepts(member.certificate)
+                reason = roster.objection_to(member.certificate)
                 if reason is not None:
                     self.links.expel(peer, reason)
         for departed in roster.departures():

@@ -81,7 +81,8 @@ class FlockOperations:
         await self.asking.close()
 
     async def alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """Do one thing with the flock at a time; a stop ends it. Raises ``ServiceError``."""
+        """Await work on the flock and return its result, one at a time; a stop cancels it. Raise
+        ``ServiceError`` when it fails, other work is under way or this node is stopping."""
         if self._ended or self._under_way is not None:
             work.close()
             busy = "is stopping" if self._ended else "is busy with its flock"

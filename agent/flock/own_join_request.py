@@ -93,8 +93,8 @@ class OwnJoinRequest:
         return self._view
 
     def confirm(self, code: str) -> AskView:
-        """Note that a person has found the codes equal: join as soon as this machine is let in.
-        Raise ``ServiceError`` for another code or without a request."""
+        """Note that a person has found the codes equal, so that this machine joins as soon as it is
+        let in; return the request. Raise ``ServiceError`` for another code or without a request."""
         if self._view.state not in UNDER_WAY:
             raise ServiceError("This machine asks no flock at present: ask one first.")
         if not same_code(self._view.code, code):

@@ -52,7 +52,7 @@ class MemoryTrimmer:
         self._pieces = _pieces()
 
     def give_back(self) -> None:
-        """Return memory to the system that was freed or lies unchanged in files; a glance where
+        """Give memory to the system that was freed or lies unchanged in files; takes a glance where
         little has happened since the last time, else ten milliseconds. A library that a thread is
         just loading looks untouched before its addresses are filled in; so only pieces that were
         there the last time go."""

@@ -29,7 +29,7 @@ from msgspec import Meta, Struct
 from agent.net import certificates
 from agent.net.certificates import Applicant, Member, PrivateKey, PublicKey
 from agent.net.refusals import MembershipError
-from agent.net.vouching import SIGNATURE, Signer, signed, vouch
+from agent.net.vouching import SIGNATURE, Signer, has_signed, vouch
 
 NODE_LIFE_S = 365 * 86_400
 KEEPERS_WANTED = 3
@@ -86,7 +86,7 @@ class Flock:
         """The certificate as it is sent and stored."""
         return self.certificate.public_bytes(serialization.Encoding.DER)
 
-    def issued(self, der: bytes) -> bool:
+    def has_issued(self, der: bytes) -> bool:
         """Tell whether this authority issued the certificate, and to a node rather than to an
         authority."""
         certificate = certificates.read_certificate(der)
@@ -96,7 +96,7 @@ class Flock:
             return False
         return not certificates.may_sign_others(certificate)
 
-    def stated(self, statement: Statement) -> bool:
+    def has_stated(self, statement: Statement) -> bool:
         """Tell whether this authority's key has signed the statement."""
         try:
             self.key.verify(statement.signature, _signed_part(statement), SIGNATURE)
@@ -179,7 +179,7 @@ class Authority:
 
 def stated_by(statement: Statement, keeper_certificate: bytes) -> bool:
     """Tell whether the keeper with this certificate has made the statement in its own name."""
-    return signed(keeper_certificate, statement.by_signature, _signed_by_part(statement))
+    return has_signed(keeper_certificate, statement.by_signature, _signed_by_part(statement))
 
 
 def statement_id(statement: Statement) -> bytes:

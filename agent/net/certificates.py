@@ -172,7 +172,7 @@ def key_hash_of(der: bytes) -> bytes:
 
 def member_of(der: bytes) -> Member:
     """Return the node that a certificate names, without asking whether the flock accepts it
-    (``Roster.accepts``); raise ``MembershipError`` when it cannot be read."""
+    (``Roster.objection_to``); raise ``MembershipError`` when it cannot be read."""
     certificate = read_certificate(der)
     try:
         return Member(

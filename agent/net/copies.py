@@ -47,7 +47,7 @@ class Copies:
         """The latest last."""
         self._copied: dict[NodeId, Copied] = {}
 
-    def linked(self, peer: NodeId, instance: str) -> bool:
+    def note_link(self, peer: NodeId, instance: str) -> bool:
         """Note that this instance of the peer is linked now; tell whether another one had replaced
         it before, which only happens when two machines share an identity."""
         had = self._instances.pop(peer, [])

@@ -148,7 +148,7 @@ class EnrolmentServer:
             return Refused("too many wrong invitations came from this address: wait a minute")
         known = membership.book().find(question.secret) is not None
         if not known:
-            self._guesses.wrong(host, self._elapsed())
+            self._guesses.note_wrong(host, self._elapsed())
         applicant = checked_applicant(membership, question.request, question.time_s)
         others = await self._share(None) if known else ()
         refused = await membership.redeem(question.secret, applicant.node_id)

@@ -59,7 +59,7 @@ class JoinRequestServer:
             case AskOutcome(number):
                 return self._outcome(number)
             case Collect(number):
-                with requests.collected(number) as request:
+                with requests.collecting(number) as request:
                     return await self._admit(request.applicant)
             case WithdrawRequest(number):
                 requests.withdraw(number)

@@ -75,7 +75,7 @@ def load_identity(folder: PrivateFolder) -> Identity | None:
         raise MembershipError(f"{missing} is missing: {_cure(folder)}")
     if certificates.node_id_of(key.public_key()) != member.node_id:
         raise _foreign(folder, CERTIFICATE_FILE, f"is not for the key in {KEY_FILE}")
-    if not flock.issued(member.certificate):
+    if not flock.has_issued(member.certificate):
         raise _foreign(folder, CERTIFICATE_FILE, f"is not of the authority in {FLOCK_FILE}")
     return Identity(key, flock, member)
 

@@ -245,7 +245,7 @@ class GuessLimit:
         """Tell whether too many wrong secrets came from this host of late."""
         return len(self._recent(host, now_s)) >= GUESSES_MAX
 
-    def wrong(self, host: str, now_s: float) -> None:
+    def note_wrong(self, host: str, now_s: float) -> None:
         """Remember a wrong secret from this host, which counts towards its limit of guesses."""
         recent = self._recent(host, now_s)
         self._wrong[origin_of(host)] = [*recent, now_s][-GUESSES_MAX:]

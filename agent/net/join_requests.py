@@ -154,11 +154,11 @@ class JoinRequests:
         return self._requests.get(number) or self._over.get(number)
 
     @contextmanager
-    def collected(self, number: bytes) -> Iterator[JoinRequest]:
+    def collecting(self, number: bytes) -> Iterator[JoinRequest]:
         """Yield a request that was let in while its certificate is made; it counts as joined when
         the block ends well, and may be collected again. Raise ``MembershipError`` unless it was let
         in."""
-        request = self._let_in(number)
+        request = self._admitted(number)
         self._coming.add(number)
         try:
             yield request
@@ -168,7 +168,7 @@ class JoinRequests:
         if now.state != "joined":
             self._end(now, "joined")
 
-    def _let_in(self, number: bytes) -> JoinRequest:
+    def _admitted(self, number: bytes) -> JoinRequest:
         request = self.outcome(number)
         if request is None or request.state not in ("admitted", "joined"):
             raise MembershipError("nobody has let this machine in: ask again")

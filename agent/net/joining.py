@@ -254,7 +254,7 @@ def settle(
     and return the membership; raise ``MembershipError`` when it is for another machine."""
     member = certificates.member_of(answer.certificate)
     own_id = certificates.node_id_of(key.public_key())
-    if member.node_id != own_id or not flock.issued(answer.certificate):
+    if member.node_id != own_id or not flock.has_issued(answer.certificate):
         raise MembershipError("the keeper issued a certificate for another machine: join again")
     roster = Roster(flock, clock)
     roster.adopt(answer.roster)

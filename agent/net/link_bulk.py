@@ -64,7 +64,7 @@ class Transfers:
         greeting.succeed()
         self._begin(self._serve_in_thread(greeting), greeting.name)
 
-    def other(self, greeting: Greeting, serve: StreamAcceptor) -> None:
+    def serve_other(self, greeting: Greeting, serve: StreamAcceptor) -> None:
         """Serve a connection for another protocol, whose caller is not verified yet; refuse it when
         there are too many, in all or from its host."""
         hosts = list(self._connections.get("", {}).values())
@@ -76,7 +76,7 @@ class Transfers:
         opened = self._streams(greeting)
         self._begin(_until_served(serve(*opened), opened[1]), str(greeting.address))
 
-    async def opened(self, greeting: Greeting) -> Pipe:
+    async def open_pipe(self, greeting: Greeting) -> Pipe:
         """Return the pipe of a transfer connection that both sides agreed on; raise ``OSError``
         when the connection has ended."""
         loop, known = asyncio.get_running_loop(), self._pipes.setdefault(greeting.peer, {})
@@ -127,7 +127,7 @@ class Transfers:
     async def _serve_in_thread(self, greeting: Greeting) -> None:
         self._serving += 1
         try:
-            pipe = await self.opened(greeting)
+            pipe = await self.open_pipe(greeting)
             work = asyncio.wrap_future(self._threads.submit(self._serve_pipe, greeting.peer, pipe))
             try:
                 await asyncio.shield(work)

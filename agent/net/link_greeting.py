@@ -132,8 +132,8 @@ class Greeting:
         self.connection.write(frame(Kind.WELCOME))
 
     def refuse(self, cause: Cause, text: str, told: str | None = None) -> None:
-        """End the greeting with this cause; ``told`` is what the other side hears where it should
-        hear something else than ``text``. Do nothing once it is over."""
+        """End the greeting with this cause and text; ``told`` is what the other side hears where it
+        should hear something else. Do nothing once it is over."""
         if self.over:
             return
         if self._understood:

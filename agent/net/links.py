@@ -191,7 +191,7 @@ class Links:
         greeting, refusal = await self._reception.dial(addresses, peer, bulk=True)
         if refusal is not None:
             raise ConnectionRefusedError(refusal.text)
-        return await self._transfers.opened(greeting)
+        return await self._transfers.open_pipe(greeting)
 
     @property
     def linked(self) -> tuple[NodeId, ...]:
@@ -253,7 +253,7 @@ class Links:
         peer, opening = greeting.peer, greeting.opening
         assert opening is not None
         old = self._links.get(peer)
-        if self._copies.linked(peer, opening.instance) and old is not None:
+        if self._copies.note_link(peer, opening.instance) and old is not None:
             self._copies.note(peer, old.address.host, greeting.address.host)
         if old is not None:
             self._remove(old, reset=True)
@@ -372,7 +372,7 @@ class Links:
             self._adopt(greeting)
 
     def came_for(self, greeting: Greeting, serve: StreamAcceptor) -> None:
-        self._transfers.other(greeting, serve)
+        self._transfers.serve_other(greeting, serve)
 
     def greeting_over(self, greeting: Greeting) -> None:
         if self._rivals.get(greeting.peer) is greeting:

@@ -283,7 +283,7 @@ class Membership:
     async def adopt_certificate(self, member: Member) -> None:
         """Save a renewed certificate of this node and use it from now on; raise ``MembershipError``
         when it is not this node's."""
-        if member.node_id != self.node_id or not self.flock.issued(member.certificate):
+        if member.node_id != self.node_id or not self.flock.has_issued(member.certificate):
             raise MembershipError("the renewed certificate is not for this machine")
         self.roster.learn(member.certificate)
         async with self._disk:

@@ -140,11 +140,11 @@ class Roster:
         standing = self.standing
         return [node_id for node_id in ids if standing.is_keeper(node_id)]
 
-    def accepts(self, certificate: bytes) -> str | None:
+    def objection_to(self, certificate: bytes) -> str | None:
         """Return None for a member's certificate, else a sentence part that says why it is none."""
         try:
             member = certificates.member_of(certificate)
-            if not self.flock.issued(certificate):
+            if not self.flock.has_issued(certificate):
                 return f"its certificate is not of the flock {self.flock.name}"
         except MembershipError as error:
             return str(error)
@@ -161,7 +161,7 @@ class Roster:
         if departure is not None:
             verb = "was expelled from" if departure.expelled else "left"
             return f"it {verb} the flock on {moment(departure.time_s)}"
-        if not self.standing.let_in(member):
+        if not self.standing.was_let_in(member):
             return "no keeper whose word counts has let it in: it has to join with a new invitation"
         return None
 
@@ -255,7 +255,9 @@ class Roster:
         waiting = len(offered) + len(stated) + 1
         while len(offered) + len(stated) < waiting:  # one word may make the next one count
             waiting = len(offered) + len(stated)
-            offered = [each for each in offered if not _let_in(standing, members, each, trusted)]
+            offered = [
+                each for each in offered if not _was_let_in(standing, members, each, trusted)
+            ]
             stated = [each for each in stated if not _heard(standing, said, each, trusted)]
         if members == self._members and said == self._statements:
             return False
@@ -275,7 +277,7 @@ class Roster:
         known = members.get(offered.node_id)
         if known and _strength(known) >= _strength(offered):
             return False
-        if not self.flock.issued(certificate):
+        if not self.flock.has_issued(certificate):
             raise MembershipError(f"a certificate in the roster is not of {self.flock.name}")
         return True
 
@@ -283,17 +285,17 @@ class Roster:
         known = said.get((statement.kind, statement.node_id))
         if known and _precedence(known) <= _precedence(statement):
             return False
-        if not self.flock.stated(statement):
+        if not self.flock.has_stated(statement):
             raise MembershipError(f"a statement in the roster is not of {self.flock.name}")
         return True
 
 
-def _let_in(
+def _was_let_in(
     standing: Standing, members: dict[str, Member], certificate: bytes, trusted: bool
 ) -> bool:
     """Take the member in, if a keeper whose word counts has let it in."""
     offered = certificates.member_of(certificate)
-    if not (trusted or standing.let_in(offered)):
+    if not (trusted or standing.was_let_in(offered)):
         return False
     known = members.get(offered.node_id)
     if known is None or _strength(known) < _strength(offered):

@@ -58,9 +58,9 @@ class Standing:
     def belongs(self, member: Member) -> bool:
         """Tell whether the member belongs: it did not depart, and whoever let it in may do so, or
         might and it was to stay."""
-        return self.departure(member.node_id) is None and self.let_in(member)
+        return self.departure(member.node_id) is None and self.was_let_in(member)
 
-    def let_in(self, member: Member) -> bool:
+    def was_let_in(self, member: Member) -> bool:
         """Tell whether a keeper whose word counts has let the member in; True for all while the
         founder is unknown."""
         if not self.founder:

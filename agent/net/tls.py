@@ -139,7 +139,7 @@ def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
         return Refusal("it shows no certificate: it has to join the flock first")
     if tls.version() != "TLSv1.3" or tls.selected_alpn_protocol() is None:
         return Refusal("it speaks no protocol that this version of Wingbeat knows")
-    refused = roster.accepts(certificate)
+    refused = roster.objection_to(certificate)
     return Refusal(refused) if refused else member_of(certificate)
 
 

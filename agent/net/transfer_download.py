@@ -82,7 +82,7 @@ class Asker:
                 self._receive(work, shelf, ahead[0])
                 ahead.popleft()
         finally:
-            work.back(ahead)
+            work.put_back(ahead)
 
     def accuse(self, digest: str) -> None:
         """Have the holder look at its own copy; it drops it when it is wrong."""

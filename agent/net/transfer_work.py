@@ -180,7 +180,7 @@ class Work:
                 self._changed.wait()
             return self._waiting.popleft() if self._waiting and not self.over else None
 
-    def back(self, batches: Iterable[Batch]) -> None:
+    def put_back(self, batches: Iterable[Batch]) -> None:
         """Put back batches that were not fetched; of small files, those that came are left out."""
         with self._changed:
             for batch in reversed(list(batches)):

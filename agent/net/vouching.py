@@ -71,10 +71,10 @@ def voucher_of(certificate: bytes) -> Voucher | None:
 @lru_cache(REMEMBERED_MAX)
 def is_vouched(voucher: Voucher, node_id: str, keeper_certificate: bytes) -> bool:
     """Tell whether the voucher's signature is that of the keeper's own key."""
-    return signed(keeper_certificate, voucher.signature, _SIGNED_AS + node_id.encode())
+    return has_signed(keeper_certificate, voucher.signature, _SIGNED_AS + node_id.encode())
 
 
-def signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
+def has_signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
     """Tell whether the key of the certificate has signed the content; raise ``MembershipError``
     when the certificate cannot be read."""
     key = certificates.read_certificate(certificate).public_key()

@@ -173,7 +173,7 @@ class RunningNode:
         committed."""
         if isinstance(event, ChildStarted):
             self.work_began()
-        if not self.datasets.commits(event, self.driver.hand):
+        if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
 
     def set_presence(self, presence: PresenceChanged) -> None:

@@ -108,7 +108,7 @@ def required(rules: Rules, readings: Readings) -> frozenset[Kind]:
 
 def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Memory:
     """Return the memory after another look at the sources, whatever is decided from it."""
-    touched = touch.locked(memory.touch, sessions_of(readings).locked, now.steady_s)
+    touched = touch.with_lock(memory.touch, sessions_of(readings).locked, now.steady_s)
     if isinstance(readings.input, Seen):
         touched = touch.after(touched, readings.input.value, now.steady_s)
     busy, share = memory.busy, readings.others_cpu_percent

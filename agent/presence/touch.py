@@ -73,7 +73,7 @@ def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
     )
 
 
-def locked(touch: Touch, is_locked: bool, now_s: float) -> Touch:
+def with_lock(touch: Touch, is_locked: bool, now_s: float) -> Touch:
     """Return what is remembered of inputs with what is known of the lock."""
     if not is_locked:
         return touch if touch.locked_since_s is None else replace(touch, locked_since_s=None)

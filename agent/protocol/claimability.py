@@ -26,7 +26,7 @@ class Claimability:
         self._datasets = datasets
         self._runs = runs
 
-    def taken(self, task: TaskId) -> bool:
+    def is_taken(self, task: TaskId) -> bool:
         """Tell whether nobody may claim the task: it has ended, or its owner is alive for this node
         and keeps it. False for an unknown task."""
         reading = self._core.table.reading(task)
@@ -63,7 +63,7 @@ class Claimability:
         return "the place is taken by now" if taken else self.obstacle(task)
 
     def _not_open(self, task: TaskId, reading: DerivedState) -> str:
-        if self.taken(task):
+        if self.is_taken(task):
             return f"it is {reading.state.value}"
         if task in self._runs.mine:
             return "an earlier run of it is still here"

@@ -80,7 +80,7 @@ class Claims(Part):
         """Return the tasks that were claimed ahead and whose needs have not ended yet."""
         return [task for task, claim in self.open.items() if self._is_held(task, claim)]
 
-    def asked(self) -> int:
+    def places_wanted(self) -> int:
         """Return how many places the open claims will take; one that is held takes none yet."""
         return len(self.open) - len(self.held())
 

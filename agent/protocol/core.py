@@ -388,7 +388,7 @@ class Core:
 
     def tell_row(self) -> None:
         """Tell of runs that have lain in this node's row for long."""
-        self.untold.no_longer_in_row(self.now_s)
+        self.untold.leave_row(self.now_s)
         self.tell_own()
 
     def _persist(self) -> Persist:
@@ -433,7 +433,7 @@ def _parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
     behind: list[Effect] = []
     overtaking = Overtaking()
     for effect in effects:
-        if overtaking.may(effect):
+        if overtaking.may_go_ahead(effect):
             ahead.append(effect)
         else:
             overtaking.hold(effect)

@@ -56,8 +56,10 @@ class Node:
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
         self.claims = Claims(core, self._obstacle, self._obstacle_ahead, self._runs.begin)
-        self.promises = Promises(core, self._can.taken, self.claims.own_claim, self.claims.yield_to)
-        self._queue = Queue(core, policies[setup.policy], self._can.taken, self._claimed)
+        self.promises = Promises(
+            core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to
+        )
+        self._queue = Queue(core, policies[setup.policy], self._can.is_taken, self._claimed)
         self._rows = ShortTaskBatches(core, self._runs)
         self._planning = Planning(
             core, self.claims, self.promises, self._queue, self._obstacle, self._runs, self._rows

@@ -45,7 +45,7 @@ class Overtaking:
         self._first: dict[NodeId, int] = {}
         """How many words wait for each peer that no other word to it may overtake."""
 
-    def may(self, effect: Effect) -> bool:
+    def may_go_ahead(self, effect: Effect) -> bool:
         """Tell whether the effect may go ahead of the disk: it is a word about claims, says nothing
         of a life, and nothing that has to come first waits for its peers."""
         return (

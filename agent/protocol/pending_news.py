@@ -53,7 +53,7 @@ class PendingNews:
         if self._row and not self._timers.armed(TimerKind.ROW):
             self._timers.arm(TimerKind.ROW, now_s + self._settings.row_told_after_s)
 
-    def no_longer_in_row(self, now_s: float) -> None:
+    def leave_row(self, now_s: float) -> None:
         """Move what has lain in the row for long to what is told soon; what came a moment later
         goes with it."""
         old_s = now_s - self._settings.row_told_after_s / 2

@@ -77,7 +77,7 @@ class Planning(Part):
                 planned[task] = self._since(task, taker.node)
         self._remember(planned)
         if chosen:
-            self._rows.filled(len(chosen))
+            self._rows.note_claimed(len(chosen))
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
 
     def _has_nothing_to_do(self, mine: Seats) -> bool:
@@ -182,7 +182,7 @@ class Planning(Part):
 
     def _own_seats(self) -> Seats:
         core = self.core
-        asked = self._claims.asked()
+        asked = self._claims.places_wanted()
         busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
         active = self._runs.active() + asked
         own_only = core.presence.own_only

@@ -40,7 +40,7 @@ class ShortTaskBatches(Part):
             for own in self._runs.mine.values()
         )
 
-    def filled(self, tasks: int) -> None:
+    def note_claimed(self, tasks: int) -> None:
         """Adapt how long a row may be to how fast it emptied, as these many tasks were claimed.
         After a row that stood still, single ones show that it may grow."""
         if tasks < 2 and self.in_a_row_max >= SHORT_TASKS_PER_SLOT_FIRST:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.commands.columns import column_widths, told_by_lines
+from agent.commands.columns import column_widths, stacked_rows
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_widths(natural: list[int], window: int, widths: list[int] | None) -> No
 def test_where_a_table_is_too_wide_rows_are_told_line_by_line() -> None:
     header = ("TASK", "STATE", "REASON")
     rows = [("first", "Terminated", ""), ("check", "Waiting", "look at the pylons of the line")]
-    assert list(told_by_lines(header, rows, 30)) == [
+    assert list(stacked_rows(header, rows, 30)) == [
         "first",
         "  STATE   Terminated",
         "",

@@ -91,7 +91,7 @@ def test_the_screen_shows_who_does_what(width: int) -> None:
 
 def test_lines_tell_what_matters_once(capsys: pytest.CaptureFixture[str]) -> None:
     for each in [*PLAY, *END]:
-        lines.told_as_lines(each)
+        lines.tell_lines(each)
     said = capsys.readouterr().out
     assert "   5.0 s  KILLED merlin while it ran segmentation.section1 (kill -9)\n" in said
     assert (
@@ -108,7 +108,7 @@ def test_lines_tell_what_matters_once(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_scripts_are_told_everything_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     for each in [*PLAY, *END]:
-        lines.told_as_json(each)
+        lines.tell_json(each)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [each["what"] for each in told][:4] == ["starting", "joined", "joined", "submitted"]
     assert told[-1] | {"at_s": 0} == {

@@ -79,15 +79,15 @@ def test_a_keeper_whose_clock_was_months_ahead_is_let_in_again_when_it_is_right(
         await keep_up(keeper, nowhere)
         assert keeper.member.valid_from_s > time.time() + 300 * DAY_S
         member.roster.merge(keeper.roster.to_bytes())  # while their link still stood
-        assert "compare the clocks" in (member.roster.accepts(keeper.member.certificate) or "")
+        assert "compare the clocks" in (member.roster.objection_to(keeper.member.certificate) or "")
         hands.ahead_s = 0
         await keep_up(keeper, nowhere)
         for each in (keeper, member):
-            assert each.roster.accepts(keeper.member.certificate) is None
+            assert each.roster.objection_to(keeper.member.certificate) is None
         assert member.roster.merge(keeper.roster.to_bytes())
         known = member.roster.member(keeper.node_id)
         assert known == keeper.member
-        assert member.roster.accepts(known.certificate) is None
+        assert member.roster.objection_to(known.certificate) is None
         again = keeper.member
         await keep_up(keeper, nowhere)
         assert keeper.member == again
@@ -109,7 +109,7 @@ def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(tmp_path: Pa
         await keeper.expel(other.node_id)
         hands.ahead_s = 0
         await keep_up(other, nowhere)  # it has not heard of it
-        assert "was expelled" in (keeper.roster.accepts(other.member.certificate) or "")
+        assert "was expelled" in (keeper.roster.objection_to(other.member.certificate) or "")
         keeper.roster.merge(other.roster.to_bytes())
         assert keeper.roster.member(other.node_id) is None
 
@@ -169,7 +169,7 @@ def test_any_member_can_have_another_one_expelled(tmp_path: Path) -> None:
             await plain.merge_roster(keeper.roster.to_bytes())
             assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
             for knowing in (plain, keeper):
-                assert "expelled" in str(knowing.roster.accepts(bad.member.certificate))
+                assert "expelled" in str(knowing.roster.objection_to(bad.member.certificate))
             with pytest.raises(MembershipError, match=r"not let in, it was expelled"):
                 await renew(bad, at((keeper, door)))
             assert "does not any more: leave" in await expelled_joins_again(

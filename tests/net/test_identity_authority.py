@@ -53,9 +53,9 @@ def test_no_certificate_outlives_its_authority() -> None:
 
 
 def test_only_its_own_certificates_of_nodes_are_issued_by_an_authority() -> None:
-    assert AUTHORITY.flock.issued(new_node(AUTHORITY).member.certificate)
-    assert not AUTHORITY.flock.issued(new_node(OTHER).member.certificate)
-    assert not AUTHORITY.flock.issued(AUTHORITY.flock.der)
+    assert AUTHORITY.flock.has_issued(new_node(AUTHORITY).member.certificate)
+    assert not AUTHORITY.flock.has_issued(new_node(OTHER).member.certificate)
+    assert not AUTHORITY.flock.has_issued(AUTHORITY.flock.der)
 
 
 def test_a_nodes_certificate_makes_no_flock() -> None:
@@ -65,15 +65,15 @@ def test_a_nodes_certificate_makes_no_flock() -> None:
 
 def test_a_statement_counts_for_what_it_says_only() -> None:
     statement = AUTHORITY.state(EXPELLED, "a", 5)
-    assert AUTHORITY.flock.stated(statement)
-    assert not OTHER.flock.stated(statement)
+    assert AUTHORITY.flock.has_stated(statement)
+    assert not OTHER.flock.has_stated(statement)
     for changed in ({"kind": KEEPER}, {"node_id": "b"}, {"time_s": 6}, {"signature": b""}):
-        assert not AUTHORITY.flock.stated(msgspec.structs.replace(statement, **changed))
+        assert not AUTHORITY.flock.has_stated(msgspec.structs.replace(statement, **changed))
 
 
 def test_a_keeper_with_the_key_is_the_same_authority() -> None:
     again = Authority.read(Flock.read(AUTHORITY.flock.der), AUTHORITY.key_file)
-    assert AUTHORITY.flock.issued(new_node(again).member.certificate)
+    assert AUTHORITY.flock.has_issued(new_node(again).member.certificate)
     with pytest.raises(MembershipError, match="another flock"):
         Authority.read(OTHER.flock, AUTHORITY.key_file)
 
@@ -142,7 +142,7 @@ def test_a_changed_certificate_is_read_or_refused(data: st.DataObject) -> None:
     changed[place] ^= data.draw(st.integers(1, 255))
     try:
         member_of(bytes(changed))
-        if AUTHORITY.flock.issued(bytes(changed)):
+        if AUTHORITY.flock.has_issued(bytes(changed)):
             said = certificates.read_certificate(bytes(changed)).tbs_certificate_bytes
             assert said == original
     except MembershipError:

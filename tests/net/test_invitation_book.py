@@ -126,7 +126,7 @@ def test_guesses_are_limited_and_forgiven_after_a_while() -> None:
     limit = GuessLimit()
     for _ in range(GUESSES_MAX):
         assert not limit.blocked("10.0.0.9", 0)
-        limit.wrong("10.0.0.9", 0)
+        limit.note_wrong("10.0.0.9", 0)
     assert limit.blocked("10.0.0.9", GUESSES_WINDOW_S - 1)
     assert limit.blocked("::ffff:10.0.0.9", GUESSES_WINDOW_S - 1)
     assert not limit.blocked("10.0.0.8", 0)
@@ -136,7 +136,7 @@ def test_guesses_are_limited_and_forgiven_after_a_while() -> None:
 def test_a_machine_with_many_addresses_is_one_guesser() -> None:
     limit = GuessLimit()
     for number in range(GUESSES_MAX):
-        limit.wrong(f"2001:db8::{number}", 0)
+        limit.note_wrong(f"2001:db8::{number}", 0)
     assert limit.blocked("2001:db8::ffff", 0)
     assert not limit.blocked("2001:db8:0:1::1", 0)
 
@@ -145,12 +145,12 @@ def test_a_machine_with_many_addresses_is_one_guesser() -> None:
 def test_any_host_counts(hosts: list[str]) -> None:
     limit = GuessLimit()
     for host in hosts:
-        limit.wrong(host, 0)
+        limit.note_wrong(host, 0)
     assert all(limit.blocked(host, 0) == (hosts.count(host) >= GUESSES_MAX) for host in hosts)
 
 
 def test_guessers_cost_a_bounded_memory() -> None:
     limit = GuessLimit()
     for number in range(GUESSERS_MAX + 10):
-        limit.wrong(f"host-{number}", number)
+        limit.note_wrong(f"host-{number}", number)
     assert len(limit._wrong) == GUESSERS_MAX

@@ -102,7 +102,7 @@ def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
         assert newcomer.roster.founder == keepers.first.node_id
         assert keepers.first.roster.founder == keepers.first.node_id
         await keepers.first.merge_roster(newcomer.roster.to_bytes())
-        assert keepers.first.roster.accepts(newcomer.member.certificate) is None
+        assert keepers.first.roster.objection_to(newcomer.member.certificate) is None
 
     asyncio.run(scenario())
 

@@ -129,9 +129,9 @@ def test_of_more_uses_than_there_are_the_same_are_dropped_everywhere(book: Invit
 def test_five_wrong_secrets_in_a_minute_are_too_many() -> None:
     limit = GuessLimit()
     for at_s in range(4):
-        limit.wrong("10.0.0.9", at_s)
+        limit.note_wrong("10.0.0.9", at_s)
     assert not limit.blocked("10.0.0.9", 4)
-    limit.wrong("10.0.0.9", 4)
+    limit.note_wrong("10.0.0.9", 4)
     assert limit.blocked("10.0.0.9", 4)
     assert not limit.blocked("10.0.0.8", 4)
     assert (limit.blocked("10.0.0.9", 59.9), limit.blocked("10.0.0.9", 60)) == (True, False)
@@ -141,9 +141,9 @@ def test_the_longest_silent_guesser_is_forgotten() -> None:
     limit = GuessLimit()
     hosts = [f"10.0.{number // 250}.{number % 250}" for number in range(1_025)]
     for host in hosts[:1_024] * 5:
-        limit.wrong(host, 0)
+        limit.note_wrong(host, 0)
     assert limit.blocked(hosts[0], 1)
-    limit.wrong(hosts[1_024], 1)
+    limit.note_wrong(hosts[1_024], 1)
     assert (limit.blocked(hosts[0], 1), limit.blocked(hosts[1], 1)) == (False, True)
 
 
@@ -237,18 +237,18 @@ def test_who_was_let_in_has_ten_minutes_more() -> None:
         admitted = keeper.requests.decide(request.request, "", admit=True)
         assert 599 < keeper.requests.left_s(admitted) <= 600
         await keeper.loop.later(599)
-        with keeper.requests.collected(number):
+        with keeper.requests.collecting(number):
             assert keeper.state(number) == "admitted"
             with pytest.raises(MembershipError, match="is joining at this moment"):
                 keeper.requests.decide(request.request, "", admit=False)
         assert (keeper.state(number), keeper.requests.open()) == ("joined", [])
-        with keeper.requests.collected(number):
+        with keeper.requests.collecting(number):
             pass
         assert [each.state for each in keeper.told] == ["waiting", "admitted", "joined"]
         await keeper.loop.later(2)
         with (
             pytest.raises(MembershipError, match="came too late"),
-            keeper.requests.collected(number),
+            keeper.requests.collecting(number),
         ):
             pass
 
@@ -261,7 +261,7 @@ def test_who_was_not_let_in_gets_nothing() -> None:
         for each in (number, b"unknown"):
             with (
                 pytest.raises(MembershipError, match="nobody has let"),
-                keeper.requests.collected(each),
+                keeper.requests.collecting(each),
             ):
                 pass
         (request,) = keeper.requests.open()

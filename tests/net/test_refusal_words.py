@@ -278,17 +278,17 @@ def test_a_look_that_fails_is_made_up_for() -> None:
 
 def test_an_instance_that_was_replaced_and_comes_back_is_a_copy() -> None:
     copies = Copies()
-    told = [copies.linked("ant", each) for each in ("1", "1", "2", "2", "1", "3", "2")]
+    told = [copies.note_link("ant", each) for each in ("1", "1", "2", "2", "1", "3", "2")]
     assert told == [False, False, False, False, True, False, True]
-    assert not copies.linked("bee", "1")
+    assert not copies.note_link("bee", "1")
 
 
 def test_of_many_instances_the_oldest_is_forgotten() -> None:
     copies = Copies()
     for number in range(INSTANCES_MAX + 1):
-        copies.linked("ant", str(number))
-    assert copies.linked("ant", "1")
-    assert not copies.linked("ant", "0")
+        copies.note_link("ant", str(number))
+    assert copies.note_link("ant", "1")
+    assert not copies.note_link("ant", "0")
 
 
 def test_copies_are_told_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +330,7 @@ class Secured:
 class Everybody:
     """A roster that knows nobody."""
 
-    def accepts(self, certificate: bytes) -> str:
+    def objection_to(self, certificate: bytes) -> str:
         return f"{certificate.decode()} is no member"
 
 

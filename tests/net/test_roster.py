@@ -90,7 +90,7 @@ def test_a_roster_outlives_a_restart(tmp_path_factory: pytest.TempPathFactory, i
 
 def test_members_are_accepted_known_or_not() -> None:
     roster = Roster(FLOCK)
-    assert roster.accepts(NODES[0].member.certificate) is None
+    assert roster.objection_to(NODES[0].member.certificate) is None
     assert roster.learn(NODES[0].member.certificate)
     assert roster.member(NODES[0].node_id) == NODES[0].member
     assert roster.member(NODES[1].node_id) is None
@@ -108,7 +108,7 @@ def test_members_are_accepted_known_or_not() -> None:
     ids=["another flock", "the flock itself", "ended", "not begun", "garbage"],
 )
 def test_what_is_not_accepted_has_a_reason(certificate: bytes, reason: str) -> None:
-    refused = Roster(FLOCK).accepts(certificate)
+    refused = Roster(FLOCK).objection_to(certificate)
     assert refused is not None
     assert re.search(reason, refused)
 
@@ -117,9 +117,9 @@ def test_a_certificate_that_was_good_ends() -> None:
     hands = Hands()
     roster = Roster(FLOCK, hands)
     member = new_node(AUTHORITY, life_s=DAY_S).member
-    assert roster.accepts(member.certificate) is None
+    assert roster.objection_to(member.certificate) is None
     hands.ahead_s = DAY_S + 1
-    assert "ended on" in str(roster.accepts(member.certificate))
+    assert "ended on" in str(roster.objection_to(member.certificate))
 
 
 def test_an_expelled_member_is_out_also_with_a_renewed_certificate(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_an_expelled_member_is_out_also_with_a_renewed_certificate(tmp_path: Pat
     for known in (roster, Roster.load(folder, FLOCK)):
         for node in (NODES[1], RENEWED[1]):
             assert "it was expelled from the flock on" in str(
-                known.accepts(node.member.certificate)
+                known.objection_to(node.member.certificate)
             )
         assert NODES[1].node_id not in {member.node_id for member in known.members()}
         (departure,) = known.departures()
@@ -224,7 +224,7 @@ def test_a_roster_changed_on_its_way_adds_nothing_unsigned(place: int, mask: int
         roster.merge(bytes(changed))
     except MembershipError:
         assert roster.members() == []
-    assert all(FLOCK.issued(member.certificate) for member in roster.members())
+    assert all(FLOCK.has_issued(member.certificate) for member in roster.members())
 
 
 def test_size_and_numbers_are_limited() -> None:

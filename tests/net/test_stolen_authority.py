@@ -71,16 +71,16 @@ def test_a_stolen_key_lets_nobody_in(tmp_path: Path, backdated_s: int) -> None:
         flock = Flock(tmp_path)
         await flock.gather()
         before = await smuggled(flock.thief)
-        assert flock.second.roster.accepts(before.member.certificate) is None
+        assert flock.second.roster.objection_to(before.member.certificate) is None
         await flock.expel_the_thief()
         node = await smuggled(flock.thief, flock.thief.clock() - backdated_s)
         for member in everybody(flock):
-            told = member.roster.accepts(node.member.certificate)
+            told = member.roster.objection_to(node.member.certificate)
             assert told is not None
             assert told.startswith("no keeper whose word counts has let it in")
             assert not member.roster.learn(node.member.certificate)
-            assert member.roster.accepts(before.member.certificate) is not None
-            assert member.roster.accepts(flock.plain.member.certificate) is None
+            assert member.roster.objection_to(before.member.certificate) is not None
+            assert member.roster.objection_to(flock.plain.member.certificate) is None
 
     asyncio.run(scenario())
 
@@ -114,7 +114,7 @@ def test_the_stolen_key_forges_no_word_of_another_keeper(tmp_path: Path) -> None
         assert voucher_of(forged.certificate) is not None
         for certificate in (forged.certificate, without.certificate):
             for member in everybody(flock):
-                assert member.roster.accepts(certificate) is not None
+                assert member.roster.objection_to(certificate) is not None
 
     asyncio.run(scenario())
 
@@ -173,7 +173,7 @@ def test_whom_the_expelled_keeper_had_let_in_stays_and_can_work_on(tmp_path: Pat
             await keep_up(plain, at((second, door)))
             newcomer = await join_flock(tmp_path / "e", await invited(second, door), "e")
             await plain.merge_roster(newcomer.roster.to_bytes())
-        assert plain.roster.accepts(newcomer.member.certificate) is None
+        assert plain.roster.objection_to(newcomer.member.certificate) is None
         assert {one.node_id for one in plain.roster.members()} >= {
             second.node_id,
             plain.node_id,
@@ -181,9 +181,9 @@ def test_whom_the_expelled_keeper_had_let_in_stays_and_can_work_on(tmp_path: Pat
         }
         again = Membership.open(tmp_path / "e")
         assert again is not None
-        assert again.roster.accepts(plain.member.certificate) is None
+        assert again.roster.objection_to(plain.member.certificate) is None
         node = await smuggled(flock.thief)
-        assert again.roster.accepts(node.member.certificate) is not None
+        assert again.roster.objection_to(node.member.certificate) is not None
 
     asyncio.run(scenario())
 
@@ -197,7 +197,7 @@ def test_the_founder_is_not_what_a_peer_says(tmp_path: Path) -> None:
         flock.thief.roster._bytes = None
         await flock.plain.merge_roster(flock.thief.roster.to_bytes())
         assert flock.plain.roster.founder == flock.thief.node_id
-        assert flock.plain.roster.accepts(stranger.certificate) is not None
+        assert flock.plain.roster.objection_to(stranger.certificate) is not None
 
     asyncio.run(scenario())
 

@@ -117,7 +117,7 @@ def test_the_first_description_counts() -> None:
 def test_what_was_not_fetched_is_next_in_its_order() -> None:
     work = planned(MemoryShelf({DIGEST: 4 * PIECE_BYTES}))
     batches = [work.take(wait=False) for _ in range(2)]
-    work.back([each for each in batches if each])
+    work.put_back([each for each in batches if each])
     assert shown(all_batches(work)) == ["piece 0", "piece 1", "piece 2", "piece 3"]
 
 
@@ -125,11 +125,11 @@ def test_of_small_files_only_those_that_did_not_come_are_next() -> None:
     work = planned(MemoryShelf({"a": 1, "b": 1, "c": 1}))
     (batch,) = all_batches(work)
     work.small_done("b")
-    work.back([batch])
+    work.put_back([batch])
     assert all_batches(work) == [Small((("a", 1), ("c", 1)))]
     work.small_done("a")
     work.small_done("c")
-    work.back([batch])
+    work.put_back([batch])
     assert all_batches(work) == []
 
 
@@ -142,7 +142,7 @@ def test_who_waits_is_woken(end: str) -> None:
         waiting = threads.submit(work.take, wait=True)
         match end:
             case "back":
-                work.back([taken])
+                work.put_back([taken])
             case "fail":
                 work.fail(OSError("gone"))
             case _:
@@ -205,7 +205,7 @@ def test_missing_pieces_come_in_their_order_before_other_work() -> None:
     work = planned(MemoryShelf({DIGEST: len(LARGE), "a": 1}))
     small, *pieces = all_batches(work)
     (large,) = {each.large for each in pieces if isinstance(each, Piece)}
-    work.back([small])
+    work.put_back([small])
     work.doubt_settled(large, {1})
     assert shown(all_batches(work)) == ["piece 0", "piece 2", 1]
 

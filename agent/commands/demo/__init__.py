@@ -37,7 +37,7 @@ from agent.commands.asking import fail
 from agent.commands.demo.happenings import Tell
 from agent.commands.demo.inspection import Inspection
 from agent.commands.demo.leftovers import new_folder, remove, remove_leftovers
-from agent.commands.demo.lines import told_as_json, told_as_lines
+from agent.commands.demo.lines import tell_json, tell_lines
 from agent.commands.demo.machines import DemoError, Machines, keep_logs
 from agent.commands.demo.playing import Playing
 from agent.commands.demo.screen import Screen
@@ -167,7 +167,7 @@ class _Plain:
 
 def _audience(options: argparse.Namespace) -> _Plain | Screen:
     if options.json:
-        return _Plain(told_as_json)
+        return _Plain(tell_json)
     if on_terminal() and os.environ.get("TERM") != "dumb":
         return Screen()
-    return _Plain(told_as_lines)
+    return _Plain(tell_lines)

@@ -25,12 +25,12 @@ from agent.commands.showing import plain
 QUIET_STATES = ("Submitted", "Ready", "Scheduled")
 
 
-def told_as_json(happening: Happening) -> None:
+def tell_json(happening: Happening) -> None:
     """Print what happened as one line of JSON."""
     _write(msgspec.json.encode(happening).decode())
 
 
-def told_as_lines(happening: Happening) -> None:
+def tell_lines(happening: Happening) -> None:
     """Print what happened in sentences, with the seconds since the beginning; at the end, the
     results."""
     for line in sentences(happening):

@@ -9,7 +9,7 @@ from agent.api.methods import ADMIT, REQUESTS
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import fail, with_client
-from agent.commands.confirming import confirmed
+from agent.commands.confirming import confirm
 from agent.commands.parsing import command_parser
 from agent.commands.showing import show_json, show_lines
 
@@ -40,7 +40,7 @@ def _admit(options: argparse.Namespace, client: BlockingClient) -> int:
     ]
     if len(named) != 1 or options.json:  # the agent takes no name alone, and says so
         return _told(options, client.call(ADMIT, Admit(wanted)))
-    same = confirmed(_question(named[0]))
+    same = confirm(_question(named[0]))
     if not same:
         return fail(options, f"{wanted} was not let in; `wingbeat flock refuse` says so to it")
     return _told(options, client.call(ADMIT, Admit(named[0].request, named[0].code)))

@@ -9,7 +9,7 @@ from agent.api.methods import ASK, ASKED, CONFIRM_ASK, WITHDRAW_ASK
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import fail, with_client
-from agent.commands.confirming import confirmed
+from agent.commands.confirming import confirm
 from agent.commands.following import follow_until
 from agent.commands.parsing import CommandParser, command_parser
 from agent.commands.showing import moment, show_json, show_lines
@@ -81,7 +81,7 @@ def _instructions(asked: AskView) -> list[str]:
 
 
 def _compared(options: argparse.Namespace, client: BlockingClient, asked: AskView) -> int:
-    same = confirmed(f"do they see {asked.code} there, too?")
+    same = confirm(f"do they see {asked.code} there, too?")
     if same is None:
         show_lines([f'when they do: wingbeat flock ask --confirm "{asked.code}"'])
         return exits.DONE

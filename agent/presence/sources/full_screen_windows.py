@@ -18,7 +18,7 @@ class WindowsFullScreen:
         self._calls = calls
 
     def read(self) -> Reading[Filling | None]:
-        """Return what fills the screen, empty for nothing; unseen when Windows does not tell."""
+        """Return what fills the screen, None for nothing; unseen when Windows does not tell."""
         try:
             return Seen(HELD_BACK_FOR.get(self._calls.notification_state()), "Windows")
         except OSError as error:

@@ -17,6 +17,7 @@ class X11FullScreen:
         self._screen = screen
 
     def read(self) -> Reading[Filling | None]:
+        """Return what fills the screen, None for nothing; unseen when the server does not tell."""
         return self._screen.see(_ask)
 
     def close(self) -> None:

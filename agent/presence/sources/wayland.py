@@ -145,7 +145,7 @@ class WaylandKeptAwake:
         self._idle = idle
 
     def read(self) -> Reading[Filling | None]:
-        """Return why the screen is kept on, empty when it is not; unseen when the compositor does
+        """Return what keeps the screen on, None when nothing does; unseen when the compositor does
         not tell."""
         trouble = self._idle.look()
         if trouble:
