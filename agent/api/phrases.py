@@ -1,9 +1,6 @@
-"""A sentence as a value: an English template, and what goes into its holes.
+"""Phrases become words here: in English alone, or by a catalogue in another language.
 
-The template is a constant where the sentence arises and the key of its translations; what goes
-into it is data, or a phrase in its turn. Words are made of it at the edge: in English here alone,
-in another language by the same function with a catalogue. A template that a catalogue does not
-have, such as one of a newer agent, stays English.
+A template that a catalogue does not have, such as one of a newer agent, stays English.
 """
 
 from __future__ import annotations
@@ -11,33 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from string import Formatter
 
-from msgspec import Struct, structs
+from agent.protocol.phrases import Phrase, Value, said
 
 Translate = Callable[[str], str]
-
-
-class Phrase(Struct, frozen=True, omit_defaults=True):
-    """A template with named holes, ``{name}``, and a value for each. Several are alternatives.
-
-    ``hint`` is what was probably meant, or what to do: it stands behind, after a semicolon.
-    """
-
-    template: str
-    values: dict[str, str | int | Phrase | tuple[str | Phrase, ...]] = {}
-    hint: Phrase | None = None
-
-
-Value = str | int | Phrase | tuple[str | Phrase, ...]
-
-
-def said(template: str, /, **values: Value) -> Phrase:
-    """Make a phrase; the translators' tool looks for this name, so the template is written here."""
-    return Phrase(template, values)
-
-
-def hinted(phrase: Phrase, hint: Phrase | None) -> Phrase:
-    """Return the phrase with a hint behind it."""
-    return structs.replace(phrase, hint=hint)
 
 
 def worded(phrase: Phrase, translated: Translate = str) -> str:
@@ -55,7 +28,7 @@ def worded(phrase: Phrase, translated: Translate = str) -> str:
 
 
 def either(words: Sequence[str], translated: Translate = str) -> str:
-    """Return the words as ``a, b or c``."""
+    """Return ``a, b or c``."""
     *first, last = words or ("",)
     both = said("{first} or {last}", first=", ".join(first), last=last)
     return worded(both, translated) if first else last

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from agent.api.values import Count, Millis
 from agent.api.work import Submit
+from agent.protocol.phrases import Phrase
 
 PENDING = "pending:"
 """What the name of a dataset begins with that lies with the client until the submission."""
@@ -40,7 +41,8 @@ class TaskPlan(Struct, frozen=True):
 class PlanReply(Struct, frozen=True):
     """``known``: a workflow of this name is there already and would not run twice.
 
-    ``faults`` are what the node would refuse it for, a sentence each; without any, the ends are an
+    ``faults`` are what the node would refuse it for, a sentence each, and ``wrong`` the same as
+    values, for whoever says them in another language; without any, the ends are an
     estimate from the expected lengths, the machines that help now, and what else is to be done.
     ``missing`` says which programs nobody has described, so that lengths and outputs are guesses;
     ``waits`` which machines run none of its published programs yet.
@@ -53,3 +55,4 @@ class PlanReply(Struct, frozen=True):
     expected_end_ms: Millis
     missing: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
+    wrong: tuple[Phrase, ...] = ()

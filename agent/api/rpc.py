@@ -14,6 +14,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, Struct, field
 
+from agent.protocol.phrases import Phrase
+
 
 class ErrorCode(IntEnum):
     """What kind of trouble it is, for programs."""
@@ -47,11 +49,13 @@ class Request(Struct, frozen=True):
     params: Raw = field(default_factory=lambda: Raw(b"{}"))
 
 
-class Problem(Struct, frozen=True):
-    """Why a question has no answer: one sentence."""
+class Problem(Struct, frozen=True, omit_defaults=True):
+    """Why a question has no answer: one sentence; ``fault`` is the same as a value, where it is
+    what is wrong with something that a person wrote."""
 
     code: int
     message: str
+    fault: Phrase | None = None
 
 
 class Answer(Struct, frozen=True):

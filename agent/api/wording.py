@@ -13,7 +13,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
-SUGGESTED_MAX = 3
+from agent.api.phrases import worded
+from agent.protocol.phrases import Phrase, said
+
+NEAR_NAMES_MAX = 3
+NEAR_AMONG_MAX = 2_000
+WORD_CHARACTERS_MAX = 256
 _KINDS = {
     "str": "a text",
     "int": "a whole number",
@@ -64,11 +69,21 @@ def parameters_fault(
     return f"{method}: {sentence}"
 
 
+def near(word: str, known: Iterable[str], most: int = NEAR_NAMES_MAX) -> Phrase | None:
+    """Return ``did you mean this?`` with the nearest names; None when nothing is near."""
+    names = sorted(set(known))
+    if len(names) > NEAR_AMONG_MAX:
+        names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
+    found = published_as(word, names)[:NEAR_NAMES_MAX] or difflib.get_close_matches(
+        word[:WORD_CHARACTERS_MAX], names, most
+    )
+    return said("did you mean {names}?", names=tuple(found)) if found else None
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return what was probably meant, as the end of a sentence; empty when nothing is near."""
-    names = list(known)
-    near = published_as(word, names)[:SUGGESTED_MAX] or difflib.get_close_matches(word, names, 1)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    """Return the end of a sentence that says what was probably meant; empty when nothing is near."""
+    hint = near(word, known, 1)
+    return f"; {worded(hint)}" if hint else ""
 
 
 def published_as(word: str, names: Iterable[str]) -> list[str]:

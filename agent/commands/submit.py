@@ -26,7 +26,7 @@ from agent.commands.planned import show_plan
 from agent.commands.questions import priority
 from agent.commands.showing import show_json, show_lines
 from agent.commands.waiting import wait_for
-from agent.workflow.faults import FaultsError
+from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.submission import Wanted, dry, prepare, read_for
 
 FILE_BYTES_MAX = 32 * 1024 * 1024
@@ -197,17 +197,18 @@ def _user() -> str:
 
 
 class _Faulty(Struct, frozen=True):
-    """What `--json` shows of a file with faults."""
+    """What `--json` shows of a file with faults; ``details`` for programs that read no sentences."""
 
     error: str
     faults: tuple[str, ...]
+    details: tuple[Fault, ...]
 
 
 def _faulty(options: argparse.Namespace, error: FaultsError) -> int:
     """Each fault in a line of its own, as compilers write them, so that editors find the place."""
     sentences = tuple(fault.sentence() for fault in error.faults)
     if options.json:
-        show_json(_Faulty(f"{options.file} has faults", sentences))
+        show_json(_Faulty(f"{options.file} has faults", sentences, error.faults))
     else:
         sys.stderr.writelines(f"{sentence}\n" for sentence in sentences)
     return exits.FAILED

@@ -18,7 +18,7 @@ ATTACH = "attach"
 _decoder = msgspec.msgpack.Decoder(tuple[str, ...])
 
 
-def with_names(names: Sequence[str]) -> More:
+def with_attached(names: Sequence[str]) -> More:
     """Return what a task carries along for these names; nothing where there are none."""
     return {ATTACH: Raw(msgspec.msgpack.encode(tuple(names)))} if names else {}
 

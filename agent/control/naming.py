@@ -12,10 +12,13 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 
+from msgspec import structs
+
 from agent.api.flock import MemberView
 from agent.api.rpc import ErrorCode
 from agent.api.wording import suggestion
 from agent.control.refusal import RefusedError
+from agent.protocol.phrases import Phrase
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
 from agent.protocol.table import Table
 
@@ -38,6 +41,15 @@ def readable(text: str, table: Table, names: Mapping[TaskId, str] | None = None)
         return spec.name if spec else (names or {}).get(found.group(), found.group())
 
     return _TASK_ID.sub(name, text)
+
+
+def with_names(fault: Phrase, names: Mapping[TaskId, str]) -> Phrase:
+    """Return what is wrong with a submission, with the names of tasks in the places of their ids."""
+    values = {
+        key: names.get(value, value) if isinstance(value, str) else value
+        for key, value in fault.values.items()
+    }
+    return structs.replace(fault, values=values)
 
 
 def find_workflow(table: Table, reference: str) -> Workflow:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from agent.api.phrases import worded
 from agent.api.rpc import ErrorCode, Problem
+from agent.protocol.phrases import Phrase
 
 
 class RefusedError(Exception):
     """Told to the client as it is."""
 
-    def __init__(self, code: ErrorCode, sentence: str) -> None:
+    def __init__(self, code: ErrorCode, told: str | Phrase) -> None:
+        fault = told if isinstance(told, Phrase) else None
+        sentence = worded(told) if isinstance(told, Phrase) else told
         super().__init__(sentence)
-        self.problem = Problem(code, sentence)
+        self.problem = Problem(code, sentence, fault)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from agent.api.rpc import ErrorCode
 from agent.api.work import Wished
-from agent.control.naming import readable
+from agent.control.naming import readable, with_names
 from agent.control.port import Wish
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
@@ -18,14 +18,16 @@ TO_BE_NAMED = ""
 
 
 async def wish(
-    call: RequestContext, event: Wish, names: Mapping[TaskId, str] | None = None
+    call: RequestContext, event: Wish, names: Callable[[], Mapping[TaskId, str]] = dict
 ) -> Answer:
     """Hand a wish to the node, and return its answer. Raises ``RefusedError`` where the node
     refuses, with ``names`` in the place of ids."""
     answer = await call.node.ask(event)
-    if answer.verdict is Verdict.REFUSED:
-        raise RefusedError(ErrorCode.REFUSED, readable(answer.text, call.now.table, names))
-    return answer
+    if answer.verdict is not Verdict.REFUSED:
+        return answer
+    if answer.fault is not None:
+        raise RefusedError(ErrorCode.REFUSED, with_names(answer.fault, names()))
+    raise RefusedError(ErrorCode.REFUSED, readable(answer.text, call.now.table, names()))
 
 
 async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:

@@ -12,6 +12,7 @@ from enum import Enum
 from msgspec import Struct
 
 from agent.protocol.messages import Message
+from agent.protocol.phrases import Phrase
 from agent.protocol.records import (
     Dataset,
     DatasetId,
@@ -148,12 +149,14 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a request. ``disks``: on how many disks the workflow is now."""
+    """The answer to a request. ``disks``: on how many disks the workflow is now; ``fault``: what
+    is wrong with a submission, instead of a text."""
 
     request: RequestId
     verdict: Verdict
     text: str = ""
     disks: int = 0
+    fault: Phrase | None = None
 
 
 class TaskMoved(Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent.protocol.phrases import Phrase
+
 
 class LocalProtocolError(Exception):
     """This node broke a rule of its own; the message carries the story that led there."""
@@ -13,3 +15,11 @@ class RemoteProtocolError(Exception):
 
 class RequestError(Exception):
     """A client asked for what cannot be done. One sentence: what, where, what to do."""
+
+
+class SubmissionError(RequestError):
+    """A client submitted what cannot be a workflow."""
+
+    def __init__(self, fault: Phrase) -> None:
+        super().__init__(fault.template)
+        self.fault = fault

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.effects import Answer, CancelFinished, Send, Verdict, WorkflowSafe
-from agent.protocol.errors import RequestError
+from agent.protocol.errors import RequestError, SubmissionError
 from agent.protocol.events import (
     Cancel,
     MarkGate,
@@ -94,6 +94,9 @@ class Requests(Part):
                     reason = "is stopping" if core.stopping else "has a full disk"
                     raise RequestError(f"{core.name} {reason}; ask another machine")
                 handler(event)
+            except SubmissionError as error:
+                refused = Answer(event.request, Verdict.REFUSED, fault=error.fault)
+                self.core.emit(refused)
             except RequestError as error:
                 self.core.emit(Answer(event.request, Verdict.REFUSED, str(error)))
 
@@ -116,7 +119,7 @@ class Requests(Part):
             return
         fault = fault_of(event, core.table)
         if fault:
-            raise RequestError(fault)
+            raise SubmissionError(fault)
         spec = WorkflowSpec(
             event.workflow, event.name, core.stamp(), core.me, event.submitter, event.tasks
         )

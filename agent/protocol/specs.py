@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
+from agent.protocol.phrases import Phrase, said
 from agent.protocol.records import TaskId, TaskSpec
 
 
@@ -14,44 +15,37 @@ def producers_of(spec: TaskSpec) -> list[TaskId]:
     return list(dict.fromkeys([*(ref.task for ref in spec.inputs), *spec.after]))
 
 
-def contradiction(specs: Iterable[TaskSpec]) -> str:
-    """Return why these cannot be the tasks of one workflow (an id twice, a circle); empty when they
-    can."""
+def contradiction(specs: Iterable[TaskSpec]) -> Phrase | None:
+    """Return why these cannot be the tasks of one workflow; None when they can."""
     by_id: dict[TaskId, TaskSpec] = {}
     for spec in specs:
         if spec.task in by_id:
-            return f"two tasks have the id {spec.task}"
+            return said("two tasks are called {name}", name=f'"{spec.name}"')
         by_id[spec.task] = spec
-    return _circle(by_id)
+    needs = {task: needed for task, spec in by_id.items() if (needed := producers_of(spec))}
+    for circle in circles(needs):
+        way = " → ".join(by_id[task].name for task in circle)
+        return said("tasks need each other in a circle: {way}", way=way)
+    return None
 
 
-def _circle(specs: dict[TaskId, TaskSpec]) -> str:
-    """Tasks are taken away as soon as all they need is; what remains goes round in circles."""
-    if not any(spec.inputs or spec.after for spec in specs.values()):
-        return ""
-    needs = {
-        task: {producer for producer in producers_of(spec) if producer in specs}
-        for task, spec in specs.items()
-    }
-    dependants: dict[TaskId, list[TaskId]] = {}
-    for task, spec in specs.items():
-        for producer in producers_of(spec):
-            dependants.setdefault(producer, []).append(task)
-    free = [task for task, producers in needs.items() if not producers]
-    for task in free:
-        for dependant in dependants.get(task, []):
-            needs[dependant].discard(task)
-            if not needs[dependant]:
-                free.append(dependant)
-    if len(free) == len(specs):
-        return ""
-    return f"tasks need each other in a circle: {' -> '.join(_walk(needs, set(free)))}"
+def circles(needs: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
+    """Go along what each needs; whoever is met again on the way closes a circle.
 
-
-def _walk(needs: dict[TaskId, set[TaskId]], done: set[TaskId]) -> list[TaskId]:
-    path: list[TaskId] = []
-    task = next(task for task in needs if task not in done)
-    while task not in path:
-        path.append(task)
-        task = min(needs[task])
-    return [*path[path.index(task) :], task]
+    A circle begins and ends with the same name, and each in it needs the next.
+    """
+    done: set[str] = set()
+    for start in needs:
+        way = {start: iter(needs[start])} if start not in done else {}
+        while way:
+            name, needed = next(reversed(way.items()))
+            for each in needed:
+                if each in way:
+                    names = list(way)
+                    yield [*names[names.index(each) :], each]
+                elif each in needs and each not in done:
+                    way[each] = iter(needs[each])
+                    break
+            else:
+                del way[name]
+                done.add(name)

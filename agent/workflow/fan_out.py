@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles

@@ -8,22 +8,19 @@ in every line.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
 
-from agent.api.phrases import Phrase, Translate, hinted, said, worded
-from agent.api.wording import parameters_fault, published_as
+from agent.api.phrases import Translate, worded
+from agent.api.wording import near, parameters_fault
 from agent.api.work import Submit
+from agent.protocol.phrases import Phrase, hinted, said
 
 FAULTS_MAX = 100
-NEAR_NAMES_MAX = 3
 LISTED_NAMES_MAX = 12
-NEAR_AMONG_MAX = 2_000
-WORD_CHARACTERS_MAX = 256
 SHOWN_CHARACTERS_MAX = 60
 
 
@@ -108,17 +105,6 @@ class FaultsError(Exception):
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(fault.sentence() for fault in self.faults))
-
-
-def near(word: str, known: Iterable[str]) -> Phrase | None:
-    """Return the hint ``did you mean this?`` with the nearest names; None when none is near."""
-    names = sorted(set(known))
-    if len(names) > NEAR_AMONG_MAX:
-        names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
-    found = published_as(word, names)[:NEAR_NAMES_MAX] or difflib.get_close_matches(
-        word[:WORD_CHARACTERS_MAX], names, NEAR_NAMES_MAX
-    )
-    return said("did you mean {names}?", names=tuple(found)) if found else None
 
 
 def near_or_all(word: str, known: Iterable[str]) -> Phrase | None:

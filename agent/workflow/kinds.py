@@ -15,8 +15,9 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from agent.api.phrases import Phrase, Value, said
-from agent.workflow.faults import Faults, Place, near, shown
+from agent.api.wording import near
+from agent.protocol.phrases import Phrase, Value, said
+from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.yaml_nodes import Mapping, Node, Scalar, Sequence, kind_of
 
 A_TEXT = said("a text")

@@ -16,7 +16,7 @@ import shlex
 from typing import Any
 from xml.sax.saxutils import escape
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.faults import Faults, shown
 from agent.workflow.kinds import ambiguous
 from agent.workflow.yaml_nodes import Mapping, Node, Scalar, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.api.phrases import Phrase, said
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError
 from agent.workflow.program_description import PROGRAM_XML, PROGRAM_YAML, ProgramDescription
 

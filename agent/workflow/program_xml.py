@@ -22,8 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from agent.api.phrases import said
-from agent.workflow.faults import Faults, Place, near, shown
+from agent.api.wording import near
+from agent.protocol.phrases import said
+from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.program_description import (
     DESCRIPTION_BYTES_MAX,
     ProgramDescription,

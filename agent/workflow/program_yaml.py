@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from agent.api.phrases import Phrase, said
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, shown
 from agent.workflow.kinds import Flag, Several, Text, duration, memory
 from agent.workflow.program_description import (

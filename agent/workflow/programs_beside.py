@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.faults import FaultsError
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles

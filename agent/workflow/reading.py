@@ -13,10 +13,11 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
+from agent.api.wording import near
 from agent.api.work import Input, Submit, Task
-from agent.workflow.faults import Fault, Faults, FaultsError, Place, near, sendable, shown
+from agent.protocol.phrases import said
+from agent.workflow.faults import Fault, Faults, FaultsError, Place, sendable, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, Workflow

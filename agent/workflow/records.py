@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.api.phrases import Phrase, said
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Kind, Schema, What, Word, must_be, too_many
 from agent.workflow.yaml_nodes import Mapping, Node, kind_of

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 
-from agent.api.phrases import said
 from agent.api.work import Input
+from agent.protocol.phrases import said
+from agent.protocol.specs import circles
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Word, must_be
 from agent.workflow.records import Values
@@ -218,36 +219,14 @@ class Links:
         )
 
     def circle(self) -> None:
-        """Add a fault for tasks that need each other in a circle."""
-        done: set[str] = set()
-        for name in self.templates:
-            self._walk(name, done)
-
-    def _walk(self, start: str, done: set[str]) -> None:
-        """Go along what is needed; whoever is met again on the way closes a circle."""
-        way: dict[str, None] = {}
-        stack = [(start, iter(self.needs.get(start, {}).items()))]
-        way[start] = None
-        while stack:
-            name, needs = stack[-1]
-            for needed, place in needs:
-                if needed in way:
-                    self._round(list(way), needed, place)
-                elif needed not in done:
-                    way[needed] = None
-                    stack.append((needed, iter(self.needs.get(needed, {}).items())))
-                    break
+        """Tell of tasks that need each other."""
+        for way in circles(self.needs):
+            place = self.needs[way[-2]][way[-1]]
+            if len(way) == 2:
+                self.faults.add(place, said("{task} needs itself", task=way[0]))
             else:
-                stack.pop()
-                del way[name]
-                done.add(name)
-
-    def _round(self, way: list[str], back: str, place: Place) -> None:
-        if way[-1] == back:
-            self.faults.add(place, said("{task} needs itself", task=back))
-            return
-        path = " → ".join([*way[way.index(back) :], back])
-        self.faults.add(place, said("tasks need each other in a circle: {way}", way=path))
+                path = " → ".join(way)
+                self.faults.add(place, said("tasks need each other in a circle: {way}", way=path))
 
 
 def _paired(template: Template, own: Template) -> bool:

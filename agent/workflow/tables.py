@@ -39,9 +39,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import ATTACHED_MAX
+from agent.protocol.phrases import said
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import (
     Amount,

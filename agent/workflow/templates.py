@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.fan_out import Fan, Instance, fan_of
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Word, must_be

@@ -13,7 +13,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.faults import WHOLE_FILE, Faults, Place, shown
 from agent.workflow.kinds import Choice, Either, Several, Text, What, must_be
 from agent.workflow.records import Field, Named, Record, Values

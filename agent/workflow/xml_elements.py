@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.faults import Faults, shown
 from agent.workflow.xml_nodes import Element
 

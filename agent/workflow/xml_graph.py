@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.xml_elements import TYPES
 from agent.workflow.xml_nodes import Element

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from agent.api.phrases import Phrase, said
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import Faults, Place, shown
 
 XML_BYTES_MAX = 16 * 1024 * 1024

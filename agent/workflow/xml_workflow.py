@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.api.phrases import said
 from agent.api.values import NAME_CHARACTERS_MAX, Requirements
 from agent.api.work import Input, Submit, Task
+from agent.protocol.phrases import said
 from agent.workflow.faults import Faults, FaultsError, Place, sendable, shown
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from agent.api.phrases import Phrase, said
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, Place, shown
 from agent.workflow.yaml_syntax import syntax_fault
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from agent.api.phrases import Phrase, said
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import Faults, Place
 
 _ASKED_AGAIN_CHARACTERS_MAX = 256 * 1024

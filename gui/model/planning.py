@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from agent.api.phrases import worded
 from agent.api.plan import UNACCEPTED, PlanReply
 from agent.api.values import Dataset, TaskState
 from agent.api.work import Submit, Task, TaskView
@@ -38,6 +39,13 @@ def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
     if plan is not None and plan.known:
         said += ". " + tr("A workflow of this name is known already and would not run twice")
     return f"{said}."
+
+
+def refusals(plan: PlanReply | None) -> list[str]:
+    """Return what the node would refuse it for; an agent of before tells it in English only."""
+    if plan is None:
+        return []
+    return [worded(each, tr) for each in plan.wrong] or list(plan.faults)
 
 
 def fits_text(plan: PlanReply) -> str:

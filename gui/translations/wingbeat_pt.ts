@@ -3402,5 +3402,49 @@
         <source>Sunday</source>
         <translation>domingo</translation>
     </message>
+    <message>
+        <source>task {task} is no gate, and nobody can attach anything to it</source>
+        <translation>a tarefa {task} não é um passo de uma pessoa, e ninguém pode anexar nada a ela</translation>
+    </message>
+    <message>
+        <source>task {task} needs {other}, which this workflow does not have</source>
+        <translation>a tarefa {task} precisa de {other}, que este fluxo não tem</translation>
+    </message>
+    <message>
+        <source>workflow {workflow} was finished and cleaned up; choose another name</source>
+        <translation>o fluxo {workflow} terminou e foi limpo; escolha outro nome</translation>
+    </message>
+    <message>
+        <source>workflow {workflow} has no tasks; give it at least one</source>
+        <translation>o fluxo {workflow} não tem tarefas; dê pelo menos uma</translation>
+    </message>
+    <message>
+        <source>priority {priority} of {workflow} is not between 0 and {most}</source>
+        <translation>a prioridade {priority} de {workflow} não está entre 0 e {most}</translation>
+    </message>
+    <message>
+        <source>workflow {workflow} cannot be kept: {why}</source>
+        <translation>o fluxo {workflow} não pode ser guardado: {why}</translation>
+    </message>
+    <message>
+        <source>workflow {workflow} takes {bytes} bytes, at most {most} fit; split it</source>
+        <translation>o fluxo {workflow} ocupa {bytes} bytes, cabem no máximo {most}; divida-o</translation>
+    </message>
+    <message>
+        <source>task {task} is a gate and cannot have a program</source>
+        <translation>a tarefa {task} é um passo de uma pessoa e não pode ter programa</translation>
+    </message>
+    <message>
+        <source>task {task} names no program</source>
+        <translation>a tarefa {task} não diz o programa</translation>
+    </message>
+    <message>
+        <source>task {task} is already in {workflow}</source>
+        <translation>a tarefa {task} já está em {workflow}</translation>
+    </message>
+    <message>
+        <source>task {task} needs {other}, which is not known here</source>
+        <translation>a tarefa {task} precisa de {other}, que não se conhece aqui</translation>
+    </message>
 </context>
 </TS>

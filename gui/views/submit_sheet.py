@@ -33,7 +33,7 @@ from gui.bridge.submitting import Checked, Preview, send
 from gui.editing import native_associations
 from gui.icons.drawing import mark_icon
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
+from gui.model.planning import fits_text, planned_tasks, refusals, summary_text, waits_text
 from gui.theme.look import GRID
 from gui.views.graph_view import GraphView
 from gui.views.pieces import button, form_row, label, quiet, row, strong
@@ -185,7 +185,7 @@ class SubmitSheet(QDialog):
 
     def _mark(self, file: _File) -> None:
         found = file.checked
-        good = found is not None and found.workflow is not None and not _refusals(found)
+        good = found is not None and found.workflow is not None and not refusals(found.plan)
         item = self.files.item(self._files.index(file))
         item.setIcon(mark_icon(Mark.READY if good else Mark.FAILED))
         self._tell_submit()
@@ -194,7 +194,7 @@ class SubmitSheet(QDialog):
         return [
             file
             for file in self._files
-            if file.checked and file.checked.workflow and not _refusals(file.checked)
+            if file.checked and file.checked.workflow and not refusals(file.checked.plan)
             and not file.sending
         ]  # fmt: skip
 
@@ -293,7 +293,7 @@ class SubmitSheet(QDialog):
             for each in found.faults[:FAULTS_SHOWN_MAX]
             for line, text in [(each.place.line, each.words(tr))]
         ]
-        lines += _refusals(found)
+        lines += refusals(found.plan)
         for text in lines:
             self.faults.addItem(QListWidgetItem(mark_icon(Mark.FAILED), text))
         for place, each in enumerate(found.faults[:FAULTS_SHOWN_MAX]):
@@ -375,10 +375,6 @@ class SubmitSheet(QDialog):
 
     def _failed(self, sentence: str) -> None:
         self.summary.setText(sentence)
-
-
-def _refusals(found: Checked) -> list[str]:
-    return list(found.plan.faults) if found.plan is not None else []
 
 
 def _news_of_waits(file: _File, reply: Submitted) -> bool:

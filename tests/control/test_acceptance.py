@@ -11,13 +11,12 @@ import pytest
 
 from agent.api.phrases import worded
 from agent.api.plan import PENDING, UNACCEPTED
-from agent.api.wording import suggestion
+from agent.api.wording import near, suggestion
 from agent.control.acceptance import acceptances
 from agent.control.dry_run import FitTable, Machine
 from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import Dataset, TaskSpec
-from agent.workflow.faults import near
 from tests.control.serving import greeted, serving
 
 FOLDER = Dataset("tree:" + "ab" * 32, 10)

@@ -377,7 +377,7 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "submit",
         {"name": "w", "tasks": [{"id": "a", "program": "copy", "after": ["a"]}]},
         REFUSED,
-        "tasks need each other in a circle: a -> a",
+        "tasks need each other in a circle: a → a",
     ),
     (
         "submit",

@@ -81,7 +81,7 @@ def test_tasks_of_earlier_workflows_can_be_inputs(tmp_path: Path) -> None:
                 {"id": "a", "program": "p", "after": ["b"]},
                 {"id": "b", "program": "p", "after": ["a"]},
             ],
-            "tasks need each other in a circle: a -> b -> a",
+            "tasks need each other in a circle: a → b → a",
         ),
     ],
 )
@@ -91,6 +91,20 @@ def test_a_workflow_that_cannot_be_is_refused(
     async def scene(there: Serving, client: LineClient) -> None:
         told = await client.refusal("submit", {"name": "w2", "tasks": tasks})
         assert told == (ErrorCode.REFUSED, sentence)
+
+    play(tmp_path, scene)
+
+
+def test_what_is_wrong_is_a_value_that_a_dry_run_tells_too(tmp_path: Path) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        task = {"id": "b", "program": "p", "inputs": [{"task": "x", "workflow": "w"}]}
+        params = {"name": "w2", "tasks": [task]}
+        refused = (await client.ask("submit", params))["error"]
+        template = "task {task} needs {other}, which is not known here"
+        wrong = {"template": template, "values": {"task": '"b"', "other": '"x" of "w"'}}
+        assert refused["fault"] == wrong
+        told = await client.result("plan", {"workflow": params})
+        assert (told["faults"], told["wrong"]) == ([refused["message"]], [wrong])
 
     play(tmp_path, scene)
 

@@ -14,13 +14,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
 
 import agent
 import gui.translations
-from agent.api.phrases import Phrase, hinted, said, worded
+from agent.api.phrases import worded
+from agent.api.plan import PlanReply
+from agent.protocol.phrases import Phrase, hinted, said
 from gui import words
 from gui.languages import speak
+from gui.model.planning import refusals
 from gui.words import tr
 from tests.workflow.malformed_table import TABLES, cases, faults_of, furnish, shortened
 
@@ -93,6 +97,14 @@ def test_alternatives_and_parts_are_said_in_our_language() -> None:
     fault = said("{owner} must be {wanted}, not {given}", owner="a or b", wanted=wanted, given=7)
     assert worded(fault) == "a or b must be a mapping, a list or x or y, not 7"
     assert worded(fault, tr) == "a or b deve ser um mapa, uma lista ou x or y, não 7"
+
+
+def test_what_a_node_would_refuse_is_said_in_our_words() -> None:
+    wrong = said("task {task} names no program", task='"a"')
+    told = PlanReply(False, (worded(wrong),), (), 0, 0)
+    assert refusals(replace(told, wrong=(wrong,))) == ['a tarefa "a" não diz o programa']
+    assert refusals(told) == ['task "a" names no program'], "an agent of before"
+    assert refusals(None) == []
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any, get_args
 
 import pytest
 
+from agent.api.phrases import worded
 from agent.protocol import effects as fx
 from agent.protocol import messages as msg
 from agent.protocol import records as rec
@@ -256,7 +257,8 @@ class Writer:
         return f"[disk] {', '.join(what) or 'identity'}"
 
     def _answer(self, effect: fx.Answer) -> str:
-        words = [effect.verdict.value, effect.text, f"disks: {effect.disks}" * bool(effect.disks)]
+        fault = worded(effect.fault) if effect.fault else effect.text
+        words = [effect.verdict.value, fault, f"disks: {effect.disks}" * bool(effect.disks)]
         return f"answers: {', '.join(word for word in words if word)}"
 
     # -- records -------------------------------------------------------------------------

@@ -82,7 +82,7 @@ class Clients:
         self.answers[answer.verdict] = self.answers.get(answer.verdict, 0) + 1
         workflow = self._requests.get(answer.request)
         if workflow and answer.verdict is Verdict.REFUSED:
-            self.refused[workflow] = answer.text
+            self.refused[workflow] = str(answer.fault or answer.text)
         if workflow and answer.verdict in (Verdict.ACCEPTED, Verdict.ALREADY_KNOWN):
             self.simulation.ledger.accepted.setdefault(workflow, self.world.now)
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.phrases import either, said, worded
-from agent.workflow.faults import Faults, FaultsError, Place, near, shown
+from agent.api.phrases import either, worded
+from agent.api.wording import near
+from agent.protocol.phrases import said
+from agent.workflow.faults import Faults, FaultsError, Place, shown
 from agent.workflow.program_folder import read_program
 from agent.workflow.reading import Asked, read_workflow_text
 

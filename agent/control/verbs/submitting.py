@@ -8,30 +8,31 @@ from math import ceil
 from sys import intern
 
 from agent.api.methods import PLAN, SUBMIT
+from agent.api.phrases import worded
 from agent.api.plan import Plan, PlanReply
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
-from agent.api.wording import suggestion
+from agent.api.wording import near
 from agent.api.work import Submit, Submitted, Task
 from agent.control.acceptance import acceptances
 from agent.control.dry_run import machines_seen, plan_tasks
-from agent.control.gates import with_names
-from agent.control.naming import readable, task_id
+from agent.control.gates import with_attached
+from agent.control.naming import task_id, with_names
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.admission import fault_of
 from agent.protocol.effects import Verdict
-from agent.protocol.table import Table
+from agent.protocol.phrases import Phrase, hinted, said
 
 
 @serves(SUBMIT)
 async def submit(call: RequestContext, params: Submit) -> Submitted:
     """Make a workflow records of the flock, and answer when they are on as many disks as can be had
     now. Raises ``RefusedError`` for one that is wrong."""
-    fault = fault_in(params, call.now.table)
-    if fault:
+    fault = misnamed(params)
+    if fault is not None:
         raise RefusedError(ErrorCode.REFUSED, fault)
     specs = specs_of(params)
     event = events.Submit(
@@ -42,8 +43,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
         priority_value(params.priority),
         specs,
     )
-    names = {task_id(params.name, task.id): task.id for task in params.tasks}
-    answer = await wish(call, event, names)
+    answer = await wish(call, event, lambda: names_in(params))
     known = answer.verdict is Verdict.ALREADY_KNOWN
     waits = () if known else tuple(acceptances(specs, machines_seen(call.now)))
     return Submitted(params.name, known, answer.disks, answer.text, waits)
@@ -102,34 +102,33 @@ class _Shared:
         return self._limits[told]
 
 
-def fault_in(params: Submit, table: Table) -> str:
-    """Return the first thing that is wrong, in the author's words; empty when nothing is."""
-    own: dict[str, Task] = {}
+def misnamed(params: Submit) -> Phrase | None:
+    """Return the first thing that only this form can be wrong in, in the author's words; None when
+    nothing is. The node has all other rules."""
+    own = {task.id for task in params.tasks}
     for task in params.tasks:
-        if task.id in own:
-            return f'two tasks are called "{task.id}"'
-        own[task.id] = task
-    for task in params.tasks:
-        fault = _task_fault(task, params.name, own, table)
-        if fault:
-            return f'task "{task.id}" {fault}'
-    return ""
+        if task.attach and not task.gate:
+            return said(
+                "task {task} is no gate, and nobody can attach anything to it", task=f'"{task.id}"'
+            )
+        here = [each.task for each in task.inputs if each.workflow in ("", params.name)]
+        for name in (*here, *task.after):
+            if name not in own:
+                missing = said(
+                    "task {task} needs {other}, which this workflow does not have",
+                    task=f'"{task.id}"',
+                    other=f'"{name}"',
+                )
+                return hinted(missing, near(name, own))
+    return None
 
 
-def _task_fault(task: Task, workflow: str, own: dict[str, Task], table: Table) -> str:
-    if task.gate and task.program:
-        return "is a gate and cannot have a program"
-    if not task.gate and not task.program:
-        return "names no program"
-    if task.attach and not task.gate:
-        return "is no gate, and nobody can attach anything to it"
-    needed = [(each.workflow or workflow, each.task) for each in task.inputs]
-    for there, name in needed + [(workflow, name) for name in task.after]:
-        if there == workflow and name not in own:
-            return f'needs "{name}", which this workflow does not have{suggestion(name, own)}'
-        if there != workflow and task_id(there, name) not in table.specs:
-            return f'needs "{name}" of "{there}", which is not known here'
-    return ""
+def names_in(params: Submit) -> dict[str, str]:
+    """Return what the author calls the tasks of other workflows that these need, by their ids."""
+    needed = [each for task in params.tasks for each in task.inputs if each.workflow]
+    return {
+        task_id(each.workflow, each.task): f'"{each.task}" of "{each.workflow}"' for each in needed
+    }
 
 
 def _spec(shared: _Shared, task: Task) -> records.TaskSpec:
@@ -149,7 +148,7 @@ def _spec(shared: _Shared, task: Task) -> records.TaskSpec:
         task.failures_max,
         task.gate,
         task.asks,
-        with_names(task.attach),
+        with_attached(task.attach),
         limits=shared.limits(task.limits),
         published=_published(task),
     )
@@ -169,15 +168,12 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     told, views = params.workflow, call.views
     now = views.now
     known = told.name in now.table.workflows
-    fault = fault_in(told, now.table)
-    if fault:
-        return PlanReply(known, (fault,), (), 0, 0)
     specs, priority = specs_of(told), priority_value(told.priority)
     event = events.Submit(TO_BE_NAMED, told.name, told.name, told.submitter, priority, specs)
-    names = {spec.task: spec.name for spec in specs}
-    fault = "" if known else readable(fault_of(event, now.table), now.table, names)
-    if fault:
-        return PlanReply(known, (fault,), (), 0, 0)
+    fault = misnamed(told) or (None if known else fault_of(event, now.table))
+    if fault is not None:
+        fault = with_names(fault, names_in(told))
+        return PlanReply(known, (worded(fault),), (), 0, 0, wrong=(fault,))
     far = bool(call.member)
     plans, end_s = plan_tasks(views, specs, priority, far=far)
     machines = machines_seen(now)

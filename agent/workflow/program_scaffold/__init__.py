@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.api.phrases import said
+from agent.protocol.phrases import said
 from agent.workflow.faults import WHOLE_FILE, Faults, FaultsError
 from agent.workflow.program_description import PROGRAM_YAML
 from agent.workflow.program_yaml import wrong_name
