@@ -68,8 +68,9 @@ class FlockPrograms:
         self._asking = asyncio.Lock()
 
     async def answers(self, own: Collection[str]) -> ProgramAnswers:
-        """Return what other machines say of their programs, without those described here; asks them
-        only for what is not kept, and not longer than a few seconds."""
+        """Return what other machines say of their programs, without those in ``own``. They are
+        asked only for what is not kept; who is silent for a few seconds is missing in the
+        answer."""
         peers = self._node.now().peers
         wanted = {name for peer in peers for name in installed(peer)}.difference(own)
         try:

@@ -78,8 +78,8 @@ class Verb:
 def serves(
     method: Method[P, R],
 ) -> Callable[[Callable[[RequestContext, P], Awaitable[R]]], Verb]:
-    """Make the function below it the verb of this method; parameters that cannot be read are
-    refused with a sentence."""
+    """Make the function below it the verb of this method. The verb raises ``RefusedError`` where it
+    does, and for parameters that cannot be read."""
     decode = msgspec.json.Decoder(method.params).decode
     fields = method.params.__struct_fields__
 

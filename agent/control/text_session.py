@@ -64,8 +64,8 @@ class TextSession:
         self._unsubscribe = call.node.subscribe(self._noticed)
 
     async def answer(self, line: bytes) -> bool:
-        """Answer a line; return whether the conversation goes on after it. What is refused is told
-        as an error."""
+        """Answer a line; return whether the conversation goes on after it. A refusal is told as an
+        error, not raised."""
         try:
             return await self._answer(line)
         except (TextError, ServiceError) as error:

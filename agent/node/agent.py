@@ -309,8 +309,8 @@ class Agent:
         self._live.datasets.transfers.serve(peer, pipe)
 
     async def begin_again(self, between: Callable[[], Awaitable[None]]) -> None:
-        """Close the protocol's node, wait for ``between``, and begin with what the home holds
-        then."""
+        """Close the protocol's node, wait for ``between``, and begin with what the home holds then.
+        Raises what ``begin_node`` raises."""
         await self._live.close()
         await between()
         await self.begin_node()
@@ -328,8 +328,8 @@ class Agent:
                 log.exception("somebody who subscribed failed at %s", notice)
 
     async def begin_node(self) -> None:
-        """Start the node that this home holds now, and its network if it belongs to a flock. What
-        was opened is closed again if that fails."""
+        """Start the node that this home holds now, and its network if it belongs to a flock. Raises
+        ``ServiceError`` or ``MembershipError``; what was opened is closed again then."""
         async with AsyncExitStack() as undone:
             journal = await open_journal(self._home)
             self._begin_logs()

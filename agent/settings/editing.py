@@ -61,7 +61,8 @@ def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings
 
 
 def with_values(text: str, given: Mapping[str, Value | Table]) -> str:
-    """Return the text of a settings file with these values in the place of what it says.
+    """Return the text of a settings file with these values in the place of what it says. Raises
+    ``ValueError`` where that would change something else too.
 
     What it does not say yet comes first, where no comment about something else stands above it.
     """

@@ -124,7 +124,7 @@ class Text:
         return Word.at(found.place, found.text)
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of such a text; with ``variables``, of what they may make of it
+        """Return the JSON Schema of such a text; with ``variables`` a reference to a variable fits
         too."""
         told: Schema = {"type": ["string", "number", "boolean"], "maxLength": self.characters_max}
         if not self.empty:
@@ -155,8 +155,8 @@ class Whole:
         return None
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of such a number; with ``variables``, of a reference to one
-        too."""
+        """Return the JSON Schema of such a number; with ``variables`` a reference to a variable
+        fits too."""
         return _or_variable(
             {"type": "integer", "minimum": self.least, "maximum": self.most}, variables
         )
@@ -216,8 +216,8 @@ class Amount:
     bare: bool = True
 
     def read(self, node: Node, what: What, faults: Faults) -> float | None:
-        """Return how many of the first unit it is; None, and a fault, where it is no such
-        amount."""
+        """Return the amount in the first of the units; None, and a fault, where it is no number
+        with a unit, not above 0 or too large."""
         wanted = said("a number with a unit, like {ways}", ways=self.examples)
         found = scalar(node, what, wanted, faults)
         if found is None or ambiguous(found, what, faults):
@@ -298,8 +298,8 @@ class Several:
     once: bool = False
 
     def read(self, node: Node, what: What, faults: Faults) -> tuple[Any, ...] | None:
-        """Return what could be read of the list, with faults for the rest; None, and a fault, where
-        it is no list or too long."""
+        """Return the values that could be read, with faults for the others; one alone is a list of
+        one where that is allowed. None, and a fault, where it is no list or too long."""
         if isinstance(node, Scalar) and node.empty:
             return ()
         if not isinstance(node, Sequence):

@@ -38,7 +38,7 @@ class LocalFiles:
 
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
         """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``,
-        else files; empty, and a fault, where there are none."""
+        else files, which are sent with the submission. Empty, and a fault, where there are none."""
         if word.startswith(_EXTERNAL):
             identifier = str(word).removeprefix(_EXTERNAL).strip()
             if not identifier:

@@ -69,7 +69,7 @@ async def prepare(
     client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
     """Add the workflow's files and publish its programs, and return the request, which is not sent
-    yet."""
+    yet. Raises ``ClientError`` or ``OSError``."""
     files: dict[str, Dataset] = {}
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
         told(f"adding {path.name} ({number} of {len(workflow.files)})")
@@ -117,7 +117,7 @@ def dry(workflow: Workflow, wanted: Wanted) -> Submit:
 
 
 async def programs_of(client: Client) -> Known:
-    """Return what the flock can run, with what is known of each program."""
+    """Return what the flock can run, with what is known of each program. Raises ``ClientError``."""
     reply: ProgramsReply = await client.call(methods.PROGRAMS, Programs())
     return {
         each.name: KnownProgram(each.outputs or None, each.expected_s, published=each.published)

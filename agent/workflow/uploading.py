@@ -54,7 +54,8 @@ async def add(
     client: Client, path: Path, *, far: bool = False, sent: Sent = lambda _: None
 ) -> Dataset:
     """Have a file or folder taken into the flock's store, and return its dataset. With ``far`` it
-    is sent in pieces, and ``sent`` hears the bytes of each."""
+    is sent in pieces, and ``sent`` hears the bytes of each. Raises ``ClientError`` or
+    ``OSError``."""
     if not far:
         added = await client.call(methods.ADD_DATASET, AddDataset(_told(path)))
         return added.dataset
@@ -63,7 +64,7 @@ async def add(
 
 async def publish(client: Client, program: LocalProgram, *, far: bool = False) -> Published:
     """Publish a program's folder; for a script, a folder made of it and its description. Returns
-    the name and dataset."""
+    the name and dataset. Raises ``ClientError`` or ``OSError``."""
     if not program.description:
         return await _publish(client, program.path, far)
     with tempfile.TemporaryDirectory(prefix="wingbeat-") as made:

@@ -154,7 +154,8 @@ class Window(QWidget):
     # -- places ------------------------------------------------------------------------------
 
     def go(self, place: Place) -> None:
-        """Show a place; its page is made when first shown."""
+        """Show a place and give it the keyboard, unless the side bar has it; the place is made when
+        first shown."""
         if place not in self.places:
             self.places[place] = made = self._make(place)
             self.stack.addWidget(made)
@@ -202,8 +203,8 @@ class Window(QWidget):
                 return LogPage(self._context)
 
     def show_there(self, place: Place, key: str) -> None:
-        """Show a place, and choose there what the key names: a workflow, or a workflow and a task
-        of it in the next line."""
+        """Show a place; among the workflows, choose the one that the key names, and its task if
+        that stands in a second line."""
         self.go(place)
         if place is Place.WORKFLOWS and key:
             workflow, _, task = key.partition("\n")

@@ -23,7 +23,8 @@ SAME_M = 3.0
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write one table of several, each plant once, and return its name."""
+    """Write one table of several, each plant once, and return its name. Raises ``WorkError``
+    without a table."""
     if not work.inputs:
         raise WorkError("nothing to put together: give tables of points of interest with -i")
     found: list[PointOfInterest] = []

@@ -27,7 +27,8 @@ Cells = dict[Cell, list[Point]]
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the points of interest of a section, and return the file's name."""
+    """Write the points of interest of a section, and return the file's name. Raises ``WorkError``
+    where points or a parameter make no sense."""
     cloud = read_las(work.input(0, "the segmented points"))
     clearance_m = work.parameter("clearance_m", CLEARANCE_M)
     if clearance_m <= 0:

@@ -23,7 +23,8 @@ LOST_SHARE_MAX = 0.2
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the points of a scan in their places on the ground, and return the file's name."""
+    """Write the points of a scan in their places on the ground, and return the file's name. Raises
+    ``WorkError`` where too many fall into holes of the track."""
     shots = read_scan(work.input(0, "the checked scan"))
     track = read_track(work.input(1, "the track"))
     cloud = Cloud()

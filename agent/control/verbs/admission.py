@@ -28,8 +28,8 @@ async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
 
 @serves(ASK)
 async def ask(call: RequestContext, params: Ask) -> AskView:
-    """Ask a flock that did not invite this machine to let it in. The flock's people see the request
-    when this is answered."""
+    """Ask a flock that did not invite this machine to let it in, and return the request. The
+    flock's people see it by then. Raises ``ServiceError`` where it cannot be asked."""
     with refusing():
         return await call.rooms.flock.asking.ask(params.flock)
 
@@ -56,7 +56,7 @@ async def withdraw_ask(call: RequestContext, params: WithdrawAsk) -> AskView:
 @serves(REQUESTS)
 async def requests(call: RequestContext, params: Requests) -> RequestsReply:
     """Return which machines ask to be let in, and who can answer: every member knows, keepers
-    decide."""
+    decide. Raises ``RefusedError`` without a flock."""
     flock = require_flock(call)
     keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
     found = call.rooms.flock.requests()

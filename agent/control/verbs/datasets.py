@@ -46,7 +46,7 @@ from agent.protocol.table import Table
 @serves(DATASETS)
 async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
     """Return a page of the datasets of the table and of this disk, the newest first: where each is
-    kept, and what made it."""
+    kept, and what made it. Raises ``RefusedError`` for a workflow that is unknown."""
     now, store = call.now, call.rooms.datasets
     only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""
     kept = await store.listing()
@@ -116,8 +116,9 @@ def _holders(view: DatasetView, now: Snapshot, store: DatasetRoom) -> tuple[str,
 
 @serves(ADD_DATASET)
 async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
-    """Take a file or folder of this machine into the store. Its path has to be whole, for the agent
-    does not know where the client is."""
+    """Take a file or folder of this machine into the store. Raises ``RefusedError`` where it is not
+    there, cannot be kept, or its path is not whole, for the agent does not know where the client
+    is."""
     path = Path(params.path)
     if not path.is_absolute():
         sentence = f"add_dataset: {params.path} is no whole path, and the agent is elsewhere"
@@ -135,7 +136,7 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
 @serves(BEGIN_UPLOAD)
 async def begin_upload(call: RequestContext, params: BeginUpload) -> UploadBegun:
     """Begin to receive a file or a folder from the client; what is not ended is forgotten with the
-    connection."""
+    connection. Raises ``RefusedError`` for a name that is none, or too many at once."""
     number = await asyncio.to_thread(call.uploads.begin, params.name, folder=params.folder)
     return UploadBegun(number)
 
@@ -143,7 +144,7 @@ async def begin_upload(call: RequestContext, params: BeginUpload) -> UploadBegun
 @serves(UPLOAD_CHUNK)
 async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
     """Take a piece of what a client sends, in order within each file; return how large that file is
-    now."""
+    now. Raises ``RefusedError`` for a piece that does not follow, or a full disk."""
     if params.folder and params.data:
         raise RefusedError(ErrorCode.REFUSED, "upload_chunk: a folder has no data of its own")
     take = partial(call.uploads.take, executable=params.executable)
@@ -161,7 +162,8 @@ async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
 @serves(END_UPLOAD)
 async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
     """Move what a client has sent into the store as a dataset, and return it; other disks get it as
-    soon as that is done."""
+    soon as that is done. Raises ``RefusedError`` where it cannot be kept; it is forgotten then
+    too."""
     content, name = call.uploads.content(params.upload)
     try:
         dataset = await call.rooms.datasets.add(content, name, move=True)
@@ -174,7 +176,8 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
 
 @serves(DATASET_FILES)
 async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesReply:
-    """Return a page of a dataset's files in the order of their paths; it is brought here first."""
+    """Return a page of a dataset's files in the order of their paths; it is brought here first.
+    Raises ``RefusedError`` where it cannot be had."""
     dataset = await bring_dataset(call, params.dataset)
     store = call.rooms.datasets
     files = await store.files(dataset.dataset)
@@ -191,8 +194,8 @@ async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesRepl
 
 @serves(READ_DATASET)
 async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiece:
-    """Return a piece of a file of a dataset; behind the file's end it is empty, which is no
-    fault."""
+    """Return a piece of a file of a dataset; behind the file's end it is empty. Raises
+    ``RefusedError`` where there is no such file, or it cannot be had."""
     dataset = await bring_dataset(call, params.dataset)
     store, name = call.rooms.datasets, dataset.dataset
     sizes = {each.path: each.size_bytes for each in await store.files(name)}

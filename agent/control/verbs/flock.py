@@ -35,7 +35,8 @@ async def peers(call: RequestContext, params: Peers) -> PeersReply:
 
 @serves(MEMBERS)
 async def members(call: RequestContext, params: Members) -> MembersReply:
-    """Return who belongs to the flock, and who did, in the order of names."""
+    """Return who belongs to the flock, and who did, in the order of names. Raises ``RefusedError``
+    without a flock."""
     flock = require_flock(call)
     room = call.rooms.flock
     members = sorted(room.members(), key=lambda each: (each.name, each.node))
@@ -52,7 +53,7 @@ async def flock_create(call: RequestContext, params: FlockCreate) -> Joined:
 @serves(INVITE)
 async def invite(call: RequestContext, params: Invite) -> Invitation:
     """Return a text, and a file of the same, by which other machines join. Only a keeper can;
-    another member is told who is one."""
+    another member is refused, and told who is one."""
     require_membership(call)
     return await call.rooms.flock.invite(params.uses, params.hours * 3600)
 
@@ -65,8 +66,8 @@ async def join(call: RequestContext, params: Join) -> Joined:
 
 @serves(EXPEL)
 async def expel(call: RequestContext, params: Expel) -> Expelled:
-    """Send a member away, for ever. It is meant by its id, so that the name of one cannot hit
-    another."""
+    """Send a member away, for ever; return a warning where it was a keeper. Refused where the id or
+    name means no member, or several."""
     require_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
     warning = await call.rooms.flock.expel(member.node)
@@ -75,7 +76,8 @@ async def expel(call: RequestContext, params: Expel) -> Expelled:
 
 @serves(LEAVE)
 async def leave(call: RequestContext, params: Leave) -> Left:
-    """Leave the flock, after what this machine runs was handed back."""
+    """Leave the flock, after what this machine runs was handed back. Refused without a flock, and
+    to its last keeper unless it insists."""
     flock = require_flock(call)
     warning = await call.rooms.flock.leave(even_as_last_keeper=params.even_as_last_keeper)
     return Left(flock.name, warning)

@@ -18,7 +18,8 @@ from agent.control.request_context import RequestContext, serves
 @serves(RUNS)
 async def runs(call: RequestContext, params: Runs) -> RunsReply:
     """Return the runs of a task, or of a workflow's tasks in the order of the author, with who had
-    them when; phases are those that this node has seen."""
+    them when; phases are those that this node has seen. Raises ``RefusedError`` where neither is
+    named, or it is unknown."""
     table = call.now.table
     if params.task:
         within = find_workflow(table, params.workflow) if params.workflow else None

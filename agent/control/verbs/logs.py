@@ -25,8 +25,9 @@ AGENT_LOG_LOOK_EVERY_S = 0.25
 
 @serves(TASK_LOG)
 async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
-    """Return a piece of what a task has printed, wherever it runs or ran. Whoever waits is answered
-    when there is more; before the first run it is empty."""
+    """Return a piece of what a task has printed, wherever it runs or ran; before the first run it
+    is empty. Whoever waits is answered when there is more. Raises ``RefusedError`` where task or
+    run is unknown, or its machine does not answer."""
     now = call.now
     spec = find_task(now.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s

@@ -39,7 +39,8 @@ async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
 @serves(PUBLISH)
 async def publish(call: RequestContext, params: Publish) -> Published:
     """Give a program folder of this machine to the flock. Its path has to be whole, for the agent
-    does not know where the client is."""
+    does not know where the client is. Raises ``RefusedError`` where it is not there,
+    ``ServiceError`` where it is no program."""
     folder = Path(params.folder)
     if not folder.is_absolute():
         sentence = f"publish: {params.folder} is no whole path, and the agent is elsewhere"
@@ -53,7 +54,7 @@ async def publish(call: RequestContext, params: Publish) -> Published:
 @serves(ACCEPT_PROGRAM)
 async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided:
     """Let a published program run on this machine. It is brought here at once, so that a fault of
-    it is told now."""
+    it is told now. Raises ``RefusedError`` where several are meant."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.accept(name)
@@ -62,7 +63,8 @@ async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided
 
 @serves(REFUSE_PROGRAM)
 async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided:
-    """Have a published program never run on this machine, also if it was accepted before."""
+    """Have a published program never run on this machine, also if it was accepted before. Raises
+    ``RefusedError`` where several are meant."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.refuse(name)

@@ -13,8 +13,9 @@ from agent.control.request_context import RequestContext, serves
 
 @serves(HELLO)
 async def hello(call: RequestContext, params: Hello) -> Welcome:
-    """Let a client in that shows the token, and return who is here; until then no other verb is
-    heard. With ``node`` the conversation is passed on to that member.
+    """Let a client in that shows the token, and return who is here; with another token it is
+    refused. Until then no other verb is heard. With ``node`` the conversation is passed on to that
+    member.
 
     The token is compared in constant time: the other end may be anybody of this machine. A member
     has shown its certificate, which is more than a token.

@@ -19,7 +19,7 @@ async def settings(call: RequestContext, params: Settings) -> SettingsView:
 @serves(CHANGE_SETTINGS)
 async def change_settings(call: RequestContext, params: ChangeSettings) -> SettingsView:
     """Write these settings into the file; return what it says then, and what of it waits for a
-    restart."""
+    restart. Raises ``RefusedError`` where none is named."""
     given = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(params).items()

@@ -13,7 +13,7 @@ from agent.control.volunteering import rules_of, volunteering_view
 @serves(PAUSE)
 async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
     """Pause helping, for a while or until further notice, over restarts too; what runs is suspended
-    at once, or may end first."""
+    at once, or may end first. Raises ``RefusedError`` where two ends are named."""
     if params.for_s is not None and params.until_tomorrow:
         sentence = "pause: either for_s or until_tomorrow, not both"
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)

@@ -25,7 +25,7 @@ _MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
 @serves(WHY)
 async def why(call: RequestContext, params: Why) -> Story:
     """Return the story of a task, and what it waits for, as this node knows it: another one may
-    have seen more."""
+    have seen more. Raises ``RefusedError`` where the task is unknown."""
     views = call.views
     now = views.now
     spec = find_task(now.table, params.task)

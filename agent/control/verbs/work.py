@@ -27,7 +27,7 @@ from agent.protocol.states import TaskState
 @serves(CANCEL)
 async def cancel(call: RequestContext, params: Cancel) -> Wished:
     """Cancel tasks with all that depends on them, or a whole workflow. Answered when the wish is
-    kept; what runs is stopped after that."""
+    kept; what runs is stopped after that. Raises ``RefusedError`` for what is unknown."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
@@ -38,7 +38,7 @@ async def cancel(call: RequestContext, params: Cancel) -> Wished:
 @serves(RETRY)
 async def retry(call: RequestContext, params: Retry) -> Wished:
     """Try again what failed or was cancelled, with all that it needs; the answer says how many
-    tasks."""
+    tasks. Raises ``RefusedError`` for what is unknown or cannot be tried again."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
@@ -48,7 +48,8 @@ async def retry(call: RequestContext, params: Retry) -> Wished:
 
 @serves(PRIORITY)
 async def priority(call: RequestContext, params: SetPriority) -> Wished:
-    """Let a workflow go before others, or after them; that moves what has not begun yet."""
+    """Let a workflow go before others, or after them; that moves what has not begun yet. Raises
+    ``RefusedError`` for one that is unknown."""
     name = find_workflow(call.now.table, params.workflow).spec.workflow
     event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
     return await wish_of(call, name, event)
@@ -57,7 +58,7 @@ async def priority(call: RequestContext, params: SetPriority) -> Wished:
 @serves(GATE)
 async def gate(call: RequestContext, params: Gate) -> Wished:
     """Mark a gate done, with the attached datasets as its outputs. Raises ``RefusedError`` for what
-    is no gate, or lacks an attachment that is needed."""
+    is no gate, does not wait for a person, or lacks an attachment that is needed."""
     table = call.now.table
     spec = find_task(table, params.task)
     task, workflow = spec.task, table.workflow_of[spec.task]
@@ -98,7 +99,7 @@ async def status(call: RequestContext, params: Status) -> StatusReply:
 @serves(SHOW)
 async def show(call: RequestContext, params: Show) -> ShowReply:
     """Return a workflow with a page of its tasks; a task that belongs to another workflow, which
-    named it first, is left out."""
+    named it first, is left out. Raises ``RefusedError`` for one that is unknown."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     name = workflow.spec.workflow
