@@ -83,8 +83,8 @@ def words(line: list[str]) -> list[str]:
 
 
 def for_line(line: str) -> list[str]:
-    """Return what bash is to write in place of the last word of a line, as it sees words. It takes
-    a colon for the end of a word, and so would write what stands before it twice."""
+    """Return what bash is to write in place of the last word of a line. It takes a colon for the
+    end of a word, so only what follows the last one is returned."""
     typed, quoted = _typed(line)
     known = words(typed[1:] or [""])
     end = max((typed[-1].rfind(sign) for sign in BASH_BREAKS), default=-1) + 1 if typed else 0

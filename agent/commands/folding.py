@@ -26,7 +26,8 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 def folded(text: str, width: int) -> Iterator[str]:
-    """Yield the lines of a text, filled anew in this width."""
+    """Wrap a text at this width and yield its lines: paragraphs are filled anew, indented lines
+    keep their columns."""
     width = max(width, WIDTH_MIN)
     for prose, lines in groupby(text.splitlines(), lambda line: line.strip() and line[0] != " "):
         if prose:
@@ -37,7 +38,8 @@ def folded(text: str, width: int) -> Iterator[str]:
 
 
 def wrapped_lines(lines: Iterable[str], width: int) -> Iterator[str]:
-    """Yield the lines of sentences in this width; the rest of each stands below its beginning."""
+    """Wrap each line at this width and yield what comes of it; what does not fit is indented to
+    where the words of its line begin."""
     for line in lines:
         beginning = _BEGINNING.match(line)
         before = beginning.group() if beginning else ""

@@ -23,13 +23,13 @@ class MixingParser(CommandParser):
     """Takes options between the other words too: `cancel survey --json merge`."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments as people type them, options and others mixed; exit when they make no
-        sense."""
+        """Return arguments parsed as people type them, options and others mixed; exit when they
+        make no sense."""
         return self.parse_intermixed_args(args, namespace)
 
 
 def misuse(reason: str) -> int:
-    """Say what makes no sense; the exit code for it."""
+    """Print what makes no sense; return the exit code for it."""
     complain(f"{PROGRAM}: {reason}.")
     return exits.MISUSED
 

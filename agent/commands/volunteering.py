@@ -29,7 +29,7 @@ YES_NO = {"yes": True, "no": False}
 
 
 def run(arguments: list[str]) -> int:
-    """Show it, or set rules."""
+    """Show whether this machine helps, or set its rules; return the exit code."""
     options = _parser().parse_args(arguments)
     return ask_with(options, lambda client: _volunteering(options, client))
 

@@ -185,7 +185,7 @@ class NodeDatasets:
         return DatasetsReply(views, len(views), quota.used_bytes, quota.quota_bytes, free_bytes)
 
     async def collect(self) -> list[DatasetId]:
-        """Remove what no workflow refers to and nobody used for long; what that was."""
+        """Remove what no workflow refers to and nobody used for long; return what that was."""
         return await asyncio.to_thread(self.store.collect)
 
     # -- for programs ----------------------------------------------------------------------

@@ -32,8 +32,8 @@ class SharedResults:
         self._committing: set[asyncio.Task[None]] = set()
 
     async def look_for(self, wanted: Iterable[DatasetId]) -> None:
-        """Report those of these datasets that the back end has as held here; raise ``BackendError``
-        when it cannot be asked."""
+        """Ask the back end for these datasets and tell the node that it holds those that are there;
+        raise ``BackendError`` when it cannot be asked."""
         unknown = [each for each in wanted if each not in self._found]
         for dataset in unknown[: max(0, FOUND_MAX - len(self._found))]:
             if await asyncio.to_thread(self._sharing.has, dataset):

@@ -67,8 +67,8 @@ class Outbox:
         self._overtaking = Overtaking()
 
     def put(self, effects: Sequence[Effect], links_made: int) -> None:
-        """Take in the effects of one event; do those that wait for no commit now, the others after
-        theirs."""
+        """Take in the effects of one event: submit their records to the disk, do those that wait
+        for no commit now, and the others when the commit before them is done."""
         batch: Batch | None = None
         for effect in effects:
             if isinstance(effect, Persist):

@@ -223,8 +223,8 @@ class LinuxGroups:
         return ""
 
     async def start(self, launch: Launch, hear: Hear) -> LinuxGroup:
-        """Start a program in a group of its own, whose output goes to ``hear``; raise ``OSError``
-        when it cannot be started."""
+        """Start a program in a group of its own, whose output goes to ``hear``, and return it;
+        raise ``OSError`` when it cannot be started."""
         keeper = self._keeper()
         files, theirs = _pipes()
         group = LinuxGroup(hear, keeper, files, self._freed)

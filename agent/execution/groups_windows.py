@@ -221,8 +221,8 @@ class WindowsGroups:
         """Do nothing, as a job is made at once."""
 
     async def start(self, launch: Launch, hear: Hear) -> WindowsGroup:
-        """Start a program in a job of its own, whose output goes to ``hear``; raise ``OSError``
-        when it cannot be started."""
+        """Start a program in a job of its own, whose output goes to ``hear``, and return it; raise
+        ``OSError`` when it cannot be started."""
         api = self._api
         job = api.new_job(launch.memory_bytes, spare=launch.spare)
         group = WindowsGroup(api, job, launch, hear)

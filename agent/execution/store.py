@@ -19,11 +19,12 @@ class Store(Protocol):
     """Datasets on this disk."""
 
     async def lay(self, dataset: DatasetId, into: Path) -> Path:
-        """Make it readable for a program in this folder, under its own file name where it has
-        one; where it is. Raises ``OSError``."""
+        """Place a dataset in this folder, readable for a program, under its own file name where it
+        has one, and return the path; raise ``OSError`` when that fails."""
 
     async def keep(self, path: Path, name: str) -> Dataset:
-        """Take a file or folder in, for good: it is moved. Raises ``OSError``."""
+        """Move a file or folder into the store for good and return its dataset; raise ``OSError``
+        when that fails."""
 
     def free_bytes(self) -> int:
         """Return how many bytes can still be taken in."""

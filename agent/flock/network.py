@@ -193,7 +193,7 @@ class FlockNetwork:
         return node if member is None else member.host_name
 
     async def share_book(self, among: Collection[NodeId] | None = None) -> list[NodeId]:
-        """Let the keepers know each other's invitations; which of them answered."""
+        """Exchange invitations with the other keepers; return the ids of those that answered."""
         return await share_book(self.membership, self.addresses_of, among)
 
     async def _share_book_when_due(self) -> None:

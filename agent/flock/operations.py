@@ -133,7 +133,7 @@ class FlockOperations:
         ]
 
     def departures(self) -> list[DepartureView]:
-        """Return who belonged once."""
+        """Return who left the flock or was expelled; empty without a flock."""
         network = self._own.network
         return [
             DepartureView(each.node_id, each.host_name, each.expelled, round(each.time_s * 1000))
@@ -142,8 +142,8 @@ class FlockOperations:
 
     @_one_at_a_time
     async def create(self, name: str) -> Joined:
-        """Make a flock of this name with this node as its first member; raise ``MembershipError``
-        or ``ServiceError`` when that cannot be."""
+        """Make a flock of this name with this node as its first member, and return what a client is
+        told; raise ``ServiceError`` when that cannot be."""
         own = self._own
         with self._port_had() as had:
             membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
@@ -153,8 +153,8 @@ class FlockOperations:
 
     @_one_at_a_time
     async def join(self, text: str) -> Joined:
-        """Join the flock of an invitation; raise ``MembershipError`` or ``ServiceError`` when that
-        cannot be."""
+        """Join the flock of an invitation and return what a client is told; raise ``ServiceError``
+        when that cannot be."""
         own = self._own
         invitation = parse_invitation(text)
         with self._port_had() as had:
@@ -231,11 +231,9 @@ class FlockOperations:
         return [] if network is None else network.admissions.requests(self._own.name_of)
 
     async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
-        """Let one in, or not. Raises ``ServiceError``.
-
-        Only a keeper does, by the act of a person there: the one that was asked, or another one,
-        which passes the decision on.
-        """
+        """Let a machine in that asks, or refuse it; return its request. Only a keeper does, by the
+        act of a person there: the one that was asked, or another one, which passes the decision on.
+        Raise ``ServiceError`` when the request is over or cannot be decided here."""
         network, name_of = self._network("answer requests"), self._own.name_of
         reach = network.addresses_of
         try:

@@ -106,7 +106,8 @@ class OwnJoinRequest:
         return self._view
 
     async def withdraw(self) -> AskView:
-        """Ask no more, also when the asking has only begun."""
+        """Withdraw the request, also when the asking has only begun, and return it as it is
+        then."""
         async with self._beginning:
             return await self._withdraw()
 

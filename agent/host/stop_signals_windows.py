@@ -44,13 +44,12 @@ class WindowsApi(Protocol):
     """What is needed of Windows."""
 
     def handle_control_events(self, handler: Callable[[int], bool]) -> bool:
-        """Have console control events handled, in some thread; false when there is no console."""
+        """Have console control events handled, in some thread; return False when there is no
+        console."""
 
     def show_hidden_window(self, handler: Callable[[int, int], int | None]) -> bool:
-        """Run a hidden window in this thread until it is closed.
-
-        The handler gets message and first parameter; None leaves the message to Windows.
-        """
+        """Run a hidden window in this thread until it is closed; return False when it cannot be
+        made. The handler gets message and first parameter; None leaves the message to Windows."""
 
     def close_hidden_window(self) -> None:
         """End it, from any thread."""

@@ -114,8 +114,8 @@ class Authority:
 
     @classmethod
     def create(cls, flock_name: str, now_s: float) -> Authority:
-        """Make a new flock's authority, with a new key; raise ``MembershipError`` for a name that
-        is empty, too long or not printable."""
+        """Make and return a new flock's authority, with a new key; raise ``MembershipError`` for a
+        name that is empty, too long or not printable."""
         name = flock_name.strip()
         if not name or name != certificates.clean_name(name):
             most = certificates.NAME_BYTES_MAX

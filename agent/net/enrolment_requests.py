@@ -41,8 +41,9 @@ class JoinRequestServer:
         self._membership, self._requests, self._may_ask = membership, requests, may_ask
 
     async def answer(self, question: Requesting, host: str) -> Answer:
-        """Answer a stranger's question about being let in; raise ``MembershipError`` with the
-        reason when it is refused."""
+        """Do what a stranger asks about its join request and return the answer: begin it, take its
+        part of the code, tell the outcome, issue the certificate once it was admitted, or withdraw
+        it. Raise ``MembershipError`` with the reason for a refusal."""
         requests = self._requests
         match question:
             case AskToJoin() if not self._may_ask:

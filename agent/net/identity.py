@@ -115,7 +115,8 @@ def save_authority(folder: PrivateFolder, authority: Authority) -> None:
 
 
 def remove_identity(folder: PrivateFolder) -> None:
-    """Forgets the flock and the key, the certificate first; another flock gets another node."""
+    """Remove flock and key from the folder, the certificate first; another flock gets another
+    node."""
     for name in (CERTIFICATE_FILE, AUTHORITY_KEY_FILE, KEY_FILE, FLOCK_FILE):
         folder.remove(name)
 

@@ -108,11 +108,10 @@ def usable_addresses(hosts: Iterable[str], port: int) -> tuple[Address, ...]:
 
 
 def parse_invitation(text: str) -> Invitation:
-    """The invitation in a text; raises ``MembershipError``, a sentence for each way to be wrong.
-
-    What people copy with it does no harm, nor what mail and chat programs put around and into it:
-    words before and after, quotation marks of any language, line breaks, invisible letters.
-    """
+    """Return the invitation in a text; raise ``MembershipError``, with a sentence for each way to
+    be wrong. What people copy with it does no harm, nor what mail and chat programs put around and
+    into it: words before and after, quotation marks of any language, line breaks, invisible
+    letters."""
     visible = _DASH.sub("-", "".join(filter(_visible, text[:_SEARCHED_MAX]))).lower()
     body, letters = None, None
     for place in _PREFIX.finditer(visible):

@@ -151,9 +151,9 @@ class TlsConnection(asyncio.BufferedProtocol):
             self._raw.abort()
 
     def leave_loop(self) -> tuple[socket.socket, ssl.MemoryBIO, ssl.MemoryBIO]:
-        """Take socket and TLS buffers off the loop, for a thread that blocks; here the connection
-        is over and nobody is told. Raise ``OSError`` when it has ended, or not everything that was
-        written has left."""
+        """Return a copy of the socket, and the TLS buffers, for a thread that blocks; here the
+        connection is over and nobody is told. Raise ``OSError`` when it has ended, or not
+        everything that was written has left."""
         if self._closing or self._raw is None or self._raw.get_write_buffer_size():
             raise ConnectionResetError("the connection has ended before the transfer began")
         connected: socket.socket = self._raw.get_extra_info("socket").dup()

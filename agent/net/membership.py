@@ -128,8 +128,9 @@ class Membership:
         uses: int = 1,
         valid_for_s: float = VALID_S_DEFAULT,
     ) -> Invitation:
-        """Make and save a new invitation to any keeper, under the addresses by which others reach
-        them; raise ``MembershipError`` on a node that is no keeper or for limits out of range."""
+        """Make, save and return a new invitation to any keeper, under the addresses by which others
+        reach them; raise ``MembershipError`` on a node that is no keeper or for limits out of
+        range."""
         book, addresses = self.book(), usable_addresses(hosts, port)
         async with self._disk:
             secret, expires_s = await asyncio.to_thread(book.add, uses, valid_for_s, self.clock())

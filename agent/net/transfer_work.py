@@ -173,8 +173,8 @@ class Work:
     # -- for those who fetch ---------------------------------------------------------------
 
     def take(self, *, wait: bool) -> Batch | None:
-        """Take something to fetch off the list; None when nothing is waiting, or after ``wait``
-        only when the work is over."""
+        """Take something to fetch off the list and return it; None when nothing is waiting, or
+        after ``wait`` only when the work is over."""
         with self._changed:
             while not self._waiting and wait and not self.over:
                 self._changed.wait()
@@ -210,7 +210,8 @@ class Work:
             self._changed.notify_all()
 
     def doubt_settled(self, large: Large, right: set[int]) -> None:
-        """Count these pieces of a large file as right and plan to fetch all others."""
+        """Count these pieces of a large file, which was here in part, as right and plan to fetch
+        all others."""
         with self._changed:
             large.done, large.doubted = set(right), False
             missing = [n for n in range(large.place.pieces) if n not in right]

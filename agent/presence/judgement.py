@@ -39,7 +39,7 @@ class Now:
     zone: tzinfo | None = None
 
     def ms_at(self, steady_s: float) -> int:
-        """A moment of the steady clock as people date it, in milliseconds since 1970."""
+        """Return a moment of the steady clock as people date it, in milliseconds since 1970."""
         return round((self.wall_s - (self.steady_s - steady_s)) * 1000)
 
 

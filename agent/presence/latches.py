@@ -28,8 +28,8 @@ class Busy:
 
 
 def busy_after(busy: Busy, percent: float, limit: int, now_s: float) -> Busy:
-    """Return the latch after the processor was seen this busy with other programs; ``limit`` is
-    that of the rules."""
+    """Return the latch after other programs were seen to use the processor this much: it sets well
+    above ``limit`` and ends at or below it, each only when that has lasted for a while."""
     if busy.now is None:
         return Busy(percent > limit)
     ceiling = min(limit + BUSY_ABOVE_PERCENT, BUSY_PERCENT_MAX)

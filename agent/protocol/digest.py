@@ -30,8 +30,8 @@ def _hash(names_and_revisions: object) -> int:
 
 
 def life_version(key: str, life: Life) -> int:
-    """Hash the names, revisions and phases of the life's runs, and its maxima, for comparison with
-    a peer."""
+    """Return a hash of the names, revisions and phases of the life's runs, and its maxima, for
+    comparison with a peer."""
     runs = [
         (
             run.generation,
@@ -48,7 +48,8 @@ def life_version(key: str, life: Life) -> int:
 
 
 def workflow_version(key: str, workflow: Workflow) -> int:
-    """Hash which submission the workflow is and the wishes on it, for comparison with a peer."""
+    """Return a hash of which submission the workflow is and the wishes on it, for comparison with a
+    peer."""
     spec, priority = workflow.spec, workflow.priority
     return _hash(
         (
@@ -64,7 +65,7 @@ def workflow_version(key: str, workflow: Workflow) -> int:
 
 
 def pruning_version(key: str, pruning: Pruning) -> int:
-    """Hash what the pruning hides, for comparison with a peer."""
+    """Return a hash of what the pruning hides, for comparison with a peer."""
     return _hash((key, pruning.generation, pruning.stamp))
 
 

@@ -137,7 +137,7 @@ class Healing(Part):
     def in_pieces(
         self, workflows: Iterable[WorkflowId], lives: list[TaskLife], prunings: list[Pruning]
     ) -> list[Records]:
-        """Split records into messages of bounded size, at least one; a workflow comes with its
+        """Return the records in messages of bounded size, at least one; a workflow comes with its
         lives, in one message."""
         table, size = self.core.table, self.core.settings.records_per_message_max
         pieces = [

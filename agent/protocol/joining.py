@@ -62,7 +62,8 @@ class Joining(Part):
         self._join_if_ready()
 
     def start_over(self) -> None:
-        """Join the peers anew: this node slept so long that they went on without it."""
+        """Begin to join anew, as this node slept so long that its peers went on without it: compare
+        tables with all of them, and claim nothing before that is done."""
         core = self.core
         core.joined = self._transferred = False
         self._donor, self._asked_s = "", core.now_s

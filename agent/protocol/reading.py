@@ -79,7 +79,7 @@ def effective_generation(life: Life) -> int:
 
 
 def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int) -> DerivedState:
-    """Derive state, outcome and owner of a task from its records, by the rules of this module's
+    """Return state, outcome and owner of a task as its records say, by the rules of this module's
     head, in their order."""
     inputs, blocked = _given_inputs(spec, reading_of)
     outcome = _outcome(life, inputs)

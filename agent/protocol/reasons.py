@@ -97,7 +97,7 @@ class NotOfFlock(Reason, frozen=True):
 
 
 def kinds(of: type[Reason] = Reason) -> Iterator[type[Reason]]:
-    """Every kind of reason that is known so far."""
+    """Yield every kind of reason that is known so far."""
     for each in of.__subclasses__():
         yield each
         yield from kinds(each)
@@ -113,12 +113,14 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def carried(reason: Reason) -> dict[str, Raw]:
-    """What ``more`` of a record or message carries of a reason; nothing of one without a type."""
+    """Return what ``more`` of a record or message carries of a reason; empty for one without a
+    type."""
     return {} if isinstance(reason, Opaque) else {WHY: Raw(_encoder.encode(reason))}
 
 
 def reason_in(more: dict[str, Raw], text: str) -> Reason:
-    """The reason that ``more`` carries; the text, where there is none or it is not known here."""
+    """Return the reason that ``more`` carries; the text, where there is none or it is not known
+    here."""
     told = bytes(more.get(WHY, b""))
     if not 0 < len(told) <= WHY_BYTES_MAX:
         return Opaque(text)
@@ -129,5 +131,6 @@ def reason_in(more: dict[str, Raw], text: str) -> Reason:
 
 
 def tag_of(reason: Reason) -> str:
-    """A reason for those who know none, where nothing says it better; an opaque one by its text."""
+    """Return the text of a reason for those who know none, where nothing says it better: its tag,
+    or an opaque one's text."""
     return reason.text if isinstance(reason, Opaque) else type(reason).__name__

@@ -35,8 +35,9 @@ class IdentityCopy:
         self._next_place = (_place_of(path, self._covers) + 1) % PLACES
 
     def cover(self, identity: Identity) -> None:
-        """Write the copy ahead unless it already names this incarnation and a stamp not below this
-        one; raise ``OSError`` when the disk refuses."""
+        """Write the copy, with its stamp set ahead so that it need not be written again soon; do
+        nothing when it already names this incarnation and a stamp not below this one. Raise
+        ``OSError`` when the disk refuses."""
         covers = self._covers
         if (
             covers is not None

@@ -99,11 +99,12 @@ class Journal:
         self.submit(persists).result()
 
     def probe(self) -> Future[bool]:
-        """Ask, after a refusal, whether the disk takes records again."""
+        """Ask, after a refusal, whether the disk takes records again; the future that is returned
+        says so."""
         return self._writer.probe()
 
     def usable(self) -> bool:
-        """Ask that and wait for the answer."""
+        """Ask whether the disk takes records again, wait for the answer and return it."""
         return self.probe().result()
 
     def close(self) -> None:

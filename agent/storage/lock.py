@@ -30,8 +30,8 @@ class FolderLock:
 
     @classmethod
     def take(cls, path: Path) -> FolderLock:
-        """Take the lock of a journal's folder; raise ``JournalInUse`` with its holder when another
-        process has it."""
+        """Take and return the lock of a journal's folder; raise ``JournalInUse`` with its holder
+        when another process has it."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
         descriptor = os.open(path, flags, FILE_MODE)
         try:

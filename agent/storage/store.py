@@ -36,8 +36,8 @@ class Store:
         self._log_bytes = 0
 
     def commit(self, persists: Sequence[Persist]) -> None:
-        """Put these on disk in one transaction; raise ``JournalRefused`` and change nothing when
-        the disk refuses. On a full disk the reserve is given up."""
+        """Write these records to disk in one transaction; raise ``JournalRefused`` and change
+        nothing when the disk refuses. On a full disk the reserve is given up."""
         if not persists:
             return
         words = last_words(persists)

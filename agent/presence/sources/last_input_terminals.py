@@ -36,8 +36,8 @@ class TerminalLastInput:
         self._pseudo, self._console, self._devices = pseudo, console, devices
 
     def read(self) -> Reading[LastInput]:
-        """Return when somebody last typed in any terminal, and in which; long ago where there is
-        none."""
+        """Return when somebody last typed in any terminal, and in which; infinitely long ago where
+        there is none."""
         newest_s, where = 0.0, ""
         for path in self._terminals():
             with suppress(OSError):

@@ -83,7 +83,8 @@ class WaylandConnection:
         return [each for each in self.globals.values() if each.interface == interface]
 
     def bind(self, wanted: Global, version: int) -> int:
-        """Have an object made for a global of the compositor and return its id."""
+        """Have an object made for a global of the compositor and return its id; raise ``OSError``
+        when the compositor is gone."""
         new = self.new_id()
         text = _text(wanted.interface)
         self.send(REGISTRY, BIND, struct.pack("=I", wanted.name) + text + _numbers(version, new))

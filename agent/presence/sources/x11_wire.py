@@ -114,7 +114,8 @@ class XConnection:
         return self._extensions[name]
 
     def atom(self, name: str) -> int:
-        """Return the number by which the server knows a name."""
+        """Return the number by which the server knows a name; raise ``OSError`` when the server
+        does not tell."""
         if name not in self._atoms:
             text = name.encode()
             reply = self.ask(INTERN_ATOM, 0, struct.pack("=HH", len(text), 0) + text)
@@ -122,7 +123,8 @@ class XConnection:
         return self._atoms[name]
 
     def numbers(self, window: int, name: str) -> tuple[int, ...]:
-        """Return a property of a window that is a list of numbers; empty where it has none."""
+        """Return a property of a window that is a list of numbers, empty where it has none; raise
+        ``OSError`` when the server does not tell."""
         asked = struct.pack("=IIIII", window, self.atom(name), 0, 0, PROPERTY_LONGS_MAX)
         reply = self.ask(GET_PROPERTY, 0, asked)
         count = struct.unpack_from("=I", reply.head, 16)[0]
@@ -131,7 +133,8 @@ class XConnection:
         return struct.unpack_from(f"={count}I", reply.extra)
 
     def text(self, window: int, name: str) -> str:
-        """Return a property of a window that is a text; empty where it has none."""
+        """Return a property of a window that is a text, empty where it has none; raise ``OSError``
+        when the server does not tell."""
         asked = struct.pack("=IIIII", window, self.atom(name), 0, 0, PROPERTY_LONGS_MAX)
         reply = self.ask(GET_PROPERTY, 0, asked)
         count = struct.unpack_from("=I", reply.head, 16)[0]

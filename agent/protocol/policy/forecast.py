@@ -45,7 +45,7 @@ class Outlook:
 
 
 def lay_out(workflows: list[WorkflowView]) -> Work:
-    """Turn workflows, given in rank order, into the numbers that a forecast plays through."""
+    """Return workflows, given in rank order, as the numbers that a forecast plays through."""
     tasks = [task for workflow in workflows for task in workflow.tasks]
     numbered = list(enumerate(tasks))
     lengths_s = [believed_s(task.length_s) for task in tasks]

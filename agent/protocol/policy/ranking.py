@@ -47,8 +47,8 @@ def ranked(flock: FlockView) -> list[WorkflowView]:
 
 
 def bands(workflows: list[WorkflowView]) -> list[int]:
-    """Return for each workflow, given in rank order, the number of its band; band 0 is served
-    first."""
+    """Return for each workflow, given in rank order, the number of its band; those of one priority
+    that have waited about as long as its first share a band, and band 0 is served first."""
     numbers: list[int] = []
     band, head = -1, None
     for workflow in workflows:

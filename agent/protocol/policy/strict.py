@@ -16,7 +16,7 @@ class Strict:
     """Workflows by rank; within one the longest remaining path first."""
 
     def order(self, flock: FlockView) -> list[str]:
-        """Name every ready task once, the one to start first in front."""
+        """Return every ready task once, the one to start first in front."""
         return strict_order(ranked(flock))
 
 

@@ -72,7 +72,7 @@ class OrderPolicy(Protocol):
     """Answers in which order the flock should start what is ready."""
 
     def order(self, flock: FlockView) -> list[str]:
-        """Name every ready task once, the one to start first in front."""
+        """Return every ready task once, the one to start first in front."""
         ...
 
 

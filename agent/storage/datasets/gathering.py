@@ -42,7 +42,7 @@ class Gathered:
 
 
 def look(path: Path) -> Found:
-    """List all files of a folder, or the one that the path is; raise ``NotKeepable`` when one
+    """Return all files of a folder, or the one that the path is; raise ``NotKeepable`` when one
     cannot be read or kept."""
     try:
         if path.is_dir():

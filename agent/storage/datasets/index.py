@@ -80,8 +80,8 @@ class Index:
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
-        """Run the block in one transaction, with nobody else in it: committed at its end, undone
-        when it raises."""
+        """Run the block in one transaction on the connection that it gets, with nobody else in it:
+        committed at its end, undone when it raises."""
         with self._turn:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
