@@ -42,7 +42,7 @@ class NodeDatasets:
     ) -> None:
         self._me = me
         self.store, self.shared = store, shared
-        self.transfers = DatasetTransfers(me, store, reach, self._hand)
+        self.transfers = DatasetTransfers(me, store, reach)
         self.kept_besides: Callable[[], Iterable[DatasetId]] = tuple
         """What must stay for reasons that the table does not know."""
         self._loop = asyncio.get_running_loop()
@@ -66,7 +66,7 @@ class NodeDatasets:
     def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
         """Tell the node, which runs now, of changes of the datasets from now on, and look after
         those that are here."""
-        self._node, self._tell = node, tell
+        self._node, self._tell, self.transfers.tell = node, tell, tell
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
         )
@@ -239,9 +239,6 @@ class NodeDatasets:
     async def _look_shared(self, needed: frozenset[DatasetId]) -> None:
         if self._results is not None:
             await self._results.look_for(needed)
-
-    def _hand(self, event: Event) -> None:
-        self._tell(event)
 
     def _besides(self) -> Iterable[DatasetId]:
         return self.kept_besides()

@@ -75,10 +75,10 @@ class _Bringing:
 class DatasetTransfers:
     """All transfers of one node. In the loop, but for ``serve``."""
 
-    def __init__(
-        self, me: NodeId, store: DatasetStore, reach: Reach, tell: Callable[[Event], None]
-    ) -> None:
-        self._me, self._store, self._reach, self._tell = me, store, reach, tell
+    def __init__(self, me: NodeId, store: DatasetStore, reach: Reach) -> None:
+        self._me, self._store, self._reach = me, store, reach
+        self.tell: Callable[[Event], None]
+        """Hands an event to the node; set before the first effect."""
         self._threads = ThreadPoolExecutor(THREADS_MAX, "datasets")
         self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE_MAX)
         self._offers = asyncio.Semaphore(OFFERS_AT_ONCE_MAX)
@@ -180,9 +180,9 @@ class DatasetTransfers:
             except OSError as error:
                 log.warning("an input of %s is not here: %s", effect.task, error)
                 reason = short_text(str(error))
-                self._tell(FetchFailed(effect.task, effect.run, dataset, reason))
+                self.tell(FetchFailed(effect.task, effect.run, dataset, reason))
                 return
-        self._tell(InputsFetched(effect.task, effect.run))
+        self.tell(InputsFetched(effect.task, effect.run))
 
     # -- elsewhere -------------------------------------------------------------------------
 
@@ -215,13 +215,13 @@ class DatasetTransfers:
 
     async def _copy(self, effect: CopyOutputs) -> None:
         if self.elsewhere is not None:
-            self._tell(OutputsCopied(effect.task, effect.run, (self._me,)))
+            self.tell(OutputsCopied(effect.task, effect.run, (self._me,)))
             return
         outputs = [output.dataset for output in effect.outputs]
         keepers = await self.spread(outputs, effect.peers, effect.copies - 1)
         if len(keepers) < effect.copies - 1:
             log.warning("outputs of %s are on %d disks only", effect.task, 1 + len(keepers))
-        self._tell(OutputsCopied(effect.task, effect.run, (self._me, *keepers)))
+        self.tell(OutputsCopied(effect.task, effect.run, (self._me, *keepers)))
 
     async def _offered(self, peer: NodeId, datasets: Sequence[DatasetId]) -> bool:
         """Whether the peer has all of them now."""

@@ -26,7 +26,7 @@ from typing import Protocol
 
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
-from agent.driver.ports import Audience, Disk, Network, Programs, TaskNotice, WithProgram
+from agent.driver.ports import Audience, Disk, Network, Programs, WithProgram
 from agent.driver.resting import REST_S, RestingLoop
 from agent.driver.stories import stories_of
 from agent.protocol.clock import Instant
@@ -127,7 +127,7 @@ class Driver:
             self._heard += 1
             if not self._turn_planned:
                 self._turn_planned = True
-                self._loop.call_soon(self._work_on)
+                self._loop.call_soon(self._work)
             return
         if isinstance(event, PeerLinked):
             self._links_made += 1
@@ -146,7 +146,7 @@ class Driver:
 
     def _work(self) -> None:
         """Until nothing is left to handle; whatever is handed in meanwhile is handled here."""
-        if self._working:
+        if self._working or self._over:
             return
         self._working = True
         self._turn_planned = False
@@ -257,11 +257,7 @@ class Driver:
 
     def _commits_over(self) -> None:
         self._commits_told = False
-        self._work_on()
-
-    def _work_on(self) -> None:
-        if not self._over:
-            self._work()
+        self._work()
 
     def _refused(self, persist: Persist, dropped: tuple[Effect, ...], error: BaseException) -> None:
         log.error("%s", error)
@@ -313,7 +309,7 @@ class Driver:
                 | WorkflowSafe()
                 | CancelFinished()
             ):
-                self._tell(effect)
+                self._audience.told(effect)
             case Stopped():
                 self._audience.stopped()
             case Persist():
@@ -338,9 +334,6 @@ class Driver:
                 programs.copy(effect)
             case CopyCheckpoint():
                 programs.copy_checkpoint(effect)
-
-    def _tell(self, notice: TaskNotice) -> None:
-        self._audience.told(notice)
 
     def _still_linked(self, peers: tuple[NodeId, ...], links_made: int) -> tuple[NodeId, ...]:
         """Without those that were linked anew while the effect waited: it was for the old link,

@@ -164,14 +164,6 @@ class FlockNetwork:
             stopping.append(self.discovery.stop())
         await asyncio.gather(*stopping)
 
-    def send(self, peers: Sequence[NodeId], message: Message) -> None:
-        """Send a message to those of these peers that are linked."""
-        self.links.send(peers, message)
-
-    def unlink(self, peer: NodeId, reason: str) -> None:
-        """Close the link with a peer."""
-        self.links.unlink(peer, reason)
-
     def addresses_of(self, node: NodeId) -> list[Address]:
         """Return the addresses where a member may be reached, the likeliest first; empty when none
         is known."""

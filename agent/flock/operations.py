@@ -35,7 +35,7 @@ from agent.net.invitation import parse_invitation
 from agent.net.link_bulk import StreamAcceptor
 from agent.net.membership import Membership, create_flock
 from agent.net.refusals import MembershipError
-from agent.protocol.events import Event, MembersChanged, PresenceChanged
+from agent.protocol.events import MembersChanged, PresenceChanged
 from agent.protocol.reasons import NotOfFlock
 
 INVITATION_VALID_S = 86_400.0
@@ -265,7 +265,7 @@ class FlockOperations:
             membership,
             own.settings,
             book,
-            self._tell,
+            self._own.hand,
             self._notify,
             own.serve_bulk,
             serve_clients=self._serve_clients,
@@ -307,7 +307,7 @@ class FlockOperations:
     ) -> FlockNetwork:
         await asyncio.to_thread(self._keep_door, membership, door)
         network = self.network_of(membership)
-        self._tell(MembersChanged(network.member_ids))
+        self._own.hand(MembersChanged(network.member_ids))
         await self.connect(network, had)
         self._own.notify(network.changed())
         return network
@@ -318,9 +318,6 @@ class FlockOperations:
         for keeper in membership.roster.keepers():
             if keeper != membership.node_id and book.note(keeper, door, first_hand=False):
                 book.save()
-
-    def _tell(self, event: Event) -> None:
-        self._own.hand(event)
 
     def _notify(self, notice: FlockNotice) -> None:
         if isinstance(notice, FlockChanged):

@@ -265,12 +265,12 @@ class Agent:
     def send(self, peers: Sequence[NodeId], message: Message) -> None:
         """Send a message to peers; without a network nothing happens."""
         if self.network is not None:
-            self.network.send(peers, message)
+            self.network.links.send(peers, message)
 
     def unlink(self, peer: NodeId, reason: str) -> None:
         """End the link to a peer; without a network nothing happens."""
         if self.network is not None:
-            self.network.unlink(peer, reason)
+            self.network.links.unlink(peer, reason)
 
     async def open_bulk(self, peer: NodeId) -> Pipe:
         """Open a transfer of data with a peer. Raises ``OSError``, also without a flock."""
