@@ -106,7 +106,8 @@ class Application(QObject):
     # -- coming to front ---------------------------------------------------------------------
 
     def open(self, news: News | None = None) -> None:
-        """Bring the window to front, at the place of ``news`` if some is given."""
+        """Bring the window to front, at the place that ``news`` is about; where it was without
+        any."""
         self.window.to_front()
         if news is None:
             return

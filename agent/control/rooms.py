@@ -92,10 +92,12 @@ class ProgramRoom(Protocol):
         """Return ``accepted``, ``refused`` or ``waiting``, whichever holds for a program here."""
 
     async def accept(self, name: str) -> None:
-        """Let a program run here. Raises ``ServiceError``."""
+        """Fetch a program, and let it run here. Raises ``ServiceError`` where it is unknown or
+        cannot be had."""
 
     async def refuse(self, name: str) -> None:
-        """Never let a program run here. Raises ``ServiceError``."""
+        """Delete a program here, and never let it run. Raises ``ServiceError`` where it is
+        unknown."""
 
 
 class OwnRequest(Protocol):

@@ -112,12 +112,12 @@ class Agent:
                 f"{error.filename} cannot be made ({error.strerror}): give this account the right "
                 f"to, or set WINGBEAT_HOME to another folder."
             ) from error
-        service = cls(home, options, read_settings(home.settings_file))
+        agent = cls(home, options, read_settings(home.settings_file))
         try:
-            await service._begin()
+            await agent._begin()
         except MembershipError as error:
             raise ServiceError(str(error)) from error
-        return service
+        return agent
 
     async def stop(self, why: str = "stopped") -> None:
         """Hand everything back, say goodbye, close. Another call waits until that is done."""

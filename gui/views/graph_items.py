@@ -233,7 +233,7 @@ class ArrowItem(QGraphicsPathItem):
         self.setToolTip(self.label)
 
     def move(self, arrow: Arrow, source: Box, target: Box) -> None:
-        """Lead the arrow between these boxes from now on."""
+        """Draw the arrow between these boxes from now on."""
         self.prepareGeometryChange()
         self.arrow = arrow
         self._end = QPointF(target.x, target.y + BOX_HEIGHT / 2)

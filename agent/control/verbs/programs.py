@@ -53,8 +53,9 @@ async def publish(call: RequestContext, params: Publish) -> Published:
 
 @serves(ACCEPT_PROGRAM)
 async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided:
-    """Let a published program run on this machine. It is brought here at once, so that a fault of
-    it is told now. Raises ``RefusedError`` where several are meant."""
+    """Let a published program run on this machine. It is brought here at once: raises
+    ``ServiceError`` where it cannot be had or is no program, ``RefusedError`` where several are
+    meant."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.accept(name)
@@ -63,8 +64,8 @@ async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided
 
 @serves(REFUSE_PROGRAM)
 async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided:
-    """Have a published program never run on this machine, also if it was accepted before. Raises
-    ``RefusedError`` where several are meant."""
+    """Delete a published program here and never run it, also if it was accepted before. Raises
+    ``ServiceError`` where it is unknown, ``RefusedError`` where several are meant."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.refuse(name)

@@ -84,7 +84,8 @@ def stop_if_cancelled() -> None:
 def checkpoint(path: str) -> None:
     """Hand over a file or folder with the program's state; the next attempt gets the newest one.
 
-    It is taken away, which is waited for, so that the next one can have the same name.
+    Returns when the node has taken it away, so that the next one can have the same name; without a
+    node at once.
     """
     say(f"CHECKPOINT {path}")
     give_up_s = time.monotonic() + TAKEN_S_MAX
