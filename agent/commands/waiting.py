@@ -54,7 +54,7 @@ class Followed:
 
     @property
     def over(self) -> bool:
-        """Nothing of it goes on any more."""
+        """Whether nothing of the workflow goes on any more."""
         return self.now.state in OVER
 
     async def look(self, bundle: list[Event] | None) -> None:

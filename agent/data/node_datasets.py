@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class NodeDatasets:
-    """From ``open`` to ``close``, in the loop."""
+    """The datasets of this node, in the loop, from ``open`` to ``close``."""
 
     def __init__(
         self, me: NodeId, store: DatasetStore, reach: Reach, shared: Sharing | None = None

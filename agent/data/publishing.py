@@ -57,7 +57,7 @@ class Decisions(msgspec.Struct):
 
 
 class PublishedPrograms:
-    """From ``load`` on, in the loop."""
+    """Which published programs run here, in the loop, from ``load`` on."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class PublishedPrograms:
 
     @property
     def folder(self) -> Path:
-        """Return where installed programs are."""
+        """The folder of the programs that are installed here."""
         return self._programs.folder
 
     @property

@@ -50,7 +50,7 @@ class Succeeded:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """It was asked to stop and has."""
+    """The program was asked to stop and has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Child:
 
     @property
     def ran_s(self) -> float:
-        """How long it could run so far."""
+        """For how many seconds the program could run so far, suspensions left out."""
         now_s = time.monotonic() if self._suspended_at is None else self._suspended_at
         return now_s - self._since_s - self._suspended_s
 

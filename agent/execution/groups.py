@@ -64,7 +64,7 @@ class Process(Protocol):
         """End the whole group now."""
 
     def close(self) -> None:
-        """Let go of the pipes."""
+        """Close the pipes of the group, and give up what else it holds."""
 
 
 class Groups(Protocol):

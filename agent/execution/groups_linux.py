@@ -52,7 +52,7 @@ class Keeper:
 
     @property
     def usable(self) -> bool:
-        """Whether it has not gone."""
+        """Whether the keeper has not gone."""
         return self._near.fileno() >= 0
 
     async def start(self, group: LinuxGroup, request: bytes, files: list[int]) -> None:

@@ -9,7 +9,7 @@ from agent.execution.programs import ProgramError
 
 
 class NoGroups:
-    """On systems where programs cannot be run."""
+    """Refuses to start programs, on systems where they cannot be run."""
 
     def available(self) -> str:
         """Return a sentence that says why no program can be run on this system."""

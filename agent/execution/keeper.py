@@ -96,7 +96,7 @@ def keep(agent: int, group: str) -> None:
 
 
 class Keeper:
-    """One program at a time."""
+    """Runs the programs that the agent asks for, one at a time."""
 
     def __init__(self, agent: socket.socket, group: str) -> None:
         self._agent, self._group = agent, group

@@ -99,7 +99,7 @@ class OutputLog:
 
 
 class Output:
-    """Takes apart what comes through the pipes."""
+    """Takes apart what a program prints: words for the node, and the log."""
 
     def __init__(self, log: OutputLog, told: Callable[[Word], None]) -> None:
         self._log, self._told = log, told

@@ -61,7 +61,7 @@ class Programs:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What can be run here."""
+        """The names of the programs that can be run here."""
         return tuple(sorted(self._installed.keys() | self._added.keys()))
 
     def get(self, name: str) -> Program | None:
@@ -93,7 +93,7 @@ class Programs:
         return program
 
     def drop(self, name: str) -> None:
-        """Forget one that was added."""
+        """Forget a program that was added; an unknown name is ignored."""
         self._added.pop(name, None)
 
     def _usable(self, folder: Path) -> Program | None:

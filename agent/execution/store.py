@@ -16,7 +16,7 @@ _OWN = re.compile("(sha256|tree):[0-9a-f]{64}")
 
 
 class Store(Protocol):
-    """Datasets on this disk."""
+    """Where the datasets on this disk are kept, as running programs needs it."""
 
     async def lay(self, dataset: DatasetId, into: Path) -> Path:
         """Place a dataset in this folder, readable for a program, under its own file name where it

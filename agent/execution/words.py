@@ -32,28 +32,28 @@ VERBS = (b"PROGRESS", b"TERMINATED", b"CANCELLED", b"ERROR", b"CHECKPOINT")
 
 @dataclass(frozen=True, slots=True)
 class ProgressWord:
-    """How far it is."""
+    """The program says how far it is."""
 
     permille: int
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointWord:
-    """It has saved its state there."""
+    """The program has saved its state there."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class TerminatedWord:
-    """It has succeeded, with these datasets."""
+    """The program has succeeded, with these datasets."""
 
     outputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CancelledWord:
-    """It has stopped, as it was asked to."""
+    """The program has stopped, as it was asked to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class MemberClients:
-    """Both directions: members that ask here, and asking members."""
+    """Client connections in both directions: members that ask here, and members asked from here."""
 
     def __init__(self, own: OwnNode) -> None:
         self._own = own

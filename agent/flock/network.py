@@ -73,7 +73,7 @@ def cannot_listen(error: OSError) -> ServiceError:
 
 
 class FlockNetwork:
-    """From ``start`` to ``stop``."""
+    """The network of one membership, from ``start`` to ``stop``."""
 
     def __init__(
         self,
@@ -195,12 +195,12 @@ class FlockNetwork:
 
     @property
     def member_ids(self) -> tuple[NodeId, ...]:
-        """Who belongs, as the node is told."""
+        """The ids of all who belong, as the node is told."""
         return tuple(member.node_id for member in self.membership.roster.members())
 
     @property
     def expelled(self) -> bool:
-        """This node does not belong any more, as far as it knows."""
+        """Whether this node does not belong any more, as far as it knows."""
         return self.membership.roster.departure(self.membership.node_id) is not None
 
     # -- what links tell -------------------------------------------------------------------

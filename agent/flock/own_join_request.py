@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class OwnJoinRequest:
-    """What a person wants of flocks nearby."""
+    """This machine's request to join a flock nearby, and who those are."""
 
     def __init__(
         self,

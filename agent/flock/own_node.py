@@ -27,23 +27,23 @@ class OwnNode(Protocol):
 
     @property
     def home(self) -> Home:
-        """Return where it keeps its files."""
+        """Where this node keeps its files."""
 
     @property
     def node_id(self) -> NodeId:
-        """Return its id; another one after it has left a flock."""
+        """The node's id; another one after it has left a flock."""
 
     @property
     def name(self) -> str:
-        """Return what people call it."""
+        """What people call this node."""
 
     @property
     def discovers(self) -> bool:
-        """Return whether it looks for peers by multicast."""
+        """Whether this node looks for peers by multicast."""
 
     @property
     def told_presence(self) -> PresenceChanged:
-        """Return what it was told last of whether this machine helps."""
+        """What the node was told last of whether this machine helps."""
 
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node: by its own word, else by the roster, else its id."""

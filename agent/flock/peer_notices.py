@@ -16,7 +16,7 @@ CHANGES_EVERY_S = 1.0
 
 
 class PeerNotices:
-    """For one network, from its first link until ``close``."""
+    """Tells people of news of peers, for one network, until ``close``."""
 
     def __init__(self, notify: Callable[[NodeId], None]) -> None:
         self._notify = notify

@@ -32,7 +32,7 @@ class PeerStatus:
 
 
 class PeerStatuses:
-    """Of all linked peers."""
+    """What all linked peers say of themselves."""
 
     def __init__(self) -> None:
         self._peers: dict[NodeId, PeerStatus] = {}

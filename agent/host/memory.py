@@ -45,7 +45,7 @@ def collect_garbage_rarely() -> None:
 
 
 class MemoryTrimmer:
-    """What this process holds and does not need."""
+    """Gives back memory that this process holds and does not need."""
 
     def __init__(self) -> None:
         self._mapped_bytes = self._own_bytes = 0

@@ -21,7 +21,7 @@ REASONS = {
 
 
 class PosixEnding:
-    """By the loop's signal handlers."""
+    """Hears that the process is asked to end by the loop's signal handlers."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None

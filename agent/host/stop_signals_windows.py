@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class WindowsApi(Protocol):
-    """What is needed of Windows."""
+    """The calls of Windows by which a process hears that it is asked to end."""
 
     def handle_control_events(self, handler: Callable[[int], bool]) -> bool:
         """Have console control events handled, in some thread; return False when there is no
@@ -52,11 +52,11 @@ class WindowsApi(Protocol):
         made. The handler gets message and first parameter; None leaves the message to Windows."""
 
     def close_hidden_window(self) -> None:
-        """End it, from any thread."""
+        """Close the hidden window, from any thread."""
 
 
 class WindowsEnding:
-    """Both ways, as one."""
+    """Hears that the process is asked to end, by console and window."""
 
     def __init__(self, api: WindowsApi, wait_s: float = WAIT_S_MAX) -> None:
         self._api, self._wait_s = api, wait_s

@@ -57,7 +57,7 @@ COLLECT_AGAIN_S, COLLECT_AGAIN_MAX = 1.0, 4
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A keeper that answers, and whose."""
+    """A keeper that answers at an address, and the flock that it keeps."""
 
     address: Address
     flock: Flock
@@ -66,7 +66,7 @@ class Door:
 
     @property
     def keeper(self) -> str:
-        """What the machine calls itself."""
+        """What the keeper's machine calls itself."""
         return certificates.member_of(self.certificate).host_name
 
 

@@ -60,7 +60,7 @@ class Member(Struct, frozen=True):
 
     @property
     def renewal_due_s(self) -> int:
-        """Two thirds of its life after it was issued."""
+        """When the certificate is to be renewed: two thirds of its life after it was issued."""
         issued_s = self.valid_from_s + BACKDATED_S
         return issued_s + max(0, self.valid_until_s - issued_s) * 2 // 3
 

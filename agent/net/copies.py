@@ -39,7 +39,7 @@ class Copied:
 
 
 class Copies:
-    """What one node has seen of them."""
+    """The identities that this node has seen at work on two machines."""
 
     def __init__(self, name_of: Callable[[NodeId], str] = str) -> None:
         self._name_of = name_of

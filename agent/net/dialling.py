@@ -39,7 +39,7 @@ Call = Callable[[Sequence[Address], NodeId | None], Awaitable[tuple[NodeId, Link
 
 @dataclass(slots=True, eq=False)
 class Target:
-    """Somebody to be linked with."""
+    """Somebody to call: a peer, or whoever is at a typed address."""
 
     addresses: list[Address]
     peer: NodeId | None

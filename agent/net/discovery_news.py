@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class AddressNews(Protocol):
-    """Asked now and then, from one thread."""
+    """Tells whether the system had news of addresses; asked now and then, from one thread."""
 
     def due(self) -> bool:
         """Tell whether addresses may have changed since this was asked last; True the first
@@ -23,7 +23,7 @@ class AddressNews(Protocol):
 
 
 class NoNews:
-    """Of a system that tells nothing: looking is the only way to know."""
+    """The news of a system that tells nothing: looking is the only way to know."""
 
     def due(self) -> bool:
         return True

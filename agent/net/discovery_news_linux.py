@@ -20,7 +20,7 @@ WORDS_MAX = 1_000
 
 
 class NetlinkNews:
-    """In the network namespace in which it is asked first."""
+    """The kernel's news of addresses, in the network namespace in which it is asked first."""
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = None

@@ -62,23 +62,23 @@ class Join(Struct, frozen=True, tag="join"):
 
 
 class Renew(Struct, frozen=True, tag="renew"):
-    """A member whose certificate will end."""
+    """Asks for a new certificate for a member whose own will end."""
 
     request: Der
 
 
 class TakeAuthority(Struct, frozen=True, tag="take-authority"):
-    """A member that was appointed keeper."""
+    """Asks for the authority's key, for a member that was appointed keeper."""
 
 
 class Expel(Struct, frozen=True, tag="expel"):
-    """A member that wants another one out."""
+    """Asks to expel another member."""
 
     node_id: Name
 
 
 class Leave(Struct, frozen=True, tag="leave"):
-    """A member that wants to belong no more."""
+    """Tells that this member wants to belong no more."""
 
 
 class ShareBook(Struct, frozen=True, tag="share-book"):
@@ -115,7 +115,7 @@ class Collect(Struct, frozen=True, tag="collect"):
 
 
 class WithdrawRequest(Struct, frozen=True, tag="withdraw-request"):
-    """It does not want to join any more."""
+    """Tells that the machine does not want to join any more."""
 
     number: Number
 
@@ -153,7 +153,7 @@ class AuthorityIs(Struct, frozen=True, tag="authority-is"):
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):
-    """A certificate, and who else belongs."""
+    """Answers with a certificate, and who else belongs."""
 
     certificate: Der
     roster: Annotated[bytes, Meta(max_length=ROSTER_BYTES_MAX)]
@@ -166,7 +166,7 @@ class AuthorityKey(Struct, frozen=True, tag="authority-key"):
 
 
 class Done(Struct, frozen=True, tag="done"):
-    """It is done; the roster says it."""
+    """Answers that what was asked is done; the roster says it."""
 
     roster: Annotated[bytes, Meta(max_length=ROSTER_BYTES_MAX)]
 
@@ -198,7 +198,7 @@ class RequestIs(Struct, frozen=True, tag="request-is"):
 
 
 class Refused(Struct, frozen=True, tag="refused"):
-    """It is not done, and why."""
+    """Answers that what was asked is not done, and why."""
 
     reason: Annotated[str, Meta(max_length=REASON_LENGTH_MAX)]
 

@@ -37,7 +37,7 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who this node is."""
+    """Who this node is: its key, its flock and its certificate."""
 
     key: PrivateKey
     flock: Flock

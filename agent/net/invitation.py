@@ -62,7 +62,7 @@ _HOST_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9_])?")
 
 
 class Invitation(Struct, frozen=True):
-    """What the text carries."""
+    """What the text of an invitation carries."""
 
     flock_id: str
     keeper: bytes

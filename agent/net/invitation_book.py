@@ -64,7 +64,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def number(self) -> str:
-        """What a person calls it by."""
+        """What a person calls the invitation by."""
         return self.secret_hash.hex()[:8]
 
 
@@ -127,7 +127,7 @@ class InvitationBook:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What other keepers are told."""
+        """All entries, as other keepers are told them."""
         return tuple(self._entries)
 
     def join(self, told: Iterable[Entry], now_s: float) -> bool:

@@ -60,12 +60,12 @@ class JoinRequest:
 
     @property
     def name(self) -> str:
-        """What the machine calls itself."""
+        """What the asking machine calls itself."""
         return self.applicant.host_name
 
     @property
     def request(self) -> str:
-        """What people and members call it by; says nothing of the number."""
+        """What people and members call the request by; says nothing of its secret number."""
         return hashlib.sha256(b"wingbeat join request " + self.number).hexdigest()[:16]
 
 

@@ -86,7 +86,7 @@ class LinkOwner(Protocol):
 
 @dataclass(slots=True)
 class Traffic:
-    """What went over a link."""
+    """How many messages and bytes went over a link."""
 
     bytes_in: int = 0
     bytes_out: int = 0
@@ -225,7 +225,7 @@ class Link:
 
     @property
     def queued_bytes(self) -> int:
-        """What waits to be sent."""
+        """How many bytes wait to be sent."""
         started = 0 if self._started is None else len(self._started)
         return self._prompt.bytes + self._bulky.bytes + started
 

@@ -52,7 +52,7 @@ class Shared:
 
 
 class Application(Protocol):
-    """Who speaks on a connection."""
+    """Whoever speaks on a connection: it is told what becomes of it and what arrives."""
 
     def connected(self, transport: asyncio.Transport) -> bool:
         """Take note that the connection stands; return False when it is to be cut at once."""
@@ -173,12 +173,12 @@ class TlsConnection(asyncio.BufferedProtocol):
 
     @property
     def closing(self) -> bool:
-        """Nothing more can be said."""
+        """Whether the connection is being closed, so that nothing more can be said."""
         return self._closing
 
     @property
     def raw(self) -> asyncio.Transport | None:
-        """The transport below, for what is asked of the socket."""
+        """The transport below, for what is asked of the socket; None before it is connected."""
         return self._raw
 
     # -- what the transport tells ----------------------------------------------------------

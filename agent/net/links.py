@@ -131,7 +131,7 @@ class Links:
 
     @property
     def port(self) -> int:
-        """Where this node listens."""
+        """The port on which this node listens."""
         return self._reception.port
 
     def send(self, peers: Sequence[NodeId], message: Message) -> None:

@@ -87,12 +87,12 @@ class Membership:
 
     @property
     def member(self) -> Member:
-        """This node as others see it."""
+        """This node's certificate, as others see it."""
         return self._own.member
 
     @property
     def flock(self) -> Flock:
-        """The flock that it belongs to."""
+        """The flock that this node belongs to."""
         return self._own.flock
 
     @property

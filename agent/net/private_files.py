@@ -23,7 +23,7 @@ _UNFINISHED = ".unfinished"
 
 
 class FileGuard(Protocol):
-    """What the systems do differently."""
+    """What systems do differently to keep files from other accounts."""
 
     def protect(self, folder: Path) -> None:
         """Let only its owner into the folder, and with it into every file that is made there; raise

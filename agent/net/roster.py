@@ -55,7 +55,7 @@ Clock = Callable[[], float]
 
 
 class Departure(Struct, frozen=True):
-    """A node that belonged once."""
+    """A node that belonged once: when and how it ceased to."""
 
     node_id: str
     host_name: str

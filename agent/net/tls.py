@@ -55,7 +55,7 @@ class Arrival(Struct, frozen=True):
 
 
 class TlsContexts:
-    """The contexts of one member."""
+    """The TLS contexts of one member, for listening and for dialling."""
 
     def __init__(self, flock: Flock, paths: IdentityPaths, *, keeper: bool) -> None:
         self._flock = flock

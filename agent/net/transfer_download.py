@@ -156,7 +156,7 @@ class Asker:
 
 
 class Download:
-    """One dataset on its way here."""
+    """Fetches one dataset from several holders."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class Pipe(Protocol):
 
 
 class SocketPipe:
-    """On a socket that has left the loop."""
+    """A pipe on a socket that has left the loop."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class SocketPipe:
 
 
 class LoopPipe:
-    """On streams that stay in the loop."""
+    """A pipe on streams that stay in the loop."""
 
     def __init__(
         self,

@@ -74,7 +74,7 @@ class Hashes(Struct, frozen=True, array_like=True, tag="HASHED"):
 
 
 class Refused(Struct, frozen=True, array_like=True, tag="REFUSED"):
-    """That is not to be had here."""
+    """Answers that what was asked is not to be had here."""
 
     text: Text
 

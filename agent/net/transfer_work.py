@@ -31,7 +31,7 @@ HASHED_AT_ONCE_BYTES = 1024 * 1024
 
 
 class Place(Protocol):
-    """Where a large file is put together."""
+    """Where a large file is put together, as ``Partial`` does."""
 
     @property
     def found(self) -> bool:
@@ -102,7 +102,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Which pieces of a large file are right?"""
+    """Asks a holder which pieces of a large file are right."""
 
     large: Large
 
@@ -240,7 +240,7 @@ class Work:
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing more to do."""
+        """Whether there is nothing more to do, because all is here or it failed."""
         return self.finished or self.error is not None
 
     # -- behind those who fetch ------------------------------------------------------------

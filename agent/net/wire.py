@@ -36,7 +36,7 @@ HEADER_BYTES = _HEADER.size
 
 
 class Kind(IntEnum):
-    """What a frame holds."""
+    """What a frame holds: a greeting's word, a message, gossip, a ping."""
 
     OPENING = 1
     """First word of both sides: who runs here, and where it listens."""
@@ -178,7 +178,7 @@ class FrameReader:
 
     @property
     def kept_bytes(self) -> int:
-        """How much is held."""
+        """How much room the buffer takes."""
         return len(self._buffer)
 
     def _judge(self, kind: int, length: int) -> None:

@@ -18,7 +18,7 @@ LOOK_AHEAD_DAYS = 8
 
 
 class Weekday(StrEnum):
-    """In the order of ``datetime.weekday``."""
+    """The days of the week, in the order of ``datetime.weekday``."""
 
     MONDAY = "monday"
     TUESDAY = "tuesday"
@@ -46,7 +46,7 @@ class Hours:
 
     @property
     def overnight(self) -> bool:
-        """It ends on the next day."""
+        """Whether the range ends on the next day."""
         return self.ends <= self.begins
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ STEP_PERCENT = 10
 
 
 class Load:
-    """The average between two looks."""
+    """Measures how busy the processor is on average between two looks."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Kind(StrEnum):
-    """What there is to see."""
+    """The kinds of things that sources see."""
 
     INPUT = "last input"
     SESSION = "sessions"

@@ -192,7 +192,7 @@ class PresenceWatcher:
 
     @property
     def rules(self) -> Rules:
-        """The rules as they are."""
+        """The rules by which this machine helps now."""
         return self._rules
 
     def current(self) -> PresenceChanged:

@@ -185,12 +185,12 @@ class Core:
 
     @property
     def able(self) -> bool:
-        """New work can be kept and done here, whatever the owner allows."""
+        """Whether new work can be kept and done here, whatever the owner allows."""
         return self.disk_usable and not self.stopping
 
     @property
     def willing(self) -> bool:
-        """The owner lets this machine work for others now."""
+        """Whether the owner lets this machine work for others now."""
         return self.presence.volunteering and not self.presence.owner_present
 
     # -- peers ---------------------------------------------------------------------------
@@ -476,4 +476,4 @@ class Part:
         """Handle that records changed, or tasks read differently."""
 
     def on_tick(self) -> None:
-        """Handle the periodic beat."""
+        """Do what is due now and then; called on every periodic beat."""

@@ -101,7 +101,7 @@ class SuspendChild:
 
 @dataclass(frozen=True, slots=True)
 class ResumeChild:
-    """Let them go on."""
+    """Let the suspended processes of the program go on."""
 
     task: TaskId
     run: RunName

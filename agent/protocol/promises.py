@@ -59,7 +59,7 @@ class Answers:
 
 
 class Promises(Part):
-    """Answers claims of peers."""
+    """Answers the claims of peers, and remembers to whom each task is promised."""
 
     def __init__(
         self,

@@ -238,7 +238,7 @@ class Run(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def live(self) -> bool:
-        """Not ended, as far as its record tells."""
+        """Whether the run has not ended, as far as its record tells."""
         return isinstance(self.phase, LIVE_PHASES)
 
 

@@ -102,7 +102,7 @@ Word = (
 
 
 class Runs(Part):
-    """The runs of this node."""
+    """Follows the runs of this node, from the won claim to their ends."""
 
     def __init__(self, core: Core, datasets: Datasets, promised: Callable[[TaskId], bool]) -> None:
         super().__init__(core)

@@ -60,7 +60,7 @@ class Seats:
 
     @property
     def open(self) -> bool:
-        """Something could start there now."""
+        """Whether something could start there now."""
         return self.busy < self.slots
 
     def take(self) -> None:

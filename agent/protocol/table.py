@@ -95,7 +95,7 @@ class Table:
 
     @property
     def hash(self) -> int:
-        """Equal for equal tables."""
+        """A number that is equal for equal tables."""
         return self.digest.total
 
     def reading(self, task: TaskId) -> DerivedState | None:

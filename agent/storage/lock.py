@@ -23,7 +23,7 @@ PROCESS_ID_WIDTH = 20
 
 
 class FolderLock:
-    """Held from ``take`` to ``release``."""
+    """The lock of a journal's folder, held from ``take`` to ``release``."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor

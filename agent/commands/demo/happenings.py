@@ -38,7 +38,7 @@ class Submitted(Struct, frozen=True, tag="submitted", tag_field="what"):
 
 
 class Moved(Struct, frozen=True, tag="moved", tag_field="what"):
-    """A task is in another state."""
+    """A task has come into another state."""
 
     at_s: float
     task: str

@@ -148,7 +148,7 @@ class Machines:
 
     @property
     def first(self) -> Machine:
-        """The one that made the flock and is asked."""
+        """The machine that made the flock and is asked."""
         return self.all[0]
 
     def named(self, name: str) -> Machine | None:

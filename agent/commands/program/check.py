@@ -22,7 +22,7 @@ from agent.workflow.program_folder import read_program
 
 
 class Checked(Struct, frozen=True):
-    """The answer for programs."""
+    """What `program check --json` answers."""
 
     program: str
     succeeded: bool

@@ -18,7 +18,7 @@ from agent.workflow.program_scaffold import write_program
 
 
 class Written(Struct, frozen=True):
-    """The answer for programs."""
+    """What `program new --json` answers."""
 
     folder: str
     files: tuple[str, ...]

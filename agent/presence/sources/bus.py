@@ -28,7 +28,7 @@ UNKNOWN = (
 
 
 class BusError(SightError):
-    """There is no answer."""
+    """Nobody on the bus has answered, for this reason."""
 
 
 class Bus:

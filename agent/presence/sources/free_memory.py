@@ -8,7 +8,7 @@ from agent.presence.readings import Reading, Seen
 
 
 class FreeMemory:
-    """As the system estimates it."""
+    """Sees how much memory is free, as the system estimates it."""
 
     def read(self) -> Reading[float]:
         return Seen(psutil.virtual_memory().available / 2**20)

@@ -11,7 +11,7 @@ WINDOWS_MAX = 64
 
 
 class X11FullScreen:
-    """Films, games and talks."""
+    """Sees whether a window fills an X11 screen, as films, games and talks do."""
 
     def __init__(self, screen: X11Screen) -> None:
         self._screen = screen

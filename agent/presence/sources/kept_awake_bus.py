@@ -26,7 +26,7 @@ KDE_SCREEN = 4
 
 
 class BusKeptAwake:
-    """One desktop's way to ask."""
+    """Sees whether the screen is kept on, by one desktop's way to ask."""
 
     def __init__(self, bus: Bus, desktop: str) -> None:
         self._bus, self._desktop = bus, desktop

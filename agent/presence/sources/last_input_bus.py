@@ -29,7 +29,7 @@ MILLISECONDS, SECONDS = 1000.0, 1.0
 
 
 class MutterLastInput:
-    """GNOME, on Wayland and on X11."""
+    """Sees the last input on GNOME, on Wayland and on X11."""
 
     def __init__(self, bus: Bus, clock: Callable[[], float]) -> None:
         self._bus, self._clock = bus, clock
@@ -47,7 +47,7 @@ class MutterLastInput:
 
 
 class SaverLastInput:
-    """Desktops whose screen saver tells."""
+    """Sees the last input on desktops whose screen saver tells it."""
 
     def __init__(self, bus: Bus, clock: Callable[[], float]) -> None:
         self._bus, self._clock = bus, clock

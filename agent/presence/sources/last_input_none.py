@@ -6,7 +6,7 @@ from agent.presence.readings import LastInput, Reading, Seen
 
 
 class NoTerminals:
-    """Nobody is ever seen here."""
+    """Sees no input, ever."""
 
     def read(self) -> Reading[LastInput]:
         return Seen(LastInput(float("-inf")))

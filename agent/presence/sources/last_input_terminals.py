@@ -22,7 +22,7 @@ NAME = "terminals"
 
 
 class TerminalLastInput:
-    """Of all terminals, whoever's they are."""
+    """Sees the last input of all terminals, whoever's they are."""
 
     def __init__(
         self,

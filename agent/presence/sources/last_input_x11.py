@@ -18,7 +18,7 @@ SAVER_ON = 1
 
 
 class X11LastInput:
-    """When keyboard or mouse were used last."""
+    """Sees when keyboard or mouse were used last on an X11 screen."""
 
     def __init__(self, screen: X11Screen, clock: Callable[[], float]) -> None:
         self._screen, self._clock = screen, clock

@@ -15,7 +15,7 @@ NAME = "the kernel"
 
 
 class LinuxMains:
-    """Reads a few small files."""
+    """Sees whether a Linux machine is on mains, by a few small files."""
 
     def __init__(self, supplies: Path = SUPPLIES) -> None:
         self._supplies = supplies

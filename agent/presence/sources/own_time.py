@@ -12,7 +12,7 @@ import psutil
 
 
 class CountedOwnTime:
-    """Of this process and all that it has started."""
+    """Counts what this process and all that it has started used of the processor."""
 
     def __init__(self) -> None:
         self._me = psutil.Process()

@@ -25,7 +25,7 @@ USER, INHERITED_SYSTEM = 11, 14
 
 
 class LinuxOwnTime:
-    """Of this process and all that it has started."""
+    """Counts what this process and all that it has started used of the processor."""
 
     def __init__(self, me: int | None = None, processes: Path = PROCESSES) -> None:
         self._me = os.getpid() if me is None else me

@@ -16,7 +16,7 @@ GNOME_SAVER = DBusAddress(
 
 
 class BusScreenSaver:
-    """Of one of the interfaces by which desktops tell."""
+    """Sees whether the screen saver is on, by one of the interfaces by which desktops tell."""
 
     def __init__(self, bus: Bus, question: DBusAddress) -> None:
         self._bus, self._question = bus, question

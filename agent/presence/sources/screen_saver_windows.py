@@ -8,7 +8,7 @@ from agent.presence.sources.windows_calls import WindowsCalls
 
 
 class WindowsScreenSaver:
-    """On or not; any input ends it."""
+    """Sees whether the screen saver is on; any input ends it."""
 
     def __init__(self, calls: WindowsCalls) -> None:
         self._calls = calls

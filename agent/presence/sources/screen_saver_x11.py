@@ -8,7 +8,7 @@ from agent.presence.sources.x11 import X11Screen
 
 
 class X11ScreenSaver:
-    """On or not; any input turns it off."""
+    """Sees whether the screen saver is on; any input turns it off."""
 
     def __init__(self, screen: X11Screen) -> None:
         self._screen = screen

@@ -41,7 +41,7 @@ class Login:
 
 
 class LogindSessions:
-    """Asks for all sessions at each look."""
+    """Sees who is logged in; asks for all sessions at each look."""
 
     def __init__(self, bus: Bus, user_id: int | None = None) -> None:
         self._bus = bus

@@ -14,7 +14,7 @@ from agent.presence.sources.windows_calls import WindowsCalls
 
 
 class WindowsSessions:
-    """Asks for all sessions at each look."""
+    """Sees who is logged in; asks for all sessions at each look."""
 
     def __init__(self, calls: WindowsCalls) -> None:
         self._calls = calls

@@ -33,7 +33,7 @@ class Source(Protocol[T]):
 
 
 class Blind(Generic[T]):
-    """Where nothing shows it."""
+    """A source that never sees anything, and says why."""
 
     def __init__(self, because: Blindness) -> None:
         self._because = because

@@ -71,7 +71,7 @@ class WaylandIdle:
         return None in self._awake.values() and quiet_s >= AWAKE_AFTER_S
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection to the compositor; the next look opens it anew."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

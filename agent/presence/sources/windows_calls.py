@@ -32,7 +32,7 @@ class WindowsSession:
 
 
 class WindowsCalls(Protocol):
-    """What the sources ask."""
+    """The calls of Windows that the sources make."""
 
     def quiet_ms(self) -> int:
         """Return for how many milliseconds nobody has used keyboard or mouse of this session."""

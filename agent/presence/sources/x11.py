@@ -42,7 +42,7 @@ class X11Screen:
             return Unseen(SystemSays(f"the X server cannot be asked ({error})"))
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection to the X server; the next look opens it anew."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -26,7 +26,7 @@ LOOKS_MAX, LOOK_AGAIN_S = 20, 0.05
 
 
 class FolderBackend:
-    """Everything under one folder or prefix."""
+    """A back end that keeps everything under one folder or prefix."""
 
     def __init__(self, url: str) -> None:
         try:

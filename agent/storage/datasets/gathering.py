@@ -29,7 +29,7 @@ class Found:
 
     @property
     def size_bytes(self) -> int:
-        """Of all files, as they are now."""
+        """The size of all files, as they are now."""
         return sum(known.st_size for _, _, known in self.files)
 
 

@@ -16,7 +16,7 @@ _ID = re.compile(r"(sha256|tree):([0-9a-f]{64})")
 
 
 class Kind(Enum):
-    """What a dataset is."""
+    """Whether a dataset is a file or a folder."""
 
     FILE = "sha256"
     TREE = "tree"

@@ -43,7 +43,7 @@ class Manifest(Struct, frozen=True, array_like=True):
 
     @property
     def size_bytes(self) -> int:
-        """Of all files together."""
+        """The size of all files together."""
         return sum(entry.size_bytes for entry in self.entries)
 
     def sizes(self) -> dict[str, int]:

@@ -38,7 +38,7 @@ class Partial:
 
     @property
     def pieces(self) -> int:
-        """How many pieces it has."""
+        """How many pieces the file has."""
         return -(-self.size_bytes // CHUNK_BYTES)
 
     def write(self, offset: int, data: memoryview) -> None:

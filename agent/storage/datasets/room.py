@@ -60,7 +60,7 @@ def evictable(rows: list[Row], wanted: Wanted, used_before_s: float) -> list[Row
 
 
 class Room:
-    """The account of one store. Used by many threads."""
+    """Counts what one store holds and may hold. Used by many threads."""
 
     def __init__(
         self,
