@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 
 from agent.api.values import Count, Millis, Reference, ShortText
 
+CODE_DIGITS = 6
 Code = Annotated[str, Meta(max_length=32)]
 """As it is shown, "418 230"; what is typed may lack the space or have a dash for it."""
 
@@ -154,3 +155,12 @@ class AskChanged(Struct, frozen=True, tag="ask changed"):
 
     state: AskState
     flock: str
+
+
+def same_code(shown: str, typed: str) -> bool:
+    """Tell whether a person typed the code that is shown, however they parted it."""
+    return _digits(shown) == _digits(typed) and len(_digits(typed)) == CODE_DIGITS
+
+
+def _digits(text: str) -> str:
+    return "".join(character for character in text if character in "0123456789")

@@ -5,3 +5,11 @@ from __future__ import annotations
 
 class ServiceError(Exception):
     """One sentence for a person: what is wrong, where, and what to do."""
+
+
+class MembershipError(Exception):
+    """One sentence for a person: what is wrong, where, and what to do."""
+
+
+class NotKeptError(MembershipError):
+    """The own disk does not take something: nobody else's fault, and worth trying again."""

@@ -465,6 +465,11 @@ def as_why(reason: Reason | None) -> Raw:
     return Raw(_encoder.encode(reason))
 
 
+def text_of(reason: Reason) -> str:
+    """What an answer carries beside, of a reason without a type: its sentence."""
+    return reason.text if isinstance(reason, Opaque) else ""
+
+
 def reason_of(why: Raw, text: str) -> Reason:
     """The reason of an answer; its sentence, where it has none that is known here."""
     try:

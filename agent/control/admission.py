@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from agent.api.admission import Answered, JoinRequestView
-from agent.api.errors import ServiceError
+from agent.api.admission import Answered, JoinRequestView, same_code
 from agent.api.rpc import ErrorCode
 from agent.control.membership import require_membership
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
-from agent.net.comparison import same_code
-from agent.net.refusals import MembershipError
-
-
-@contextmanager
-def refusing() -> Iterator[None]:
-    """Raise ``ServiceError`` with the same sentence for a ``MembershipError`` of the block."""
-    try:
-        yield
-    except MembershipError as error:
-        raise ServiceError(str(error)) from error
 
 
 async def decide_request(

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from agent.api.session import CONTROL_FILE, ControlFile
-from agent.net.private_files import PrivateFolder
+from agent.host.private_files import PrivateFolder
 
 TOKEN_BYTES = 32
 

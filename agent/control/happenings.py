@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from agent.api import session
-from agent.api.reasons import as_why
+from agent.api.reasons import reason_of
 from agent.control.causes import cause_words, moved_by
 from agent.control.naming import readable
-from agent.control.port import Snapshot
+from agent.control.port import Notice, Snapshot
 from agent.control.progress import PERMILLE_MAX
-from agent.node.facts import Notice
-from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,
@@ -60,10 +60,8 @@ def happening_of(notice: Notice, now: Snapshot) -> session.Happening:
             return session.WorkflowSafe(workflow)
         case CancelFinished(task):
             return session.CancelFinished(task, *_place(now, task))
-        case VolunteeringMoved(volunteering, owner_present, reason, paused):
-            return session.VolunteeringChanged(
-                volunteering, owner_present, english(reason), paused, why=as_why(reason)
-            )
+        case session.VolunteeringChanged():
+            return replace(notice, reason=english(reason_of(notice.why, notice.reason)))
         case _:
             return notice
 

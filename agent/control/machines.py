@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from agent.api import flock, work
 from agent.api.reasons import reason_of
+from agent.api.volunteering import VolunteeringView
 from agent.control.port import Snapshot
 from agent.control.views import Views, tasks_by_host
 from agent.protocol.records import NodeId, Run, TaskId
@@ -49,6 +50,14 @@ def peer_view(views: Views, node: NodeId) -> flock.PeerView | None:
 def reason_said(machine: work.NodeView | flock.PeerView) -> str:
     """Return why a machine helps or not, in English."""
     return english(reason_of(machine.why, machine.reason))
+
+
+def volunteering_said(view: VolunteeringView) -> VolunteeringView:
+    """Return the view with its reasons in English too."""
+    sources = tuple(
+        replace(each, text=english(reason_of(each.why, each.text))) for each in view.sources
+    )
+    return replace(view, reason=english(reason_of(view.why, view.reason)), sources=sources)
 
 
 def _row(machine: _Machine, hands: Hands, views: Views) -> _Machine:

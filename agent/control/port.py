@@ -12,15 +12,45 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.flock import Finding, PeerView
+from agent.api.session import (
+    FlockChanged,
+    PeerChanged,
+    ProgramWaiting,
+    VolunteeringChanged,
+    WorkflowEnded,
+)
 from agent.api.work import NodeView
 from agent.control.rooms import Rooms
-from agent.node.facts import Notice
-from agent.protocol.effects import Answer
+from agent.protocol.effects import (
+    Answer,
+    CancelFinished,
+    OutcomeChanged,
+    TaskMoved,
+    TaskProgressed,
+    WorkflowSafe,
+)
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
 
+Notice = (
+    TaskMoved
+    | TaskProgressed
+    | OutcomeChanged
+    | WorkflowSafe
+    | WorkflowEnded
+    | CancelFinished
+    | PeerChanged
+    | FlockChanged
+    | VolunteeringChanged
+    | ProgramWaiting
+    | JoinRequested
+    | JoinRequestEnded
+    | AskChanged
+)
+"""What a node tells whoever has subscribed."""
 Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

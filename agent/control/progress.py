@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.node.facts import Notice
+from agent.control.port import Notice
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.states import TaskState

@@ -15,38 +15,27 @@ from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
 from agent.api.settings import SettingsView
-from agent.presence.rules import Rules
-from agent.presence.watching import PresenceState
+from agent.api.volunteering import Pause, VolunteeringView, VolunteerRules
 from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec
 
 
 class PresenceRoom(Protocol):
-    """Whether this machine helps; ``agent.presence.watching.PresenceWatcher``."""
+    """Whether this machine helps; ``agent.presence.volunteering.Volunteering``."""
 
-    def state(self) -> PresenceState:
-        """Return presence as it was seen last."""
+    def view(self) -> VolunteeringView:
+        """Return it as it was seen last."""
 
-    async def look(self) -> PresenceState:
-        """Look at every source now, and return presence then."""
+    async def look(self) -> VolunteeringView:
+        """Return it after a look at every source."""
 
-    def pause(self, until_s: float | None = ...) -> None:
-        """Give the machine back now, until then or until further notice."""
+    async def pause(self, wanted: Pause) -> VolunteeringView:
+        """Give the machine back now, or when what runs has ended."""
 
-    def finish_then_pause(self, until_s: float | None = ...) -> None:
-        """Let what runs end, then pause, until then or until further notice."""
+    async def resume(self) -> VolunteeringView:
+        """Let the rules count again."""
 
-    def resume(self) -> None:
-        """End the pause, so that the rules count again."""
-
-    async def kept(self) -> None:
-        """Wait until what was asked for last is found again after a restart."""
-
-    def tomorrow_s(self) -> float:
-        """Return when a pause until tomorrow ends."""
-
-    async def set_rules(self, rules: Rules) -> None:
-        """Go by other rules from now on. Raises ``ServiceError`` for rules that are wrong or cannot
-        be kept."""
+    async def set_rules(self, told: VolunteerRules) -> VolunteeringView:
+        """Help by other rules; raises ``ServiceError``."""
 
 
 class DatasetRoom(Protocol):

@@ -13,10 +13,9 @@ from itertools import islice
 from msgspec import structs
 
 from agent.api import session, work
-from agent.control.machines import node_view, peer_view
+from agent.control.machines import node_view, peer_view, volunteering_said
 from agent.control.port import NodePort
 from agent.control.views import Views
-from agent.control.volunteering import volunteering_view
 from agent.protocol.records import TaskId
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
@@ -35,7 +34,7 @@ def with_rows(happening: session.Happening, node: NodePort, views: Views) -> ses
         case session.PeerChanged(node=machine):
             return structs.replace(happening, peer=peer_view(views, machine))
         case session.VolunteeringChanged():
-            view = volunteering_view(node.rooms.presence.state())
+            view = volunteering_said(node.rooms.presence.view())
             return structs.replace(happening, view=view)
         case _:
             return happening

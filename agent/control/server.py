@@ -18,13 +18,12 @@ from agent.control.flock_programs import FlockPrograms
 from agent.control.happenings import happenings_of
 from agent.control.limits import Limits
 from agent.control.members import Members
-from agent.control.port import NodePort
+from agent.control.port import NodePort, Notice
 from agent.control.progress import ProgressBook
 from agent.control.request_context import RequestContext
 from agent.control.rows import with_rows
 from agent.control.uploads import Uploads
 from agent.control.views import Views
-from agent.node.facts import Notice
 
 LOOPBACK = "127.0.0.1"
 UPLOADS = "uploads"

@@ -23,6 +23,7 @@ from agent.api.wording import suggestion
 from agent.api.work import TaskView
 from agent.control.machines import seen
 from agent.control.naming import find_task, readable, task_id
+from agent.control.port import Notice
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.control.text_words import (
@@ -37,7 +38,6 @@ from agent.control.text_words import (
     read_line,
 )
 from agent.control.wishes import TO_BE_NAMED, wish
-from agent.node.facts import Notice
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
 from agent.protocol.records import TaskId

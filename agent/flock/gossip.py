@@ -19,11 +19,11 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.api.errors import MembershipError
 from agent.flock.addresses import ADDRESSES_MAX
 from agent.net.addresses import Address, AddressError, parse_address
 from agent.net.discovery_network import own_addresses
 from agent.net.join_requests import REQUESTS_MAX
-from agent.net.refusals import MembershipError
 from agent.net.roster import MEMBERS_MAX, ROSTER_BYTES_MAX
 from agent.protocol.records import NodeId
 

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.api.admission import JoinRequested, JoinRequestEnded, JoinRequestView
+from agent.api.admission import JoinRequested, JoinRequestEnded, JoinRequestView, same_code
+from agent.api.errors import MembershipError
 from agent.flock.gossip import RequestWord
 from agent.net.addresses import Address
-from agent.net.comparison import same_code
 from agent.net.enrolment_messages import DecideRequest, Refused
 from agent.net.enrolment_requests import requests_of
 from agent.net.join_requests import OPEN, JoinRequest
 from agent.net.joining import AddressesOf, ask_keeper
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError
 from agent.protocol.records import NodeId
 
 Notify = Callable[[JoinRequested | JoinRequestEnded], None]

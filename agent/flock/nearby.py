@@ -14,10 +14,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent.api.admission import NearbyFlock
+from agent.api.errors import MembershipError
 from agent.flock.network import FlockNetwork
 from agent.net.addresses import Address
 from agent.net.asking import Door, find_door
-from agent.net.refusals import MembershipError
 from agent.settings.node_settings import NodeSettings
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agent.api.admission import JoinRequested, JoinRequestEnded
-from agent.api.errors import ServiceError
+from agent.api.errors import MembershipError, NotKeptError, ServiceError
 from agent.api.session import FlockChanged, PeerChanged
 from agent.flock.addresses import AddressBook
 from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
@@ -41,7 +41,6 @@ from agent.net.link_bulk import BulkAcceptor, StreamAcceptor
 from agent.net.link_reception import Contexts
 from agent.net.links import LinkCallbacks, Links
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError, NotKeptError
 from agent.net.tls import BULK, CLIENT, JOIN, LINK, TlsObject
 from agent.protocol.events import (
     Dropped,

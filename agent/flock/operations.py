@@ -19,7 +19,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from agent.api.admission import JoinRequestView
-from agent.api.errors import ServiceError
+from agent.api.errors import MembershipError, ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.session import FlockChanged
 from agent.flock.addresses import AddressBook
@@ -34,7 +34,6 @@ from agent.net.dial_connect import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
 from agent.net.link_bulk import StreamAcceptor
 from agent.net.membership import Membership, create_flock
-from agent.net.refusals import MembershipError
 from agent.protocol.events import MembersChanged, PresenceChanged
 from agent.protocol.reasons import NotOfFlock
 

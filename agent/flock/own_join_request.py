@@ -17,15 +17,13 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from agent.api.admission import AskChanged, AskView, NearbyFlock, NearbyReply
-from agent.api.errors import ServiceError
+from agent.api.admission import AskChanged, AskView, NearbyFlock, NearbyReply, same_code
+from agent.api.errors import MembershipError, ServiceError
 from agent.flock.nearby import NearbyFlocks
 from agent.flock.own_node import OwnNode
 from agent.net.addresses import AddressError, parse_address
 from agent.net.asking import Door, Request, begin_request
-from agent.net.comparison import same_code
 from agent.net.exchange import NotThereError
-from agent.net.refusals import MembershipError
 
 FOLLOW_EVERY_S = 1.0
 USER_LENGTH_MAX = 64
@@ -74,8 +72,11 @@ class OwnJoinRequest:
             raise ServiceError(
                 f"This machine {verb} the flock {name}: leave that first (`wingbeat flock leave`)."
             )
-        async with self._beginning:
-            return await self._begin(reference)
+        try:
+            async with self._beginning:
+                return await self._begin(reference)
+        except MembershipError as error:
+            raise ServiceError(str(error)) from error
 
     async def _begin(self, reference: str) -> AskView:
         own = self._own

@@ -11,6 +11,5 @@ peer is who it says, that nobody else listens, that it can be found.
 ``join_requests``     who asks without an invitation; ``asking`` does, ``comparison`` is the code
 ``roster``            who belongs and who does not any more, as a join
 ``tls``               the contexts of every connection, and who is at its other end
-``private_files``     files that only their owner reads, written whole or not at all
 ====================  ======================================================================
 """

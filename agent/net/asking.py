@@ -17,6 +17,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
@@ -43,8 +45,6 @@ from agent.net.exchange import NotThereError, certificate_of, exchange, same_as
 from agent.net.join_requests import keeper_key_of
 from agent.net.joining import fetch_authority, settle
 from agent.net.membership import Membership, refuse_second_flock
-from agent.net.private_files import FileGuard, PrivateFolder
-from agent.net.refusals import MembershipError
 from agent.net.roster import Clock
 from agent.net.tls import JOIN, TlsObject, client_context, unverified_context
 

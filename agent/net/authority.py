@@ -26,9 +26,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from msgspec import Meta, Struct
 
+from agent.api.errors import MembershipError
 from agent.net import certificates
 from agent.net.certificates import Applicant, Member, PrivateKey, PublicKey
-from agent.net.refusals import MembershipError
 from agent.net.vouching import SIGNATURE, Signer, has_signed, vouch
 
 NODE_LIFE_S = 365 * 86_400

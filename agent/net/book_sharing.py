@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection
 
+from agent.api.errors import MembershipError
 from agent.net.enrolment_messages import BookIs, ShareBook
 from agent.net.joining import AddressesOf, ask_keeper
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError
 
 SHARING_S_MAX = 4.0
 """For a keeper at work on a busy machine; a newcomer waits this long twice (``EXCHANGE_S_MAX``)."""

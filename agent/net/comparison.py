@@ -18,7 +18,8 @@ import hashlib
 
 import msgspec
 
-CODE_DIGITS = 6
+from agent.api.admission import CODE_DIGITS
+
 NONCE_BYTES = 16
 COMMITMENT_BYTES = 32
 
@@ -40,12 +41,3 @@ def code_of(
     number = int.from_bytes(hashlib.sha256(_COMPARED_AS + seen).digest()[:16], "big")
     digits = f"{number % 10**CODE_DIGITS:0{CODE_DIGITS}d}"
     return f"{digits[: CODE_DIGITS // 2]} {digits[CODE_DIGITS // 2 :]}"
-
-
-def same_code(shown: str, typed: str) -> bool:
-    """Tell whether a person typed the code that is shown, however they parted it."""
-    return _digits(shown) == _digits(typed) and len(_digits(typed)) == CODE_DIGITS
-
-
-def _digits(text: str) -> str:
-    return "".join(character for character in text if character in "0123456789")

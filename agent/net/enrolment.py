@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
 
+from agent.api.errors import MembershipError
 from agent.net.certificates import Member, read_request
 from agent.net.enrolment_messages import (
     EXCHANGE_S_MAX,
@@ -51,7 +52,7 @@ from agent.net.enrolment_requests import JoinRequestServer, checked_applicant, r
 from agent.net.invitation_book import GuessLimit
 from agent.net.join_requests import JoinRequests
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError, Refusal
+from agent.net.refusals import Refusal
 from agent.net.tls import JOIN, Arrival, arrival_of
 
 BURNING_S_MAX = 0.5

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.api.errors import MembershipError
 from agent.net.certificates import CERTIFICATE_BYTES_MAX
 from agent.net.comparison import COMMITMENT_BYTES, NONCE_BYTES
 from agent.net.invitation import SECRET_BYTES
@@ -25,7 +26,6 @@ from agent.net.invitation_book import (
     Entry,
 )
 from agent.net.join_requests import NUMBER_BYTES
-from agent.net.refusals import MembershipError
 from agent.net.roster import ROSTER_BYTES_MAX
 
 EXCHANGE_S_MAX = 15.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
+from agent.api.errors import MembershipError
 from agent.net.certificates import Applicant, read_request
 from agent.net.enrolment_messages import (
     Answer,
@@ -27,7 +28,7 @@ from agent.net.enrolment_messages import (
 )
 from agent.net.join_requests import JoinRequest, JoinRequests, keeper_key_of
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError, duration
+from agent.net.refusals import duration
 
 CLOCK_DIFFERENCE_S_MAX = 1800
 

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from agent.api.errors import MembershipError
 from agent.net.addresses import Address
 from agent.net.enrolment_messages import (
     ANSWER_BYTES_MAX,
@@ -23,7 +24,6 @@ from agent.net.enrolment_messages import (
     receive,
     send,
 )
-from agent.net.refusals import MembershipError
 from agent.net.tls import NO_SERVER_NAME, TlsObject, explain
 
 CONNECT_S_MAX = 5.0

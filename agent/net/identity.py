@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import PrivateFolder
 from agent.net import certificates
 from agent.net.authority import Authority, Flock
 from agent.net.certificates import Member, PrivateKey
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 
 KEY_FILE = "identity.key"
 CERTIFICATE_FILE = "identity.crt"

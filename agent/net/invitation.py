@@ -37,9 +37,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from agent.api.errors import MembershipError
 from agent.net.addresses import Address
 from agent.net.certificates import FLOCK_ID_BYTES
-from agent.net.refusals import MembershipError
 
 PREFIX = "wingbeat-"
 TEXT_LENGTH_MAX = 150

@@ -28,11 +28,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.api.errors import MembershipError
 from agent.api.wording import moment
+from agent.host.private_files import PrivateFolder
 from agent.net.identity import read_named
 from agent.net.invitation import SECRET_BYTES
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError, duration
+from agent.net.refusals import duration
 
 BOOK_FILE = "invitations"
 ENTRIES_MAX = 200

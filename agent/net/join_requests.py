@@ -22,11 +22,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent.api.admission import same_code
+from agent.api.errors import MembershipError
 from agent.net import certificates
 from agent.net.certificates import Applicant, clean_name
-from agent.net.comparison import NONCE_BYTES, code_of, commitment_of, same_code
+from agent.net.comparison import NONCE_BYTES, code_of, commitment_of
 from agent.net.invitation_book import origin_of
-from agent.net.refusals import MembershipError
 
 REQUESTS_MAX = 12
 REQUESTS_PER_ORIGIN_MAX = 3

@@ -20,7 +20,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.errors import MembershipError
 from agent.api.wording import moment
+from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
@@ -56,8 +58,7 @@ from agent.net.invitation_book import (
     tag_of,
 )
 from agent.net.membership import Membership, refuse_second_flock
-from agent.net.private_files import FileGuard, PrivateFolder
-from agent.net.refusals import MembershipError, Refusal
+from agent.net.refusals import Refusal
 from agent.net.roster import Clock, Roster
 from agent.net.tls import (
     JOIN,

@@ -16,6 +16,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent.api.errors import MembershipError, NotKeptError
+from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
 from agent.net.authority import (
     KEEPER,
@@ -35,8 +37,7 @@ from agent.net.invitation_book import (
     Entry,
     InvitationBook,
 )
-from agent.net.private_files import FileGuard, PrivateFolder
-from agent.net.refusals import MembershipError, NotKeptError, Refusal
+from agent.net.refusals import Refusal
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
 from agent.net.vouching import Signer

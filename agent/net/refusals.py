@@ -9,14 +9,6 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class MembershipError(Exception):
-    """One sentence for a person: what is wrong, where, and what to do."""
-
-
-class NotKeptError(MembershipError):
-    """The own disk does not take something: nobody else's fault, and worth trying again."""
-
-
 class Refusal(Struct, frozen=True):
     """Why the other end of a connection is not let in."""
 

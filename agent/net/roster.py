@@ -28,7 +28,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.api.errors import MembershipError
 from agent.api.wording import moment
+from agent.host.private_files import PrivateFolder
 from agent.net import certificates
 from agent.net.authority import (
     EXPELLED,
@@ -41,8 +43,6 @@ from agent.net.authority import (
 )
 from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member
 from agent.net.identity import read_named
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 from agent.net.standing import Standing
 from agent.net.vouching import Signer
 

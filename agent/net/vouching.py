@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from msgspec import Meta, Struct
 
+from agent.api.errors import MembershipError
 from agent.net import certificates
 from agent.net.certificates import PrivateKey
-from agent.net.refusals import MembershipError
 
 VOUCHER = x509.ObjectIdentifier("2.25.238718263455125381947202148637310927213")
 """An identifier of our own, of those that anybody may draw."""

@@ -21,9 +21,10 @@ from functools import partial
 from typing import Any
 
 from agent import __version__
-from agent.api.errors import ServiceError
-from agent.api.reasons import Reason
-from agent.api.session import PeerChanged
+from agent.api.errors import MembershipError, ServiceError
+from agent.api.reasons import Reason, as_why, text_of
+from agent.api.session import PeerChanged, VolunteeringChanged
+from agent.control.port import Notice
 from agent.control.rooms import Rooms
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
@@ -34,13 +35,11 @@ from agent.flock.operations import FlockOperations
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
+from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
 from agent.net.link_streams import Streams
 from agent.net.membership import Membership
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 from agent.net.transfer_pipe import Pipe
-from agent.node.facts import Notice
 from agent.node.options import Options
 from agent.node.pending_requests import PendingRequests, Wish
 from agent.node.report import Snapshot
@@ -49,7 +48,8 @@ from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.load import watch_load
 from agent.presence.sources.native import native_sources
-from agent.presence.watching import PresenceWatcher, VolunteeringMoved
+from agent.presence.volunteering import Volunteering
+from agent.presence.watching import PresenceWatcher
 from agent.protocol.effects import Answer, TaskMoved
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.messages import Message
@@ -91,6 +91,7 @@ class Agent:
             hand=self._presence_changed,
             make_sources=lambda: native_sources(time.monotonic),
         )
+        self._volunteering = Volunteering(self.presence)
         self.history = TaskHistory(
             home.data, home.log, lambda: self.table, lambda: self.node_id, self.name_of
         )
@@ -218,7 +219,7 @@ class Agent:
         live = self._live
         return Rooms(
             self.flock,
-            self.presence,
+            self._volunteering,
             live.datasets,
             live.published,
             self.history,
@@ -388,7 +389,7 @@ class Agent:
         if self.network is None or not self.network.expelled:
             self._live.set_presence(presence)
         helps = presence.volunteering, presence.owner_present
-        self.notify(VolunteeringMoved(*helps, reason, paused))
+        self.notify(VolunteeringChanged(*helps, text_of(reason), paused, why=as_why(reason)))
 
     async def _begin(self) -> None:
         try:

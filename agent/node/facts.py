@@ -1,42 +1,12 @@
-"""What a live node can tell of itself and its peers, as plain values.
-
-Whoever shows or words them (windows, command line, ``doctor``) gets a snapshot and asks nothing
-further of the node. Nothing here is a sentence about what to do: raw facts only.
-"""
+"""What explains why a machine is not seen, or this one does not work: raw facts, for ``diagnosis``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.flock import MemberView, PeerView
-from agent.api.session import FlockChanged, PeerChanged, ProgramWaiting, WorkflowEnded
 from agent.flock.facts import CopiedFacts, DiscoveryFacts, FlockFacts, RefusalFacts
-from agent.presence.watching import VolunteeringMoved
-from agent.protocol.effects import (
-    CancelFinished,
-    OutcomeChanged,
-    TaskMoved,
-    TaskProgressed,
-    WorkflowSafe,
-)
 from agent.protocol.records import NodeId
-
-Notice = (
-    TaskMoved
-    | TaskProgressed
-    | OutcomeChanged
-    | WorkflowSafe
-    | WorkflowEnded
-    | CancelFinished
-    | PeerChanged
-    | FlockChanged
-    | VolunteeringMoved
-    | ProgramWaiting
-    | JoinRequested
-    | JoinRequestEnded
-    | AskChanged
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent import __version__
 from agent.api.flock import Finding, MemberView, PeerView
-from agent.api.reasons import as_why
+from agent.api.reasons import as_why, text_of
 from agent.api.values import capabilities_of
 from agent.api.work import NodeView
 from agent.flock.facts import CopiedFacts, DiscoveryFacts, FlockFacts, RefusalFacts, SightingFacts
@@ -21,7 +21,6 @@ from agent.node.diagnosis import findings
 from agent.node.facts import Facts
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
-from agent.protocol.reasons import Opaque
 from agent.protocol.records import NodeId
 from agent.protocol.table import Table
 
@@ -75,7 +74,7 @@ class Snapshot:
             __version__,
             flock.name if flock else "",
             told.volunteering and not told.owner_present,
-            reason.text if isinstance(reason, Opaque) else "",
+            text_of(reason),
             told.owner_present,
             self._own.settings.slots,
             capabilities=capabilities_of(live.capabilities),

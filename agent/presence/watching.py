@@ -411,13 +411,3 @@ def _memory_mb() -> float:
     import psutil
 
     return float(psutil.virtual_memory().total) / 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class VolunteeringMoved:
-    """Notice: this node begins or ceases to help, or does so for another reason."""
-
-    volunteering: bool
-    owner_present: bool
-    reason: Reason
-    paused: bool

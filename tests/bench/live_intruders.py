@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from agent.api import admission, flock, methods
+from agent.api.errors import MembershipError
 from agent.flock.gossip import RequestWord, gossip_of
 from agent.net import certificates
 from agent.net.authority import EXPELLED, KEEPER
@@ -46,7 +47,6 @@ from agent.net.enrolment_messages import (
 )
 from agent.net.invitation_book import Entry
 from agent.net.join_requests import REQUESTS_PER_ORIGIN_MAX
-from agent.net.refusals import MembershipError
 from agent.net.roster import Roster
 from agent.net.tls import JOIN
 from agent.net.vouching import Signer

@@ -11,11 +11,10 @@ from msgspec import structs
 
 from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyReply
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
-from agent.api.errors import ServiceError
+from agent.api.errors import MembershipError, ServiceError
 from agent.api.programs import Decision
 from agent.api.reasons import SystemSays
 from agent.api.session import ProgramWaiting
-from agent.net.refusals import MembershipError
 from agent.presence.judgement import Cause
 from agent.presence.readings import Kind
 from agent.presence.rules import Rules, faults
@@ -126,7 +125,7 @@ class FakePublished:
 
 
 class FakePresence:
-    """Satisfies ``PresenceRoom``."""
+    """Watches nothing; what ``Volunteering`` asks of a watcher."""
 
     def __init__(self) -> None:
         self.now = PresenceState(

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -19,16 +19,18 @@ from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberVi
 from agent.api.reasons import Opaque, Reason, as_why
 from agent.api.values import Capabilities
 from agent.api.work import NodeView, Submit
-from agent.control.port import Streams, Wish
+from agent.control.port import Notice, Streams, Wish
 from agent.control.rooms import Rooms
 from agent.control.verbs.submitting import specs_of
 from agent.flock.facts import FlockFacts, RefusalFacts
 from agent.history.task_history import TaskHistory
 from agent.node.diagnosis import findings
-from agent.node.facts import Facts, Notice
+from agent.node.facts import Facts
 from agent.node.report import away_of
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
+from agent.presence.volunteering import Volunteering
+from agent.presence.watching import PresenceWatcher
 from agent.protocol import events, messages
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
@@ -273,7 +275,7 @@ class FakeNode:
         """Fakes, but for those that need neither network nor store."""
         return Rooms(
             self.flock,
-            self.presence,
+            Volunteering(cast("PresenceWatcher", self.presence)),
             self.datasets,
             self.published,
             self.history,

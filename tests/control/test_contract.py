@@ -16,13 +16,12 @@ import pytest
 from agent.api import session
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.methods import METHODS
-from agent.api.reasons import HeldByMouse
+from agent.api.reasons import HeldByMouse, as_why
 from agent.api.rpc import ErrorCode
 from agent.api.schema import document
 from agent.control import verbs
 from agent.control.request_context import Verb
 from agent.control.verbs import VERBS
-from agent.presence.watching import VolunteeringMoved
 from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,
@@ -163,7 +162,7 @@ def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
                 session.PeerChanged("aldernode"),
                 session.FlockChanged("meadow"),
                 TaskProgressed(task, "aldernode", 250, 4_000),
-                VolunteeringMoved(False, True, HeldByMouse(1), False),
+                session.VolunteeringChanged(False, True, "", False, why=as_why(HeldByMouse(1))),
                 session.ProgramWaiting("count@0123456789ab", "alder"),
                 JoinRequested("0123456789abcdef", "elder", "ada", "418 230", "alder"),
                 JoinRequestEnded("0123456789abcdef", "elder", "refused"),

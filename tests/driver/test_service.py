@@ -13,10 +13,10 @@ import pytest
 from agent.api.errors import ServiceError
 from agent.api.reasons import as_why
 from agent.api.session import FlockChanged, PeerChanged
+from agent.control.port import Notice
 from agent.driver import driver as driver_module
 from agent.net.invitation import parse_invitation
 from agent.node.agent import Agent
-from agent.node.facts import Notice
 from agent.node.options import Options
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import MembershipError
 from agent.flock.addresses import AddressBook
 from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
 from agent.host import logs
 from agent.net.addresses import Address
-from agent.net.refusals import MembershipError
 from agent.paths import VARIABLE, Home
 from agent.settings.node_settings import NodeSettings, SettingsError, read_settings
 

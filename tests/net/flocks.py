@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import NODE_LIFE_S, Authority
@@ -26,8 +28,7 @@ from agent.net.identity import IdentityPaths
 from agent.net.invitation import Invitation
 from agent.net.joining import AddressesOf, join_flock
 from agent.net.membership import Membership, create_flock
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError, Refusal
+from agent.net.refusals import Refusal
 from agent.net.tls import Arrival, arrival_of
 from agent.net.vouching import Signer
 from tests.hosts.waiting import EVENTUALLY_S_MAX

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from agent.api.admission import JoinRequested, JoinRequestEnded, JoinRequestView
+from agent.api.errors import MembershipError
 from agent.flock.gossip import RequestWord, gossip_of, read_gossip
 from agent.flock.known_requests import Admissions
 from agent.net.joining import join_flock
 from agent.net.membership import Membership
-from agent.net.refusals import MembershipError
 from tests.net.flocks import first, invited, nowhere, open_door
 from tests.net.test_links_nodes import run
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import PrivateFolder
 from agent.net import certificates, join_requests
 from agent.net.addresses import Address
 from agent.net.asking import Door, Request, begin_request, find_door
@@ -31,8 +33,6 @@ from agent.net.join_requests import (
 )
 from agent.net.joining import ask_keeper, join_flock
 from agent.net.membership import Membership
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 from tests.hosts.waiting import eventually
 from tests.net.flocks import LIMIT_S, LOOPBACK, FullDisk, Hands, first, invited, open_door, serving
 from tests.net.test_links_nodes import run

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.api.admission import CODE_DIGITS, same_code
+from agent.api.errors import MembershipError
 from agent.net import certificates
 from agent.net.addresses import Address
 from agent.net.asking import begin_request, find_door
-from agent.net.comparison import CODE_DIGITS, code_of, commitment_of, same_code
+from agent.net.comparison import code_of, commitment_of
 from agent.net.enrolment_messages import (
     QUESTION_BYTES_MAX,
     Answer,
@@ -31,7 +33,6 @@ from agent.net.enrolment_messages import (
 )
 from agent.net.exchange import exchange
 from agent.net.joining import join_flock
-from agent.net.refusals import MembershipError
 from agent.net.tls import JOIN, client_context
 from tests.net.flocks import LOOPBACK, Hands, first, invited, open_door, serving
 from tests.net.test_asking import asked_at, begun

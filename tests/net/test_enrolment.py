@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import PrivateFolder
 from agent.net import enrolment, identity, joining
 from agent.net import exchange as exchanging
 from agent.net.addresses import Address
@@ -17,8 +19,6 @@ from agent.net.exchange import exchange
 from agent.net.invitation_book import GUESSES_MAX
 from agent.net.joining import join_flock
 from agent.net.membership import Membership
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 from agent.net.tls import NO_SERVER_NAME, TlsObject, unverified_context
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.net.flocks import (

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import MembershipError, NotKeptError
+from agent.host.private_files import PrivateFolder
 from agent.net import identity, joining
 from agent.net import membership as membership_module
 from agent.net.enrolment_messages import TakeAuthority
 from agent.net.invitation import Invitation
 from agent.net.joining import join_flock, keep_up, leave, renew
 from agent.net.membership import Membership
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError, NotKeptError
 from tests.net.flocks import (
     DAY_S,
     FullDisk,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.api.errors import MembershipError
 from agent.net import certificates
 from agent.net.authority import EXPELLED, KEEPER, Authority, Flock
 from agent.net.certificates import BACKDATED_S, member_of, read_request, request_certificate
-from agent.net.refusals import MembershipError
 from tests.net.flocks import DAY_S, new_authority, new_node
 
 AUTHORITY = new_authority()

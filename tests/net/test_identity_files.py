@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import FILE_BYTES_MAX, FileGuard, PrivateFolder, native_guard
+from agent.host.private_windows import REPLACE_TRIES_MAX, WindowsGuard
 from agent.net import certificates, identity
 from agent.net.membership import Membership, create_flock, forget_membership
-from agent.net.private_files import FILE_BYTES_MAX, FileGuard, PrivateFolder, native_guard
-from agent.net.private_windows import REPLACE_TRIES_MAX, WindowsGuard
-from agent.net.refusals import MembershipError
 from agent.net.roster import ROSTER_FILE
 from tests.net.flocks import FullDisk
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.api.errors import MembershipError
 from agent.net.invitation import (
     PREFIX,
     TEXT_LENGTH_MAX,
@@ -15,7 +16,6 @@ from agent.net.invitation import (
     parse_invitation,
     usable_addresses,
 )
-from agent.net.refusals import MembershipError
 
 FLOCK = "abcdefghijklmnopqrstuvwxya"
 

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import PrivateFolder
 from agent.net.invitation_book import (
     BOOK_FILE,
     ENTRIES_MAX,
@@ -21,8 +23,6 @@ from agent.net.invitation_book import (
     GuessLimit,
     InvitationBook,
 )
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 from tests.net.flocks import FullDisk
 
 NOW_S = 1_800_000_000.0

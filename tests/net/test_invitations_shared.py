@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.host.private_files import PrivateFolder
 from agent.net import certificates, enrolment, identity
 from agent.net.addresses import Address
 from agent.net.book_sharing import share_book
@@ -21,7 +22,6 @@ from agent.net.invitation import Invitation
 from agent.net.invitation_book import Entry, InvitationBook, _joined, proof_of, tag_of
 from agent.net.joining import AddressesOf, join_flock, keep_up
 from agent.net.membership import Membership
-from agent.net.private_files import PrivateFolder
 from tests.hosts.waiting import eventually
 from tests.net.flocks import (
     LOOPBACK,

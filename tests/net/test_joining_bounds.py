@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import PrivateFolder
 from agent.net import certificates
 from agent.net.certificates import Applicant
 from agent.net.invitation_book import Entry, GuessLimit, InvitationBook, origin_of
 from agent.net.join_requests import JoinRequest, JoinRequests
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 
 NOW_S = 1_800_000_000.0
 DAY_S = 86_400

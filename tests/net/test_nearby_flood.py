@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import MembershipError
 from agent.flock import nearby
 from agent.flock.nearby import NearbyFlocks
 from agent.net import asking
@@ -14,7 +15,6 @@ from agent.net.addresses import Address
 from agent.net.asking import find_door
 from agent.net.discovery_record import Sighting
 from agent.net.enrolment import EnrolmentServer
-from agent.net.refusals import MembershipError
 from agent.settings.node_settings import NodeSettings
 from tests.net.flocks import LOOPBACK, first, serving
 from tests.net.test_links_nodes import run

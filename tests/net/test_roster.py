@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.api.errors import MembershipError
+from agent.host.private_files import PrivateFolder
 from agent.net.authority import EXPELLED, KEEPER, LEFT, Statement
-from agent.net.private_files import PrivateFolder
-from agent.net.refusals import MembershipError
 from agent.net.roster import ROSTER_BYTES_MAX, ROSTER_FILE, STATEMENTS_MAX, Roster
 from tests.net.flocks import DAY_S, Hands, expired_node, future_node, new_authority, new_node
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from agent.api.reasons import HeldBlind, HeldByInput, HelpsIdle, Reason, reason_of
+from agent.api.session import VolunteeringChanged
+from agent.control.port import Notice
 from agent.node.agent import Agent
-from agent.node.facts import Notice
 from agent.node.options import Options
 from agent.paths import Home
 from agent.presence.sources.last_input_terminals import TerminalLastInput
-from agent.presence.watching import VolunteeringMoved
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 from tests.presence.displays import display, own_number, start_display, tidy_up_after
 
@@ -64,7 +64,7 @@ def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Hom
             await eventually(lambda: service.live.presence.volunteering)
             service.presence.pause(time.time() + 3_600)
             assert service.live.presence.owner_present
-            assert [each for each in told if isinstance(each, VolunteeringMoved)][-1].paused
+            assert [each for each in told if isinstance(each, VolunteeringChanged)][-1].paused
         finally:
             await service.stop()
 

@@ -15,7 +15,7 @@ from agent.api.admission import (
     WithdrawAsk,
 )
 from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, NEARBY, REFUSE, REQUESTS, WITHDRAW_ASK
-from agent.control.admission import decide_request, refusing
+from agent.control.admission import decide_request
 from agent.control.membership import require_flock
 from agent.control.request_context import RequestContext, serves
 
@@ -30,8 +30,7 @@ async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
 async def ask(call: RequestContext, params: Ask) -> AskView:
     """Ask a flock that did not invite this machine to let it in, and return the request. The
     flock's people see it by then. Raises ``ServiceError`` where it cannot be asked."""
-    with refusing():
-        return await call.rooms.flock.asking.ask(params.flock)
+    return await call.rooms.flock.asking.ask(params.flock)
 
 
 @serves(ASKED)

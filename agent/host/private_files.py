@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
-from agent.net.refusals import MembershipError, NotKeptError
+from agent.api.errors import MembershipError, NotKeptError
 
 FILE_BYTES_MAX = 8 * 1024 * 1024
 _UNFINISHED = ".unfinished"
@@ -103,11 +103,11 @@ class PrivateFolder:
 def native_guard() -> FileGuard:
     """Return the guard of private files for the system that this runs on."""
     if sys.platform == "win32":
-        from agent.net.private_windows import WindowsGuard
+        from agent.host.private_windows import WindowsGuard
 
         return WindowsGuard()
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system
-        from agent.net.private_posix import PosixGuard
+        from agent.host.private_posix import PosixGuard
 
         return PosixGuard()
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agent.net.refusals import MembershipError
+from agent.api.errors import MembershipError
 
 SYSTEM = "S-1-5-18"
 COMMAND_S_MAX = 20.0

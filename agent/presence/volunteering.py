@@ -1,0 +1,99 @@
+"""Presence as clients see it, and their rules as it takes them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+
+from agent.api import volunteering as api
+from agent.api.errors import ServiceError
+from agent.api.reasons import as_why, text_of
+from agent.presence.hours import Hours, Weekday, clock, minutes
+from agent.presence.rules import Mode, Rules
+from agent.presence.watching import PresenceState, PresenceWatcher
+
+_SAME = tuple(each.name for each in fields(Rules) if each.name not in ("mode", "hours"))
+
+
+class Volunteering:
+    """What clients ask of presence, and are told."""
+
+    def __init__(self, watcher: PresenceWatcher) -> None:
+        self._watcher = watcher
+
+    def view(self) -> api.VolunteeringView:
+        """Return whether this machine helps and why, by what was seen last."""
+        return _view(self._watcher.state())
+
+    async def look(self) -> api.VolunteeringView:
+        """Return the same after a look at every source, needed or not."""
+        return _view(await self._watcher.look())
+
+    async def pause(self, wanted: api.Pause) -> api.VolunteeringView:
+        """Pause helping, over restarts too; what runs is suspended at once, or may end first."""
+        watcher, until_s = self._watcher, None
+        if wanted.until_tomorrow:
+            until_s = watcher.tomorrow_s()
+        elif wanted.for_s is not None:
+            until_s = time.time() + wanted.for_s
+        (watcher.finish_then_pause if wanted.finish_first else watcher.pause)(until_s)
+        await watcher.kept()
+        return self.view()
+
+    async def resume(self) -> api.VolunteeringView:
+        """End the pause; whether the machine helps then is for its rules to say."""
+        self._watcher.resume()
+        await self._watcher.kept()
+        return self.view()
+
+    async def set_rules(self, told: api.VolunteerRules) -> api.VolunteeringView:
+        """Help by other rules. Raises ``ServiceError`` for such that cannot be kept."""
+        await self._watcher.set_rules(_rules_of(told))
+        return self.view()
+
+
+def _view(state: PresenceState) -> api.VolunteeringView:
+    """Return whether this machine helps and why, as clients see it."""
+    until_s = state.paused_until_s
+    return api.VolunteeringView(
+        state.volunteering,
+        state.owner_present,
+        text_of(state.reason),
+        _rules_view(state.rules),
+        state.paused,
+        None if until_s is None else round(until_s * 1000),
+        state.finishing,
+        tuple(
+            api.SourceView(
+                each.kind.value,
+                each.sees,
+                each.needed and not each.sees,
+                text_of(each.why),
+                max(0, round(each.read_s * 1000)),
+                each.standing,
+                as_why(each.why),
+            )
+            for each in state.sources
+        ),
+        as_why(state.reason),
+    )
+
+
+def _rules_of(told: api.VolunteerRules) -> Rules:
+    """Return the rules as presence knows them. Raises ``ServiceError`` for hours that no clock
+    shows."""
+    try:
+        hours = tuple(
+            Hours(Weekday(each.day), minutes(each.begins), minutes(each.ends))
+            for each in told.hours
+        )
+    except ValueError as error:
+        raise ServiceError(f"one of the hours {error}") from error
+    same = {name: getattr(told, name) for name in _SAME}
+    return Rules(mode=Mode(told.mode), hours=hours, **same)
+
+
+def _rules_view(rules: Rules) -> api.VolunteerRules:
+    days = [api.Hours(each.day.value, clock(each.begins), clock(each.ends)) for each in rules.hours]
+    same = {name: getattr(rules, name) for name in _SAME}
+    return api.VolunteerRules(mode=rules.mode.value, hours=tuple(days), **same)
