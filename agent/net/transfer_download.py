@@ -65,7 +65,8 @@ class Asker:
 
     def fetch(self, work: Work, shelf: ChunkStore, dataset: DatasetId) -> None:
         """Fetch from this holder what is still missing of the dataset, until nothing is; raise
-        ``OSError`` when the holder or this disk fails."""
+        ``OSError`` when the holder or this disk fails, ``RemoteProtocolError`` when the holder says
+        what no agent says."""
         told = self._ask(AskDataset(dataset))
         if not isinstance(told, Described):
             raise RemoteProtocolError(f"{type(told).__name__} instead of a description")

@@ -75,7 +75,7 @@ class SocketPipe:
 
     def receive_into(self, view: memoryview) -> int:
         """Read bytes into the view and return how many; block until some come, and return 0 at the
-        end of the transfer."""
+        end of the transfer. Raise ``OSError`` when it breaks."""
         if self._arrived:
             size = min(len(view), len(self._arrived))
             view[:size] = self._arrived[:size]

@@ -52,7 +52,7 @@ TakeOffer = Callable[[Pipe, tuple[DatasetId, ...]], Taken]
 
 def serve(pipe: Pipe, source: Source, take: TakeOffer) -> None:
     """Answer what the other side asks and ``take`` what it offers, until it ends the transfer;
-    raise ``OSError`` when that breaks."""
+    raise ``OSError`` when that breaks, ``RemoteProtocolError`` for what no agent says."""
     buffer = memoryview(bytearray(READ_BYTES))
     while (word := hear(pipe)) is not None:
         if isinstance(word, Offer):
@@ -63,7 +63,8 @@ def serve(pipe: Pipe, source: Source, take: TakeOffer) -> None:
 
 def offer(pipe: Pipe, source: Source, datasets: tuple[DatasetId, ...]) -> Taken:
     """Offer these datasets to the other side, serve what it asks of them, and return its word on
-    which it took; raise ``OSError`` when the transfer breaks or ends before."""
+    which it took; raise ``OSError`` when the transfer breaks or ends before,
+    ``RemoteProtocolError`` for what no agent says."""
     buffer = memoryview(bytearray(READ_BYTES))
     say(pipe, Offer(datasets))
     while (word := hear(pipe)) is not None:

@@ -160,8 +160,8 @@ class Healing(Part):
         return [piece for piece in pieces if piece != Records()] or [Records()]
 
     def take(self, peer: Peer, message: Records) -> None:
-        """Join records that a peer sent because they were asked for; comparisons that waited for
-        them are complete."""
+        """Join records that a peer sent because they were asked for; comparisons that wait for no
+        others are complete."""
         self.core.learn(peer.node, message.workflows, message.lives, message.prunings)
         waiting = [each for each in self.core.peers.values() if each.awaited]
         for key in _keys(message):

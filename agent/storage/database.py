@@ -101,5 +101,6 @@ def stored_rows(connection: sqlite3.Connection) -> Iterator[tuple[bytes, bytes, 
 
 
 def fold_log(connection: sqlite3.Connection, *, wholly: bool = False) -> None:
-    """Bring the log into the database; ``wholly`` leaves no log behind."""
+    """Bring the log into the database; ``wholly`` leaves no log behind. Raise ``sqlite3.Error``
+    when that fails."""
     connection.execute(f"PRAGMA wal_checkpoint({'TRUNCATE' if wholly else 'PASSIVE'})").fetchall()

@@ -39,8 +39,7 @@ def remove_leftovers() -> None:
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder with all that is in it, read-only or not; raise ``OSError`` when that
-    fails."""
+    """Delete a folder with all that is in it, read-only or not; what cannot be deleted stays."""
 
     def allow(_: object, path: str, __: object) -> None:
         with suppress(OSError):

@@ -45,7 +45,8 @@ class Outlook:
 
 
 def lay_out(workflows: list[WorkflowView]) -> Work:
-    """Return workflows, given in rank order, as the numbers that a forecast plays through."""
+    """Return what ``forecast`` plays through: the tasks of workflows, given in rank order, with
+    their lengths, dependants and states as lists by number."""
     tasks = [task for workflow in workflows for task in workflow.tasks]
     numbered = list(enumerate(tasks))
     lengths_s = [believed_s(task.length_s) for task in tasks]
