@@ -174,7 +174,8 @@ class Application(QObject):
     # -- remedies ----------------------------------------------------------------------------
 
     def remedy(self, remedy: Remedy) -> None:
-        """Do what the button of a trouble's bar promises."""
+        """Do what the button of a trouble's bar promises: start or restart the agent, begin to
+        join, look what is wrong, or show the programs."""
         match remedy:
             case Remedy.START_AGENT:
                 self._begin_agent(force=True)

@@ -110,7 +110,7 @@ class Snapshot:
 
     @cached_property
     def facts(self) -> Facts:
-        """Return everything that explains what is wrong."""
+        """Return all that explains why machines are not seen, or this one does not work."""
         own, live, network = self._own, self._live, self._own.network
         settings = own.settings
         return Facts(

@@ -42,7 +42,8 @@ def parameters_text(node: Node, form: str, faults: Faults) -> str:
 
 
 def plain_value(node: Node, faults: Faults) -> Any:
-    """Return the values of a node as JSON has them."""
+    """Return the values of a node as JSON has them; a word that readers of YAML understand
+    differently is a fault."""
     match node:
         case Scalar():
             return _single(node, faults)

@@ -219,7 +219,7 @@ class Links:
         )
 
     def circle(self) -> None:
-        """Tell of tasks that need each other."""
+        """Add a fault for each task that needs itself, directly or by way of others."""
         for way in circles(self.needs):
             place = self.needs[way[-2]][way[-1]]
             if len(way) == 2:
