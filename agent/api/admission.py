@@ -118,13 +118,13 @@ class Admit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class Refuse(Struct, frozen=True, forbid_unknown_fields=True):
-    """Do not let it in."""
+    """Do not let a machine in that asks; it is told so, and may ask again."""
 
     request: Reference
 
 
 class Answered(Struct, frozen=True):
-    """What was decided about whom; one that is let in belongs as soon as it has come."""
+    """What was decided about which machine; one that is let in belongs as soon as it has come."""
 
     request: str
     name: str
@@ -143,7 +143,7 @@ class JoinRequested(Struct, frozen=True, tag="join requested"):
 
 
 class JoinRequestEnded(Struct, frozen=True, tag="join request ended"):
-    """Event: it does not ask any more."""
+    """Event: a machine does not ask to be let in any more."""
 
     request: ShortText
     name: str

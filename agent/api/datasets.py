@@ -53,7 +53,7 @@ class DatasetView(Struct, frozen=True):
 
 
 class DatasetsReply(Struct, frozen=True):
-    """A page, and how full this node's store is; a quota of 0 is none."""
+    """A page of datasets, and how full this node's store is; a quota of 0 is none."""
 
     datasets: tuple[DatasetView, ...]
     total: Count
@@ -69,7 +69,7 @@ class AddDataset(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DatasetAdded(Struct, frozen=True):
-    """It is kept under this identifier, on so many disks."""
+    """The dataset is kept under this identifier, on so many disks."""
 
     dataset: Dataset
     name: str
@@ -104,13 +104,13 @@ class UploadChunk(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class ChunkTaken(Struct, frozen=True):
-    """So many bytes of this file are here now."""
+    """So many bytes of the file are here now."""
 
     size_bytes: Size
 
 
 class EndUpload(Struct, frozen=True, forbid_unknown_fields=True):
-    """All is sent: make it a dataset."""
+    """All of an upload is sent: make it a dataset."""
 
     upload: DatasetName
 
@@ -132,7 +132,7 @@ class FileView(Struct, frozen=True):
 
 
 class FilesReply(Struct, frozen=True):
-    """A page of them, in the order of their paths."""
+    """A page of the files of a dataset, in the order of their paths."""
 
     dataset: str
     name: str
@@ -143,7 +143,7 @@ class FilesReply(Struct, frozen=True):
 
 
 class ReadDataset(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A piece of a file of a dataset."""
+    """Read a piece of a file of a dataset."""
 
     dataset: Reference
     path: RelativePath = ""
@@ -152,7 +152,7 @@ class ReadDataset(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class DatasetPiece(Struct, frozen=True):
-    """The bytes from this offset on; the file is so large in all."""
+    """The bytes of a file from this offset on; the file is so large in all."""
 
     data: Chunk
     offset: Size

@@ -78,7 +78,7 @@ class MemberView(Struct, frozen=True):
 
 
 class DepartureView(Struct, frozen=True):
-    """A machine that belonged once."""
+    """A machine that belonged once: it left, or was sent away."""
 
     node: str
     name: str
@@ -87,7 +87,7 @@ class DepartureView(Struct, frozen=True):
 
 
 class MembersReply(Struct, frozen=True):
-    """All who belong, and all who did."""
+    """All machines that belong to the flock, and all that did."""
 
     flock: str
     members: tuple[MemberView, ...]
@@ -138,7 +138,7 @@ class Expel(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Expelled(Struct, frozen=True):
-    """It is out. ``warning`` is for a person, where there is one."""
+    """The member is out. ``warning`` is for a person, where there is one."""
 
     node: str
     name: str

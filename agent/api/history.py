@@ -68,7 +68,7 @@ class TaskRuns(Struct, frozen=True):
 
 
 class RunsReply(Struct, frozen=True):
-    """``total`` tasks there are in all."""
+    """A page of tasks with their runs; there are ``total`` tasks in all."""
 
     tasks: tuple[TaskRuns, ...]
     total: Count
@@ -112,7 +112,7 @@ class TaskHistory(Struct, frozen=True):
 
 
 class HistoryReply(Struct, frozen=True):
-    """A page of ``total``."""
+    """A page of tasks that have ended; there are ``total`` in all."""
 
     tasks: tuple[TaskHistory, ...]
     total: Count
@@ -140,7 +140,7 @@ class WeekView(Struct, frozen=True):
 
 
 class StatisticsReply(Struct, frozen=True):
-    """The latest week first, and all that is remembered in sum."""
+    """The weeks, the latest first, and the sums of all that is remembered."""
 
     weeks: tuple[WeekView, ...]
     since_ms: Millis

@@ -54,7 +54,8 @@ class BrokenProgram(Struct, frozen=True):
 
 
 class ProgramsReply(Struct, frozen=True):
-    """In the order of names. ``missing`` says of which nothing is known, and who did not tell."""
+    """The programs in the order of names. ``missing`` says of which nothing is known, and who did
+    not tell."""
 
     programs: tuple[ProgramView, ...]
     broken: tuple[BrokenProgram, ...] = ()
@@ -68,7 +69,7 @@ class Publish(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Published(Struct, frozen=True):
-    """The name by which tasks can name it, and its folder as a dataset."""
+    """The name by which tasks can name the program, and its folder as a dataset."""
 
     program: str
     dataset: Dataset

@@ -41,7 +41,7 @@ RequestId = Annotated[int, Meta(ge=-(2**53), le=2**53)] | Annotated[str, Meta(ma
 
 
 class Request(Struct, frozen=True):
-    """A question of the client."""
+    """A question of the client; the answer has the same id."""
 
     jsonrpc: Literal["2.0"]
     id: RequestId
@@ -59,7 +59,7 @@ class Problem(Struct, frozen=True, omit_defaults=True):
 
 
 class Answer(Struct, frozen=True):
-    """The answer to a question."""
+    """The answer to the request with this id."""
 
     id: RequestId
     result: Raw

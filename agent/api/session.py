@@ -69,7 +69,7 @@ class Events(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Subscribed(Struct, frozen=True):
-    """Events after this position follow."""
+    """The events after this position follow, each as a notification."""
 
     position: Position
 
@@ -172,7 +172,7 @@ class GateWaiting(Struct, frozen=True, tag="gate waiting"):
 
 
 class WorkflowEnded(Struct, frozen=True, tag="workflow ended"):
-    """Nothing of it goes on any more; after a retry it may end again."""
+    """Event: nothing of a workflow goes on any more; after a retry it may end again."""
 
     workflow: WorkflowId
     state: WorkflowState

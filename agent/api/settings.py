@@ -46,7 +46,7 @@ class SettingsView(Struct, frozen=True):
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Change those that are given; they are kept in the settings file."""
+    """Change the settings that are given; they are kept in the settings file."""
 
     name: NodeName | UnsetType = UNSET
     slots: Slots | UnsetType = UNSET

@@ -200,7 +200,8 @@ class WorkflowView(Struct, frozen=True, gc=False):
 
 
 class StatusReply(Struct, frozen=True):
-    """``position`` is where to subscribe so that no event is missed and none seen twice."""
+    """This node and a page of the workflows. ``position`` is where to subscribe so that no event is
+    missed and none seen twice."""
 
     node: NodeView
     workflows: tuple[WorkflowView, ...]
@@ -251,7 +252,7 @@ class TaskView(Struct, frozen=True, gc=False):
 
 
 class ShowReply(Struct, frozen=True):
-    """``workflow.tasks`` says how many there are in all."""
+    """A workflow and a page of its tasks; ``workflow.tasks`` says how many there are in all."""
 
     workflow: WorkflowView
     tasks: tuple[TaskView, ...]
