@@ -104,7 +104,7 @@ def kinds(of: type[Reason] = Reason) -> Iterator[type[Reason]]:
 
 
 def union(reasons: Iterator[type[Reason]]) -> Any:
-    """The type that a decoder tells the kinds apart by."""
+    """Return the type that a decoder tells the kinds apart by."""
     return reduce(or_, reasons)
 
 
