@@ -159,3 +159,21 @@ def size(count: int) -> str:
 def moment(then_ms: int) -> str:
     """Return a moment in the time of this machine, as text."""
     return datetime.fromtimestamp(then_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+YES, NO = "yes", "no"
+
+
+def confirm(question: str) -> bool | None:
+    """Ask a person and tell whether the answer is yes; None when nobody answers. Anything else is
+    asked again."""
+    while True:
+        sys.stdout.write(f"{plain(question)} (yes/no) ")
+        sys.stdout.flush()
+        answer = sys.stdin.readline()
+        if not answer:
+            sys.stdout.write("\n")
+            return None
+        word = answer.strip().casefold()
+        if word in (YES, NO):
+            return word == YES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task
 from agent.control.refusal import RefusedError
+from agent.control.request_context import RequestContext
 from agent.protocol.records import Dataset
 from agent.protocol.table import Table
 
@@ -63,3 +64,18 @@ def _output(table: Table, task: str, number: int) -> Dataset:
         return outputs[number - 1]
     made = f"it made {len(outputs)}" if outputs else "it has made none"
     raise RefusedError(ErrorCode.UNKNOWN, f"{spec.name} has no output {number}: {made}")
+
+
+async def bring_dataset(call: RequestContext, reference: str) -> Dataset:
+    """Bring the dataset that is meant to this disk, and return it. Raises ``RefusedError`` where it
+    is unknown, not kept by the flock or cannot be had."""
+    dataset = find_dataset(call.now.table, reference)
+    if dataset.external or ":" not in dataset.dataset:
+        sentence = f"{dataset.dataset} is not kept by the flock: only its identifier is known"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+    try:
+        await call.rooms.datasets.bring(dataset.dataset)
+    except OSError as error:
+        sentence = f"{dataset.dataset[:20]} cannot be had: {error}"
+        raise RefusedError(ErrorCode.REFUSED, sentence) from error
+    return dataset

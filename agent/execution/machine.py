@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import shutil
 import sys
+from ctypes import wintypes
 from pathlib import Path
 
 from agent.protocol.messages import Capabilities
@@ -26,7 +28,7 @@ def capabilities(
     return Capabilities(
         system=SYSTEMS.get(sys.platform, sys.platform),
         architecture=ARCHITECTURES.get(machine, machine),
-        memory_mb=_memory_bytes() // MEGABYTE,
+        memory_mb=memory_bytes() // MEGABYTE,
         disk_mb=_free_bytes(scratch) // MEGABYTE,
         cores=os.cpu_count() or 1,
         programs=programs,
@@ -39,13 +41,22 @@ def _engines() -> tuple[str, ...]:
     return tuple(tag for tag, command in ENGINES.items() if shutil.which(command))
 
 
-def _memory_bytes() -> int:
-    """0 where the system does not say."""
-    if sys.platform == "win32":
-        from agent.execution.machine_windows import memory_bytes
+if sys.platform == "win32":
+    _kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+    _kernel32.GetPhysicallyInstalledSystemMemory.restype = wintypes.BOOL
+    _kernel32.GetPhysicallyInstalledSystemMemory.argtypes = (ctypes.POINTER(ctypes.c_ulonglong),)
 
-        return memory_bytes()
-    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+    def memory_bytes() -> int:
+        """Return the installed memory in bytes, 0 where the system does not say."""
+        kilobytes = ctypes.c_ulonglong()
+        if not _kernel32.GetPhysicallyInstalledSystemMemory(ctypes.byref(kilobytes)):
+            return 0
+        return 1024 * int(kilobytes.value)
+
+else:
+
+    def memory_bytes() -> int:
+        """Return the installed memory in bytes."""
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

@@ -14,12 +14,38 @@ from pathlib import Path
 from agent.storage.errors import JournalInUse
 from agent.storage.places import FILE_MODE
 
-if sys.platform == "win32":
-    from agent.storage.lock_windows import take
-else:
-    from agent.storage.lock_posix import take
-
 PROCESS_ID_WIDTH = 20
+
+if sys.platform == "win32":
+    import msvcrt
+
+    LOCKED_BYTE = 2**30
+    """Far behind the end, because a locked byte cannot be read: what stands at the beginning, the
+    process that holds the lock, stays readable to others."""
+
+    def take(descriptor: int) -> bool:
+        """Take the lock of an open file; return False when somebody else holds it. Closing the file
+        gives it back."""
+        os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
+
+else:
+    import fcntl
+
+    def take(descriptor: int) -> bool:
+        """Take the lock of an open file; return False when somebody else holds it. Closing the file
+        gives it back. ``flock`` also tells apart two opens within one process."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 class FolderLock:

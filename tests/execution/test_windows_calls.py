@@ -171,5 +171,5 @@ def test_how_much_memory_is_installed(
         return told
 
     libraries = {"kernel32": Library(GetPhysicallyInstalledSystemMemory=installed)}
-    module = loaded_as_on_windows("agent.execution.machine_windows", libraries, monkeypatch)
+    module = loaded_as_on_windows("agent.execution.machine", libraries, monkeypatch)
     assert module.memory_bytes() == memory_bytes

@@ -32,14 +32,13 @@ from agent.presence.sources.free_memory import FreeMemory
 from agent.presence.sources.kept_awake_bus import BusKeptAwake
 from agent.presence.sources.last_input_bus import SaverLastInput
 from agent.presence.sources.last_input_terminals import TerminalLastInput
-from agent.presence.sources.last_input_x11 import X11LastInput
+from agent.presence.sources.last_input_x11 import X11LastInput, X11ScreenSaver
 from agent.presence.sources.native_linux import linux_sources
 from agent.presence.sources.own_time_linux import TICK_S, LinuxOwnTime
 from agent.presence.sources.processor import Processor, machine_busy_s
 from agent.presence.sources.programs import ExclusivePrograms, plain
 from agent.presence.sources.programs_linux import linux_names
 from agent.presence.sources.screen_saver_bus import BusScreenSaver
-from agent.presence.sources.screen_saver_x11 import X11ScreenSaver
 from agent.presence.sources.screens import Screens
 from agent.presence.sources.sessions_logind import Login, LogindSessions, sessions_of
 from agent.presence.sources.source import FirstThatSees

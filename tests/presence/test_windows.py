@@ -12,13 +12,11 @@ import pytest
 from agent.api.reasons import GameFills, PresentationOn, ProgramFills, Reason
 from agent.presence.looking import Looker
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
-from agent.presence.sources.full_screen_windows import WindowsFullScreen
 from agent.presence.sources.last_input_windows import WindowsLastInput
-from agent.presence.sources.mains_windows import WindowsMains
 from agent.presence.sources.native_windows import sources_of
-from agent.presence.sources.screen_saver_windows import WindowsScreenSaver
 from agent.presence.sources.screens import Screens
 from agent.presence.sources.sessions_windows import WindowsSessions
+from agent.presence.sources.windows import WindowsFullScreen, WindowsMains, WindowsScreenSaver
 from agent.presence.sources.windows_calls import (
     LastInputInfo,
     PowerStatus,

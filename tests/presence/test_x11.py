@@ -14,8 +14,7 @@ import pytest
 from agent.api.reasons import NamedFills, ProgramFills, SystemSays
 from agent.presence.readings import LastInput, Seen, Unseen
 from agent.presence.sources.full_screen_x11 import X11FullScreen
-from agent.presence.sources.last_input_x11 import X11LastInput
-from agent.presence.sources.screen_saver_x11 import X11ScreenSaver
+from agent.presence.sources.last_input_x11 import X11LastInput, X11ScreenSaver
 from agent.presence.sources.x11 import X11Screen
 from agent.presence.sources.x11_wire import (
     COOKIE,

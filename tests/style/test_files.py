@@ -12,6 +12,9 @@ from tests.style.source import CODE_FOLDERS, Source, parse, sources
 
 FILE_LINES_MAX = 499
 FUNCTION_LINES_MAX = 40
+SMALL_FILE_LINES_MAX = 30
+SMALL_FILES_MAX = 58
+"""As many as there are: what is read together is one file. It may become fewer, never more."""
 # A name that says nothing about what is inside, alone or as a part: `net_utils`, `TaskManager`.
 EMPTY_NAMES = frozenset({"util", "utils", "helper", "helpers", "misc", "common", "manager"})
 
@@ -31,6 +34,11 @@ def tests() -> list[Source]:
 def test_files_are_short(code: list[Source], tests: list[Source]) -> None:
     lengths = {source.path: source.text.count("\n") for source in code + tests}
     assert {path: lines for path, lines in lengths.items() if lines > FILE_LINES_MAX} == {}
+
+
+def test_small_files_do_not_become_more(code: list[Source]) -> None:
+    small = [each.path for each in code if 0 < each.text.count("\n") <= SMALL_FILE_LINES_MAX]
+    assert len(small) <= SMALL_FILES_MAX, small
 
 
 def test_functions_are_short(code: list[Source], tests: list[Source]) -> None:

@@ -9,9 +9,8 @@ from agent.api.methods import ADMIT, REQUESTS
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import fail, with_client
-from agent.commands.confirming import confirm
 from agent.commands.parsing import command_parser
-from agent.commands.showing import show_json, show_lines
+from agent.commands.showing import confirm, show_json, show_lines
 
 
 def run(arguments: list[str]) -> int:

@@ -9,10 +9,9 @@ from agent.api.methods import ASK, ASKED, CONFIRM_ASK, WITHDRAW_ASK
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import fail, with_client
-from agent.commands.confirming import confirm
 from agent.commands.following import follow_until
 from agent.commands.parsing import CommandParser, command_parser
-from agent.commands.showing import moment, show_json, show_lines
+from agent.commands.showing import confirm, moment, show_json, show_lines
 
 OPEN = ("waiting", "admitted", "joining")
 

@@ -15,7 +15,6 @@ from msgspec import Struct
 from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.parsing import command_parser
-from agent.commands.program.faults import tell_faults
 from agent.commands.showing import plain, show_json, show_lines, show_verbatim
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_folder import read_program
@@ -81,3 +80,13 @@ def _tell(options: argparse.Namespace, line: str) -> None:
     if not options.json:
         sys.stdout.write(plain(line) + "\n")
         sys.stdout.flush()
+
+
+def tell_faults(options: argparse.Namespace, error: FaultsError) -> int:
+    """Print the faults of a description on standard error, or as JSON; return the exit code of a
+    failure."""
+    told = [fault.sentence() for fault in error.faults]
+    if options.json:
+        return fail(options, "; ".join(told))
+    sys.stderr.writelines(f"{plain(line)}\n" for line in told)
+    return exits.FAILED

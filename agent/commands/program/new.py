@@ -11,7 +11,7 @@ from agent.client import Home
 from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.parsing import command_parser
-from agent.commands.program.faults import tell_faults
+from agent.commands.program.check import tell_faults
 from agent.commands.showing import show_json, show_lines, show_verbatim
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_scaffold import write_program

@@ -32,7 +32,7 @@ from agent.api.methods import (
     UPLOAD_CHUNK,
 )
 from agent.api.rpc import ErrorCode
-from agent.control.bringing import bring_dataset
+from agent.control.dataset_names import bring_dataset
 from agent.control.naming import find_workflow
 from agent.control.port import Snapshot
 from agent.control.refusal import RefusedError

@@ -1,6 +1,7 @@
-"""The last input on a screen of X11: the server's own clock of it, and where the pointer is.
+"""The last input on a screen of X11, and its saver: the server knows both, and where the pointer is.
 
-The screen saver extension tells how long ago any device of the server was used, and nothing else.
+The screen saver extension tells how long ago any device of the server was used, and whether the
+saver is on: then nobody has touched the machine for long.
 """
 
 from __future__ import annotations
@@ -41,3 +42,16 @@ def saver_info(connection: XConnection) -> tuple[int, int]:
     opcode = connection.extension(EXTENSION)
     reply = connection.ask(opcode, QUERY_INFO, struct.pack("=I", connection.root))
     return reply.head[1], struct.unpack_from("=I", reply.head, 16)[0]
+
+
+class X11ScreenSaver:
+    """Sees whether the screen saver is on; any input turns it off."""
+
+    def __init__(self, screen: X11Screen) -> None:
+        self._screen = screen
+
+    def read(self) -> Reading[bool]:
+        return self._screen.see(lambda connection: saver_info(connection)[0] == SAVER_ON)
+
+    def close(self) -> None:
+        self._screen.close()

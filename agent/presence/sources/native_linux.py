@@ -14,14 +14,13 @@ from agent.presence.sources.full_screen_x11 import X11FullScreen
 from agent.presence.sources.kept_awake_bus import BusKeptAwake
 from agent.presence.sources.last_input_bus import MutterLastInput, SaverLastInput
 from agent.presence.sources.last_input_terminals import TerminalLastInput
-from agent.presence.sources.last_input_x11 import X11LastInput
+from agent.presence.sources.last_input_x11 import X11LastInput, X11ScreenSaver
 from agent.presence.sources.mains_linux import LinuxMains
 from agent.presence.sources.own_time_linux import LinuxOwnTime
 from agent.presence.sources.processor import Processor
 from agent.presence.sources.programs import ExclusivePrograms
 from agent.presence.sources.programs_linux import linux_names
 from agent.presence.sources.screen_saver_bus import BusScreenSaver
-from agent.presence.sources.screen_saver_x11 import X11ScreenSaver
 from agent.presence.sources.screens import Screens
 from agent.presence.sources.sessions_logind import LogindSessions
 from agent.presence.sources.source import Blind, FirstThatSees, Source

@@ -6,17 +6,15 @@ import sys
 from collections.abc import Callable
 
 from agent.presence.looking import Sources
+from agent.presence.readings import LastInput, Reading, Seen
 from agent.presence.sources.free_memory import FreeMemory
-from agent.presence.sources.full_screen_windows import WindowsFullScreen
-from agent.presence.sources.last_input_none import NoTerminals
 from agent.presence.sources.last_input_windows import WindowsLastInput
-from agent.presence.sources.mains_windows import WindowsMains
 from agent.presence.sources.own_time import CountedOwnTime
 from agent.presence.sources.processor import Processor
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
-from agent.presence.sources.screen_saver_windows import WindowsScreenSaver
 from agent.presence.sources.screens import Screens
 from agent.presence.sources.sessions_windows import WindowsSessions
+from agent.presence.sources.windows import WindowsFullScreen, WindowsMains, WindowsScreenSaver
 from agent.presence.sources.windows_calls import WindowsCalls
 
 if sys.platform == "win32":
@@ -41,3 +39,13 @@ def sources_of(calls: WindowsCalls, clock: Callable[[], float]) -> Sources:
         programs=programs,
         watch=programs.watch,
     )
+
+
+class NoTerminals:
+    """Sees no input, ever."""
+
+    def read(self) -> Reading[LastInput]:
+        return Seen(LastInput(float("-inf")))
+
+    def close(self) -> None:
+        """Do nothing, as nothing is held open."""

@@ -20,9 +20,9 @@ from agent.protocol.policy.view import (
     Stage,
     TaskView,
     VolunteerPolicy,
+    WhileAway,
     WorkflowView,
 )
-from agent.protocol.policy.volunteering import WhileAway
 
 __all__ = [
     "DEFAULT_POLICY",

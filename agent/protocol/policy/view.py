@@ -82,3 +82,15 @@ class VolunteerPolicy(Protocol):
     def willing(self, presence: Presence) -> bool:
         """Tell whether to go for tasks."""
         ...
+
+
+class WhileAway:
+    """Willing while volunteering is on and the owner is not there: the machine is its owner's first.
+
+    An agent that is noticed is an agent that is uninstalled. What counts as somebody sitting there
+    is decided where it is sensed, not here.
+    """
+
+    def willing(self, presence: Presence) -> bool:
+        """Tell whether to go for tasks."""
+        return presence.volunteering and not presence.owner_present
