@@ -137,7 +137,8 @@ class Client:
         return await Link.open(control, self._name, self._node)
 
     async def _reopened(self, patience_s: float) -> Link:
-        """Whatever is wrong may be an agent that is just starting, until patience ends."""
+        """Open a connection again; whatever is wrong may be an agent that is just starting, until
+        patience ends."""
         wait_s = FIRST_WAIT_S
         deadline_s = asyncio.get_running_loop().time() + patience_s
         while True:

@@ -188,7 +188,7 @@ class Link:
 
 
 def _whole_lines(held: bytearray, data: bytes) -> Iterator[bytes]:
-    """Those that have arrived; the beginning of the next one is held."""
+    """Yield the lines that have arrived; the beginning of the next one is held."""
     *whole, rest = data.split(b"\n")
     for line in whole:
         held += line

@@ -153,4 +153,4 @@ async def _nobody(hello: Hello) -> Welcome | None:  # noqa: ARG001 - the signatu
 
 
 def _nothing() -> None:
-    """Nothing is subscribed."""
+    """Do nothing: nobody is subscribed."""

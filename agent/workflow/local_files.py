@@ -103,7 +103,7 @@ class LocalFiles:
             return []
 
     def _without_strays(self, found: list[Path], below: Path, word: Word) -> tuple[Path, ...]:
-        """Those that lie below a folder; links out of it are told."""
+        """Return those that lie below a folder; links out of it are faults."""
         home = _resolved(below)
         folders = {parent: _resolved(parent) for parent in {path.parent for path in found}}
         lies = {

@@ -116,7 +116,8 @@ class ProgramsBeside:
 
 
 def _has_windows_line_ends(path: Path) -> bool:
-    """Of a script that a shell of Unix is to run, or that names who runs it in its first line."""
+    """Tell whether a script has them that a shell of Unix is to run, or that names who runs it in
+    its first line."""
     try:
         with path.open("rb") as file:
             begins = file.read(LOOKED_AT_BYTES)

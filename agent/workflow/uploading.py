@@ -100,7 +100,8 @@ async def _upload(client: Client, path: Path, sent: Sent) -> DatasetAdded:
 
 
 def _executable(path: Path) -> bool:
-    """As the store of datasets sees it; Windows has no such right."""
+    """Tell whether a file may be executed, as the store of datasets sees it; Windows has no such
+    right."""
     return os.name == "posix" and bool(path.stat().st_mode & stat.S_IXUSR)
 
 

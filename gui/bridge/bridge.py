@@ -355,6 +355,6 @@ class Bridge(QObject):
 
 
 def _sentence(error: Exception) -> str:
-    """As a person reads it: it begins large and ends with a full stop."""
+    """Return an error as a person reads it: it begins large and ends with a full stop."""
     text = str(error).strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -290,7 +290,8 @@ class Follower:
         return view is not None and (looked_at or (view.owner_present and not view.paused))
 
     async def _read_flock(self, client: Client) -> None:
-        """At most once a second, however much machines have to say."""
+        """Read what is wanted of the flock, at most once a second, however much machines have to
+        say."""
         while True:
             await self._flock_news.wait()
             self._flock_news.clear()
@@ -322,7 +323,7 @@ class Follower:
             await asyncio.sleep(FLOCK_PAUSE_S)
 
     async def _read_rest(self, client: Client, unfinished: list[WorkflowView]) -> None:
-        """Whatever somebody wants to see goes before the rest."""
+        """Read the tasks of all workflows; what somebody wants to see goes before the rest."""
         rest = [each.workflow for each in unfinished]
         rest.reverse()
         while True:
@@ -381,7 +382,7 @@ class Follower:
 
 
 def _weightiest(errors: BaseExceptionGroup[ClientError]) -> ClientError:
-    """Of several that end a conversation, the one that tells best how to go on."""
+    """Return, of several errors that end a conversation, the one that tells best how to go on."""
     found = list(_single(errors))
     for kind in (EventsLostError, NoAgentError):
         for error in found:

@@ -57,7 +57,8 @@ def at_line(command: Sequence[str], path: Path, line: int) -> list[str]:
 
 
 def _name(word: str) -> str:
-    """Of a program, without folder and ending; ids of Flatpak have dots and are no files."""
+    """Return a program's name without folder and ending; ids of Flatpak have dots and are no
+    files."""
     name = (PureWindowsPath(word) if "\\" in word else PurePosixPath(word)).name.casefold()
     for ending in (".exe", ".cmd", ".sh"):
         name = name.removesuffix(ending)

@@ -51,7 +51,7 @@ class LinuxLogin:
 
 
 def _quoted(word: str) -> str:
-    """As the specification of desktop entries wants it."""
+    """Return the word as the specification of desktop entries wants it."""
     if not any(sign in word for sign in " \t\"'\\><~|&;$*?#()`"):
         return word.replace("%", "%%")
     for sign in '\\"`$':

@@ -126,7 +126,7 @@ class BoxItem(QGraphicsObject):
             self._paint_inside(painter, colours, larger)
 
     def _paint_far(self, painter: QPainter, colours: Colours, larger: float) -> None:
-        """From far away: what can still be read, as large as the box lets it."""
+        """Paint what can still be read from far away, as large as the box lets it."""
         many = len(self.box.tasks) > 1
         top = (BOX_HEIGHT - MARK_SIZE) / 2 - (6 if many else 0)
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None

@@ -188,7 +188,7 @@ class GraphView(QGraphicsView):
         return scale <= fitting
 
     def _tell_map(self) -> None:
-        """It is there where it tells more than the view does."""
+        """Show the map where it tells more than the view does."""
         seen = self.mapToScene(self.viewport().rect()).boundingRect()
         hidden = not seen.adjusted(-1, -1, 1, 1).contains(self._bounds)
         many = len(self._tasks) >= MAP_TASKS_MIN and len(self.boxes) >= MAP_BOXES_MIN
@@ -368,7 +368,7 @@ class GraphView(QGraphicsView):
 
 
 def _bounds_of(picture: Picture) -> QRectF:
-    """Of boxes, and of lines that bend around them."""
+    """Return the bounds of the boxes, and of lines that bend around them."""
     bounds = QRectF()
     for box in picture.boxes:
         bounds |= QRectF(box.x, box.y, BOX_WIDTH, BOX_HEIGHT)

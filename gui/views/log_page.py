@@ -124,7 +124,8 @@ class LogPage(QWidget):
             self._begin()
 
     def _tell_machines(self) -> None:
-        """Those that can be asked now; the one that is read stays, even when it has gone."""
+        """List the machines that can be asked now; the one that is read stays, even when it has
+        gone."""
         peers = self._context.screen.peers.peers if self._context.screen.peers is not None else ()
         names = [each.name for each in peers if each.state == "linked"]
         shown = [self.machine.itemData(at) for at in range(1, self.machine.count())]

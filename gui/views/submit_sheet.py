@@ -303,7 +303,8 @@ class SubmitSheet(QDialog):
     # -- acts --------------------------------------------------------------------------------
 
     def _edit(self) -> None:
-        """At the line of the chosen fault, else of the first, where the editor takes one."""
+        """Open the file at the line of the chosen fault, else of the first, where the editor takes
+        one."""
         path, line = self._current().path.absolute(), self._line_meant()
         self._current().in_editor = True
         self._context.bridge.work(

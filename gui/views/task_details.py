@@ -352,7 +352,8 @@ class TaskDetails(QScrollArea):
         return task is not None and not task.gate and task.attempt > 0
 
     def _log(self) -> None:
-        """Of the chosen task; of a workflow that failed, of the step at which it did."""
+        """Open the log of the chosen task; of a workflow that failed, of the step at which it
+        did."""
         task = self._tasks[0] if len(self._tasks) == 1 else self._failed_task()
         if task is not None:
             self.log_wanted.emit(task)
@@ -371,7 +372,7 @@ def _state_text(task: TaskView, now_s: float) -> str:
 
 
 def _upper(text: str, name: str) -> str:
-    """As a sentence begins, but for a name, which is as it was given."""
+    """Return the text as a sentence begins, but for a name, which is as it was given."""
     return text if text.startswith(name) else text[:1].upper() + text[1:]
 
 

@@ -167,7 +167,7 @@ class Window(QWidget):
         self._everything()
 
     def _go_into(self, place: Place) -> None:
-        """By a key: the keyboard goes along, wherever it was."""
+        """Show a place by a key: the keyboard goes along, wherever it was."""
         self.go(place)
         _begin_at(self.places[place])
 
