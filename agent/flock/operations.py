@@ -14,6 +14,7 @@ import shutil
 import socket
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -23,7 +24,6 @@ from agent.api.errors import MembershipError, ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.session import FlockChanged
 from agent.flock.addresses import AddressBook
-from agent.flock.facts import FlockFacts
 from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
@@ -43,6 +43,20 @@ ADDRESS_BOOK = "addresses.json"
 log = logging.getLogger(__name__)
 _Asked = ParamSpec("_Asked")
 _Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class FlockFacts:
+    """The flock that this node belongs to."""
+
+    flock_id: str
+    name: str
+    keeper: bool
+    member_valid_until_s: float
+    renewal_due_s: float
+    expelled: bool
+    """This node was expelled, or left elsewhere: it is cut off and runs nothing for others."""
+    member_valid_from_s: float = 0.0
 
 
 def _one_at_a_time(

@@ -11,7 +11,7 @@ commands that start an agent imports what builds. Start reading at ``agent``.
 ``work_port``         programs and their data, as the driver asks for them
 ``programs``          program descriptions, as the execution wants them; ``trial`` by hand
 ``pending_requests``  what clients asked and the node has not answered yet
-``report``            a node at one moment; ``facts`` what the doctor knows, ``diagnosis`` words it
+``report``            a node at one moment; ``diagnosis`` says what is wrong with it
 ``options``           how a node is started; what a person decides is in ``settings``
 ``hosting``           an agent with its way in for clients, as a process or inside another one
 ====================  ======================================================================

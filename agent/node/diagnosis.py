@@ -8,16 +8,19 @@ what to look at, in the order in which it is most often the reason.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
-from agent.api.flock import Finding, FindingKind, MemberView
+from msgspec.structs import replace
+
+from agent.api.flock import Finding, FindingKind, MemberView, PeerView
+from agent.api.reasons import IdentityCopied, as_why
 from agent.api.wording import moment
-from agent.flock.facts import RefusalFacts
-from agent.net.link_refusals import Cause
+from agent.flock.operations import FlockFacts
+from agent.net.copies import Copied
+from agent.net.link_refusals import Cause, LinkRefusal
 from agent.net.refusals import duration
-from agent.node.copied import others_copied, own_identity_copied
-from agent.node.facts import Facts
 from agent.protocol.records import NodeId
 from agent.wording.belonging import HOW_TO_JOIN, sent_away
 
@@ -25,6 +28,12 @@ CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""
 SETTINGS = "`addresses` in settings.toml"
 UNHEARD_NAMED_MAX = 3
+
+_COPIED = (
+    "on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), "
+    "start it again and join with a new invitation"
+)
+
 
 _CURES: dict[str, tuple[FindingKind, str]] = {
     Cause.OTHER_FLOCK: (
@@ -97,6 +106,34 @@ _UNREACHABLE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that explains why a peer is not seen, or this node does not work."""
+
+    node: NodeId
+    name: str
+    port: int
+    """0 without a flock: nothing listens then."""
+    listen: tuple[str, ...]
+    flock: FlockFacts | None
+    members: tuple[MemberView, ...]
+    peers: tuple[PeerView, ...]
+    """Those that are linked."""
+    refusals: tuple[LinkRefusal, ...]
+    static_addresses: tuple[str, ...]
+    multicast_trouble: str | None
+    """Why multicast cannot be used; empty when it can, None while it is not used: without a flock,
+    or because it is turned off."""
+    foreign_flocks: tuple[str, ...]
+    """Ids of other flocks that were seen on this network."""
+    keeping_up_error: str
+    """Why the last renewal or hand-over of the authority's key failed; empty when none did."""
+    journal_notices: tuple[str, ...]
+    disk_usable: bool
+    data_folder: str
+    copied: tuple[Copied, ...] = ()
+
+
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     """Yield all that is wrong, what explains most first, and nothing more where that explains the
     rest."""
@@ -118,6 +155,26 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _other_flocks(facts)
 
 
+def own_identity_copied(facts: Facts) -> str:
+    """Return what is wrong if another machine has the identity of this one; empty if none was
+    seen."""
+    seen = any(each.node == facts.node for each in facts.copied)
+    told = any(each.cause == Cause.COPIED for each in facts.refusals)
+    if not seen and not told:
+        return ""
+    cure = _COPIED.format(folder=facts.data_folder)
+    return f"another machine has the same identity as this one, so a data folder was copied: {cure}"
+
+
+def copied_peer(peer: PeerView, copied: Iterable[Copied]) -> PeerView:
+    """Return the row of a peer with why it is not to be relied on; as it is, where it is."""
+    for each in copied:
+        if each.node == peer.node:
+            why = as_why(IdentityCopied(peer.name, tuple(dict.fromkeys(each.hosts))))
+            return replace(peer, why=why)
+    return peer
+
+
 def missing_members(facts: Facts) -> list[MemberView]:
     """Return the members without a link, in the order of their names."""
     linked = {peer.node for peer in facts.peers}
@@ -125,7 +182,7 @@ def missing_members(facts: Facts) -> list[MemberView]:
     return sorted(away, key=lambda each: (each.name, each.node))
 
 
-def last_refusal(facts: Facts, fits: Callable[[RefusalFacts], bool]) -> RefusalFacts | None:
+def last_refusal(facts: Facts, fits: Callable[[LinkRefusal], bool]) -> LinkRefusal | None:
     """Return the latest of the refusals that fit; None where none does."""
     return max(filter(fits, facts.refusals), key=lambda each: each.at_s, default=None)
 
@@ -175,20 +232,27 @@ def _own_membership(facts: Facts, now_s: float) -> Iterator[Finding]:
 def _copied(facts: Facts) -> Iterator[Finding]:
     if own := own_identity_copied(facts):
         yield Finding("copied identity", own, facts.name)
-    for copied, text in others_copied(facts):
-        yield Finding("copied identity", text, copied.name)
+    for copied in facts.copied:
+        if copied.node != facts.node:
+            name = next(
+                (each.name for each in facts.members if each.node == copied.node), copied.node
+            )
+            places = " and ".join(dict.fromkeys(copied.hosts))
+            cure = _COPIED.format(folder=facts.data_folder)
+            text = f"two machines have the identity of {name} (at {places}): {cure}"
+            yield Finding("copied identity", text, name)
 
 
 def _own_network(facts: Facts) -> Iterator[Finding]:
     if not facts.port:
         text = "this machine listens nowhere: look into its log, and start the agent again"
         yield Finding("listening", text, facts.name)
-    if facts.discovery is None:
+    if facts.multicast_trouble is None:
         text = f"discovery is switched off here: type the addresses of other machines, {SETTINGS}"
         yield Finding("multicast", text, facts.name)
-    elif facts.discovery.trouble:
+    elif facts.multicast_trouble:
         text = (
-            f"multicast cannot be used here ({_inner(facts.discovery.trouble)}): until that is "
+            f"multicast cannot be used here ({_inner(facts.multicast_trouble)}): until that is "
             f"mended, type the addresses of other machines, {SETTINGS}"
         )
         yield Finding("multicast", text, facts.name)
@@ -221,8 +285,8 @@ def _missing(facts: Facts) -> Iterator[Finding]:
         yield _unheard(names, "", "they are", "their addresses")
 
 
-def _of(node: NodeId, refusal: RefusalFacts) -> bool:
-    return refusal.node == node
+def _of(node: NodeId, refusal: LinkRefusal) -> bool:
+    return refusal.peer == node
 
 
 def _unheard(names: str, subject: str, are: str, addresses: str) -> Finding:
@@ -242,11 +306,11 @@ def _typed_addresses(facts: Facts) -> Iterator[Finding]:
             yield _explained(f"the machine at {address}", refusal)
 
 
-def _unnamed_at(address: str, refusal: RefusalFacts) -> bool:
-    return not refusal.node and refusal.address == address
+def _unnamed_at(address: str, refusal: LinkRefusal) -> bool:
+    return not refusal.peer and refusal.address == address
 
 
-def _explained(name: str, refusal: RefusalFacts) -> Finding:
+def _explained(name: str, refusal: LinkRefusal) -> Finding:
     kind, sentence = _CURES.get(refusal.cause, ("unreachable", _UNREACHABLE))
     address = refusal.address or "an unknown address"
     text = sentence.format(name=name, address=address, text=_inner(refusal.text))

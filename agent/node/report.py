@@ -12,13 +12,9 @@ from agent.api.flock import Finding, MemberView, PeerView
 from agent.api.reasons import as_why, text_of
 from agent.api.values import capabilities_of
 from agent.api.work import NodeView
-from agent.flock.facts import CopiedFacts, DiscoveryFacts, FlockFacts, RefusalFacts, SightingFacts
-from agent.flock.network import FlockNetwork
-from agent.flock.operations import FlockOperations
+from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
-from agent.node.copied import copied_peer, own_identity_copied
-from agent.node.diagnosis import findings
-from agent.node.facts import Facts
+from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.records import NodeId
@@ -88,7 +84,7 @@ class Snapshot:
         network, master = self._own.network, self._live.node.master
         if network is None:
             return ()
-        copied = _copied(self._own)
+        copied = network.links.copies()
         linked = network.peers.views(network.links.report(), time.time())
         return tuple(
             copied_peer(replace(each, master=each.node == master), copied) for each in linked
@@ -112,7 +108,7 @@ class Snapshot:
     def facts(self) -> Facts:
         """Return all that explains why machines are not seen, or this one does not work."""
         own, live, network = self._own, self._live, self._own.network
-        settings = own.settings
+        settings, discovery = own.settings, network.discovery if network else None
         return Facts(
             node=self.node,
             name=self.name,
@@ -121,15 +117,15 @@ class Snapshot:
             flock=self.flock,
             members=tuple(self._flock.members()),
             peers=self.peers,
-            refusals=_refusals(own),
+            refusals=() if network is None else tuple(network.links.refusals()),
             static_addresses=tuple(str(each) for each in settings.addresses),
-            discovery=_discovery(network),
+            multicast_trouble=discovery.trouble if discovery else None,
             foreign_flocks=() if network is None else tuple(network.foreign),
             keeping_up_error="" if network is None else network.keeping_up_error,
             journal_notices=live.notices,
             disk_usable=live.driver.disk_usable,
             data_folder=str(own.home.data),
-            copied=_copied(own),
+            copied=() if network is None else tuple(network.links.copies()),
         )
 
 
@@ -144,50 +140,8 @@ def away_of(facts: Facts) -> tuple[PeerView, ...]:
 
 
 def _away(member: MemberView, facts: Facts) -> PeerView:
-    refusals = [each for each in facts.refusals if each.node == member.node]
+    refusals = [each for each in facts.refusals if each.peer == member.node]
     last = max(refusals, key=lambda each: each.at_s, default=None)
     if last is None:
         return PeerView(member.node, member.name, "away")
     return PeerView(member.node, member.name, "away", last.address, reason=last.text)
-
-
-def _refusals(own: OwnNode) -> tuple[RefusalFacts, ...]:
-    if own.network is None:
-        return ()
-    return tuple(
-        RefusalFacts(
-            node=each.peer,
-            name=own.name_of(each.peer) if each.peer else "",
-            address=each.address,
-            cause=each.cause.value,
-            text=each.text,
-            at_s=each.at_s,
-        )
-        for each in own.network.links.refusals()
-    )
-
-
-def _copied(own: OwnNode) -> tuple[CopiedFacts, ...]:
-    if own.network is None:
-        return ()
-    return tuple(
-        CopiedFacts(each.node, own.name_of(each.node), each.hosts)
-        for each in own.network.links.copies()
-    )
-
-
-def _discovery(network: FlockNetwork | None) -> DiscoveryFacts | None:
-    if network is None or network.discovery is None:
-        return None
-    return DiscoveryFacts(
-        trouble=network.discovery.trouble,
-        sightings=tuple(
-            SightingFacts(
-                each.node,
-                each.flock,
-                each.protocol_version,
-                tuple(str(address) for address in each.addresses),
-            )
-            for each in network.discovery.sightings()
-        ),
-    )

@@ -22,10 +22,10 @@ from agent.api.work import NodeView, Submit
 from agent.control.port import Notice, Streams, Wish
 from agent.control.rooms import Rooms
 from agent.control.verbs.submitting import specs_of
-from agent.flock.facts import FlockFacts, RefusalFacts
+from agent.flock.operations import FlockFacts
 from agent.history.task_history import TaskHistory
-from agent.node.diagnosis import findings
-from agent.node.facts import Facts
+from agent.net.link_refusals import Cause, LinkRefusal
+from agent.node.diagnosis import Facts, findings
 from agent.node.report import away_of
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
@@ -100,13 +100,12 @@ MEMBERS = (
     MemberView("cedarother", "cedar", False, False, 4 * 10**12),
 )
 NAMES = {member.node: member.name for member in MEMBERS}
-REFUSAL = RefusalFacts(
-    node="cedarnode",
-    name="cedar",
-    address="10.0.0.3:29464",
-    cause="unreachable",
-    text="Nothing answers: it is off, elsewhere, or behind a firewall.",
-    at_s=1e9,
+REFUSAL = LinkRefusal(
+    "cedarnode",
+    "10.0.0.3:29464",
+    Cause.UNREACHABLE,
+    "Nothing answers: it is off, elsewhere, or behind a firewall.",
+    1e9,
 )
 
 
@@ -123,7 +122,7 @@ class Known:
     members: tuple[MemberView, ...] = MEMBERS
     departures: tuple[DepartureView, ...] = (DepartureView("elmnode", "elm", True, 10**12),)
     peers: tuple[PeerView, ...] = (ALDER,)
-    refusals: tuple[RefusalFacts, ...] = (REFUSAL,)
+    refusals: tuple[LinkRefusal, ...] = (REFUSAL,)
     port: int = 29464
     volunteering: bool = True
     presence_reason: Reason = HELPS
@@ -144,7 +143,7 @@ class Known:
             peers=self.peers,
             refusals=self.refusals,
             static_addresses=(),
-            discovery=None,
+            multicast_trouble=None,
             foreign_flocks=(),
             keeping_up_error="",
             journal_notices=(),

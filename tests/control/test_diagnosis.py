@@ -10,15 +10,13 @@ import pytest
 from msgspec import structs
 
 from agent.api.flock import Finding
-from agent.flock.facts import CopiedFacts, DiscoveryFacts, RefusalFacts
-from agent.net.link_refusals import Cause
-from agent.node.diagnosis import findings
-from agent.node.facts import Facts
+from agent.net.copies import Copied
+from agent.net.link_refusals import Cause, LinkRefusal
+from agent.node.diagnosis import Facts, findings
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9
-WORKING = DiscoveryFacts("", ())
-HEALTHY = replace(FACTS, members=MEMBERS[:2], refusals=(), discovery=WORKING)
+HEALTHY = replace(FACTS, members=MEMBERS[:2], refusals=(), multicast_trouble="")
 MISSING = replace(HEALTHY, members=MEMBERS[:3])
 
 
@@ -26,7 +24,7 @@ def told(facts: Facts) -> list[Finding]:
     return list(findings(facts, NOW_S))
 
 
-def refused(cause: str, text: str = "It said so.", **changes: Any) -> Facts:
+def refused(cause: Cause, text: str = "It said so.", **changes: Any) -> Facts:
     refusal = replace(REFUSAL, cause=cause, text=text, **changes)
     return replace(MISSING, refusals=(refusal,))
 
@@ -43,11 +41,11 @@ def test_without_a_flock_it_says_how_to_join_and_no_more() -> None:
 
 SENTENCES = [
     (
-        replace(HEALTHY, copied=(CopiedFacts(ALDER.node, "alder", ("10.0.0.2", "10.0.0.9")),)),
+        replace(HEALTHY, copied=(Copied(ALDER.node, ("10.0.0.2", "10.0.0.9"), NOW_S),)),
         *("copied identity", "two machines have the identity of alder (at 10.0.0.2 and 10.0.0.9):"),
     ),
     (
-        replace(HEALTHY, copied=(CopiedFacts(FACTS.node, FACTS.name, ("10.0.0.9",)),)),
+        replace(HEALTHY, copied=(Copied(FACTS.node, ("10.0.0.9",), NOW_S),)),
         *("copied identity", "another machine has the same identity as this one, so a data folder"),
     ),
     (
@@ -71,9 +69,9 @@ SENTENCES = [
         *("authority", "could not be renewed (no keeper answers): switch on a keeper"),
     ),
     (replace(HEALTHY, port=0), "listening", "this machine listens nowhere"),
-    (replace(HEALTHY, discovery=None), "multicast", "discovery is switched off here"),
+    (replace(HEALTHY, multicast_trouble=None), "multicast", "discovery is switched off here"),
     (
-        replace(HEALTHY, discovery=DiscoveryFacts("No interface allows multicast.", ())),
+        replace(HEALTHY, multicast_trouble="No interface allows multicast."),
         *("multicast", "multicast cannot be used here (no interface allows multicast)"),
     ),
     (MISSING, "unreachable", "nothing was heard of cedar since this agent started"),
@@ -90,7 +88,7 @@ SENTENCES = [
     (refused(Cause.OTHER_NODE), "unreachable", "another machine than cedar answers at 10.0.0.3"),
     (
         replace(
-            refused("unreachable", node="", name="", address="10.0.0.9:29464"),
+            refused(Cause.UNREACHABLE, peer="", address="10.0.0.9:29464"),
             static_addresses=("10.0.0.9:29464",),
             members=MEMBERS[:2],
         ),
@@ -174,8 +172,8 @@ def test_many_of_whom_nothing_was_heard_take_one_sentence() -> None:
 
 
 def test_the_latest_refusal_counts() -> None:
-    early = replace(REFUSAL, cause=str(Cause.OTHER_FLOCK), at_s=1.0)
-    late: RefusalFacts = replace(REFUSAL, cause=str(Cause.OTHER_VERSION), at_s=2.0)
+    early = replace(REFUSAL, cause=(Cause.OTHER_FLOCK), at_s=1.0)
+    late: LinkRefusal = replace(REFUSAL, cause=(Cause.OTHER_VERSION), at_s=2.0)
     (only,) = told(replace(MISSING, refusals=(late, early)))
     assert only.kind == "other version"
 
