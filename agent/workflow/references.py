@@ -92,8 +92,8 @@ class Links:
         return [Input(each, output) for each in runs] if output >= 0 else []
 
     def after(self, word: Word, own: Template, run: int) -> list[str]:
-        """Return the ids of the tasks that have to be finished first; empty, and a fault, where the
-        word means none."""
+        """Note the need, and return the names of the runs that have to be finished first; empty,
+        and a fault, where the word means none."""
         task, slash, rest = str(word).partition("/")
         if slash and rest != EVERY:
             self.faults.add(

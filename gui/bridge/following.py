@@ -323,7 +323,8 @@ class Follower:
             await asyncio.sleep(FLOCK_PAUSE_S)
 
     async def _read_rest(self, client: Client, unfinished: list[WorkflowView]) -> None:
-        """Read the tasks of all workflows; what somebody wants to see goes before the rest."""
+        """Read the tasks of unfinished workflows, then of those that are wanted; whatever somebody
+        wants to see goes first. Never returns."""
         rest = [each.workflow for each in unfinished]
         rest.reverse()
         while True:
@@ -345,7 +346,7 @@ class Follower:
             await asyncio.sleep(BREATH_S)
 
     async def _read_tasks(self, client: Client, name: str) -> None:
-        """All pages; a workflow that was cleaned up meanwhile is none."""
+        """Read all pages of a workflow's tasks; one that was cleaned up meanwhile has none."""
         try:
             reply = await client.call(SHOW, Show(name, limit=TASKS_PAGE))
             self._tell(notices.TasksPage(reply))
