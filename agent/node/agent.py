@@ -384,11 +384,15 @@ class Agent:
     def _running(self) -> int:
         return self._live.children.running()
 
-    def _presence_changed(self, presence: PresenceChanged, reason: Reason, paused: bool) -> None:
-        log.info("%s", english(reason))
-        if self.network is None or not self.network.expelled:
-            self._live.set_presence(presence)
-        helps = presence.volunteering, presence.owner_present
+    def _presence_changed(
+        self, presence: PresenceChanged | None, reason: Reason, paused: bool
+    ) -> None:
+        now = presence or self.presence.current()
+        if presence is not None:
+            log.info("%s", english(reason))
+            if self.network is None or not self.network.expelled:
+                self._live.set_presence(presence)
+        helps = now.volunteering, now.owner_present
         self.notify(VolunteeringChanged(*helps, text_of(reason), paused, why=as_why(reason)))
 
     async def _begin(self) -> None:

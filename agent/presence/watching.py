@@ -51,8 +51,12 @@ LOOK_ANEW_AFTER_S = 1.0
 ANSWER_WITHIN_S = 5.0
 JOIN_S = 2.0
 
-Hand = Callable[[PresenceChanged, Reason, bool], None]
-"""Told of every change: the event, the reason for whoever sits here, whether it is paused."""
+MOMENT_STEP_MS = 1_000
+"""By so much a reason's moment has to be later to be told anew; ages are counted by who shows them."""
+
+Hand = Callable[[PresenceChanged | None, Reason, bool], None]
+"""Told of every change: the event, or None where the node knows it and only the reason's moment is
+another; the reason for whoever sits here; whether it is paused."""
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +127,7 @@ class PresenceWatcher:
         self._verdict = verdict(rules, self._wish, self._readings, self._memory, now)
         self._memory = self._verdict.memory
         self._told: tuple[PresenceChanged, Wish, Rules] | None = None
+        self._told_at_ms = 0
         self._test_until_s = self._tested_s = float("-inf")
         self._woken = self._stopping = self._all_now = False
         self._asking: list[asyncio.Future[None]] = []
@@ -316,11 +321,18 @@ class PresenceWatcher:
     def _tell(self) -> None:
         """Hand the newest verdict, if it or what a person wants is another; in the loop."""
         with self._changed:
+            if not self._is_news():
+                return
             event, reason = self._event(), self._verdict.reason
-            paused, wanted = self._verdict.cause is Cause.PAUSED, (self._wish, self._rules)
-        if (event, *wanted) != self._told:
-            self._told = (event, *wanted)
-            self._hand(event, reason, paused)
+            told, paused = (event, self._wish, self._rules), self._verdict.cause is Cause.PAUSED
+            known, self._told, self._told_at_ms = self._told == told, told, _moment(reason)
+        self._hand(None if known else event, reason, paused)
+
+    def _is_news(self) -> bool:
+        """Whether there is another verdict or wish, or a later moment of the same reason; the lock
+        is held."""
+        later_ms = abs(_moment(self._verdict.reason) - self._told_at_ms)
+        return (self._event(), self._wish, self._rules) != self._told or later_ms >= MOMENT_STEP_MS
 
     def _standing(self, kind: Kind, holds: frozenset[Kind], now: Now) -> Standing:
         if kind in holds:
@@ -384,7 +396,7 @@ class PresenceWatcher:
         with self._changed:
             self._decide()
             with suppress(RuntimeError):  # the loop has ended
-                if (self._event(), self._wish, self._rules) != self._told:
+                if self._is_news():
                     self._loop.call_soon_threadsafe(self._tell)
                 if asking:
                     self._loop.call_soon_threadsafe(_answer, asking)
@@ -399,6 +411,11 @@ def _answer(asking: list[asyncio.Future[None]]) -> None:
     for each in asking:
         if not each.done():
             each.set_result(None)
+
+
+def _moment(reason: Reason) -> int:
+    """When what a reason tells of happened; 0 where it tells of no moment."""
+    return int(getattr(reason, "at_ms", 0))
 
 
 def _now() -> Now:

@@ -34,6 +34,7 @@ from agent.api.methods import (
     Method,
 )
 from agent.api.programs import Programs
+from agent.api.reasons import NO_WHY
 from agent.api.rpc import ErrorCode
 from agent.api.session import (
     FlockChanged,
@@ -283,11 +284,14 @@ class Follower:
         return LOOK_S if self._attention.seen else LOOK_UNSEEN_S
 
     def _presence_ages(self) -> bool:
-        """Whether it reads differently after a while although nothing happens: while somebody is
-        at this machine, and where a person looks at what each source sees."""
+        """Whether a person looks at what each source sees: those that no rule asks are looked at
+        only when somebody wants to know. An agent of before tells no moments, of which ages are
+        counted, so it is asked again while somebody is at its machine."""
         view, attention = self._presence, self._attention
+        if view is None:
+            return False
         looked_at = attention.seen and attention.sources
-        return view is not None and (looked_at or (view.owner_present and not view.paused))
+        return looked_at or (view.owner_present and not view.paused and view.why == NO_WHY)
 
     async def _read_flock(self, client: Client) -> None:
         """Read what is wanted of the flock, at most once a second, however much machines have to

@@ -114,7 +114,7 @@ def sentence_of(screen: Screen, now_s: float) -> str:
     own = _own_tasks(screen)
     if own:
         return _running_sentence(screen, own, now_s)
-    now = screen.volunteering or screen.node  # the first is asked for every second
+    now = screen.volunteering or screen.node
     if not now.volunteering:
         return explained(now.why, now.reason) or tr("Does not help at the moment")
     return tr("Ready to help; nothing to do at the moment")

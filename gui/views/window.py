@@ -258,7 +258,8 @@ class Window(QWidget):
     def _tick(self) -> None:
         """A second has passed: countdowns and relative times."""
         screen, now_s = self._context.screen, time.time()
-        moving = is_paused(screen) or screen.totals.active > 0
+        helps = screen.volunteering is None or screen.volunteering.volunteering
+        moving = not helps or screen.totals.active > 0
         self._ticks += 1
         if not moving and self._ticks % QUIET_TICKS:
             return

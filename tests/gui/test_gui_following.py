@@ -23,6 +23,7 @@ from agent.api import (
 )
 from agent.api.history import Statistics
 from agent.api.methods import STATISTICS, AnyMethod
+from agent.api.reasons import HeldByInput, as_why
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import Event, Welcome
 from agent.api.values import Position, TaskState
@@ -398,11 +399,12 @@ def test_a_change_of_helping_is_asked_about_soon(script: Script) -> None:
         (Attention(seen=True, sources=True), {}, [0.0, 0.7, 1.4]),
         (Attention(seen=True), {"owner_present": True}, [0.0, 0.7, 1.4]),
         (Attention(seen=True), {"owner_present": True, "paused": True}, [0.0]),
+        (Attention(seen=True), {"owner_present": True, "why": as_why(HeldByInput(5))}, [0.0]),
         (Attention(sources=True), {"owner_present": True}, [0.0]),
     ],
 )
 def test_presence_is_read_on_while_it_changes_with_time(
-    script: Script, attention: Attention, view: dict[str, bool], asked: list[float]
+    script: Script, attention: Attention, view: dict[str, Any], asked: list[float]
 ) -> None:
     script.replies["volunteering"] = lambda _: volunteering(**view).view
     play(script, 2.0, attention=attention)

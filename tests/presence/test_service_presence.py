@@ -71,6 +71,37 @@ def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) -> None:
     in_loop(test)
 
 
+def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine(running=1, input_s=time.monotonic() - 30)
+        async with presence(tmp_path, machine) as found:
+            await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
+            before, told = list(machine.handed), len(machine.why)
+            machine.input_s += 20
+            await eventually(lambda: len(machine.why) > told)
+            first, last = cast("Any", machine.why[told - 1]), cast("Any", machine.why[-1])
+            assert round((last.at_ms - first.at_ms) / 1000) == 20
+            machine.input_s += 0.2
+            for _ in range(3):
+                await found.look()
+            assert (len(machine.why), machine.handed) == (told + 1, before)
+
+    in_loop(test)
+
+
+def test_a_pause_that_ends_otherwise_is_told_again(tmp_path: Path) -> None:
+    async def test() -> None:
+        machine = Machine()
+        async with presence(tmp_path, machine, Rules()) as found:
+            found.pause(time.time() + 600)
+            await eventually(lambda: bool(machine.why) and not machine.helps)
+            told = len(machine.why)
+            found.pause(time.time() + 6_000)
+            assert len(machine.why) == told + 1
+
+    in_loop(test)
+
+
 def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Path) -> None:
     async def test() -> None:
         machine = Machine()

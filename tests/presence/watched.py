@@ -48,6 +48,8 @@ class Machine:
     watched: tuple[str, ...] = ()
     handed: list[PresenceChanged] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
+    why: list[Reason] = field(default_factory=list)
+    """Also where only the moment was another."""
     threads: set[str] = field(default_factory=set)
     made: list[Sources] = field(default_factory=list)
 
@@ -73,11 +75,13 @@ class Machine:
         self.watched = names
         self.threads.add(threading.current_thread().name)
 
-    def hand(self, event: PresenceChanged, reason: Reason, paused: bool) -> None:
+    def hand(self, event: PresenceChanged | None, reason: Reason, paused: bool) -> None:
         assert threading.current_thread() is threading.main_thread()
-        assert not (paused and event.volunteering)
-        self.handed.append(event)
-        self.reasons.append(english(reason))
+        self.why.append(reason)
+        if event is not None:
+            assert not (paused and event.volunteering)
+            self.handed.append(event)
+            self.reasons.append(english(reason))
 
     @property
     def helps(self) -> bool:
