@@ -133,7 +133,7 @@ class Application(QObject):
             self.window.submit(paths)
 
     def _submit_early(self, changes: Changes) -> None:
-        """What was given to a start of program and agent at once."""
+        """Submit the paths that came before the agent was up, once it is."""
         if changes.connection and not self.screen.starting and self._early_paths:
             paths, self._early_paths = self._early_paths, []
             self.window.submit(paths)

@@ -94,17 +94,19 @@ class OwnSpeech(Speech):
 
 
 def explained(why: Raw, text: str) -> str:
-    """What an answer explains: its reason in the person's words, else its text as it came."""
+    """Return why, in the person's words, where the answer carries a reason that is known here; else
+    its text as it came."""
     return OwnSpeech().say(reason_of(why, text))
 
 
 def own_words(template: str) -> str:
-    """What the window says in the place of a sentence of the agent."""
+    """Return what the window says in the place of a sentence of the agent; most often that
+    sentence."""
     return OTHERWISE.get(template) or template.removesuffix(BY)
 
 
 def templates() -> Iterator[str]:
-    """All that ``OwnSpeech`` may say and translators have to know."""
+    """Yield all sentences that ``OwnSpeech`` may say, which translators have to know."""
     for text in (*SENTENCES.values(), *SIGHTS.values(), *CLAUSES.values()):
         own = own_words(text)
         if any(part.isalpha() for part in own.replace("{why_large}", "").replace("{text}", "")):

@@ -459,7 +459,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_why(reason: Reason | None) -> Raw:
-    """What an answer carries of a reason; nothing of one without a type."""
+    """Return what an answer carries of a reason; nothing of one without a type."""
     if reason is None or isinstance(reason, Opaque):
         return NO_WHY
     return Raw(_encoder.encode(reason))
@@ -471,7 +471,8 @@ def text_of(reason: Reason) -> str:
 
 
 def reason_of(why: Raw, text: str) -> Reason:
-    """The reason of an answer; its sentence, where it has none that is known here."""
+    """Return the reason that an answer carries; where it carries none that is known here, one that
+    only says ``text``."""
     try:
         return _decoder.decode(why)
     except (msgspec.DecodeError, RecursionError):

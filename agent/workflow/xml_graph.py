@@ -310,8 +310,8 @@ def _order(nodes: dict[str, GraphNode], faults: Faults) -> tuple[str, ...]:
 
 
 def value_of(text: str, kind: str, name: str, place: Place, faults: Faults) -> Any:
-    """Return the text as a value of that type, as JSON has it; None, and a fault, where it is
-    none."""
+    """Return the text as a value of that type of the XML language; None for ``null`` and, with a
+    fault, where it is none."""
     if kind == "String":
         return text
     if kind in ("undefined", "null"):

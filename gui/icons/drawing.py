@@ -169,7 +169,7 @@ class _Engine(QIconEngine):
 
 
 class _MarkEngine(_Engine):
-    """The same for marks, which have more than one colour."""
+    """Paints marks at whatever size is asked for; they have more than one colour."""
 
     def __init__(self, mark: Mark) -> None:
         super().__init__(mark.value, mark.value)

@@ -57,7 +57,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """It answers again after a silence; nothing was lost."""
+    """The agent answers again after a silence; nothing was lost."""
 
 
 @dataclass(frozen=True, slots=True)

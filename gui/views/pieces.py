@@ -145,7 +145,7 @@ def tab_widget(name: str, text: str) -> QTabWidget:
 
 
 def number_field(name: str, least: int, most: int) -> QSpinBox:
-    """Return a field for a number between these."""
+    """Return a field for a whole number between these bounds."""
     made = QSpinBox()
     made.setObjectName(name)
     made.setRange(least, most)

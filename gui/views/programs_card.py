@@ -32,7 +32,7 @@ def here_words(view: ProgramView) -> str:
 
 
 class ProgramsCard(QFrame):
-    """Those that wait first, each with its two buttons; then all in a table."""
+    """Programs: those that wait first, each with its two buttons; then all in a table."""
 
     def __init__(self, context: ViewContext) -> None:
         super().__init__()

@@ -37,8 +37,8 @@ Heights = list[float]
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the same points, each with its class, and return the file's name. Raises ``WorkError``
-    where there are no points."""
+    """Give each point of the input its class, write all of them, and return the file's name. Raises
+    ``WorkError`` where there are no points."""
     cloud = read_las(work.input(0, "the points"))
     if not len(cloud):
         raise WorkError("there are no points in the input")
