@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +26,6 @@ from agent.storage.datasets.lineage import Lineage
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 
-CHUNK_BYTES = 1024 * 1024
 WANTED_S_MAX = 30.0
 
 log = logging.getLogger(__name__)
@@ -145,21 +142,6 @@ class NodeDatasets:
         ``DatasetError`` when it is not here."""
         return await asyncio.to_thread(self.store.read, dataset, path, offset, limit)
 
-    async def open_read(self, dataset: DatasetId, path: str = "") -> AsyncIterator[bytes]:
-        """Yield all of one of the dataset's files, in pieces; it is brought here first. Raise
-        ``OSError`` when it cannot be."""
-        await self.bring(dataset)
-        offset = 0
-        while piece := await self.read(dataset, path, offset, CHUNK_BYTES):
-            offset += len(piece)
-            yield piece
-
-    async def fetch_to(self, dataset: DatasetId, path: Path) -> None:
-        """Copy the dataset to this path, which must not exist yet; raise ``OSError`` when that
-        fails or it cannot be had."""
-        await self.bring(dataset)
-        await asyncio.to_thread(self._copy_out, dataset, path)
-
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers from which the dataset can be fetched now."""
         return self._node.holders(dataset)
@@ -183,10 +165,6 @@ class NodeDatasets:
         )
         free_bytes = max(0, quota.free_bytes)
         return DatasetsReply(views, len(views), quota.used_bytes, quota.quota_bytes, free_bytes)
-
-    async def collect(self) -> list[DatasetId]:
-        """Remove what no workflow refers to and nobody used for long; return what that was."""
-        return await asyncio.to_thread(self.store.collect)
 
     # -- for programs ----------------------------------------------------------------------
 
@@ -247,16 +225,3 @@ class NodeDatasets:
         here = [each for each in lineage if self.store.has(each.dataset)]
         if here:
             self.store.note_lineage(here)
-
-    def _copy_out(self, dataset: DatasetId, path: Path) -> None:
-        """Laid out beside the target first, so that the target is whole or not there."""
-        if path.exists():
-            raise FileExistsError(f"{path} exists: choose another name.")
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".wingbeat-") as folder:
-            laid = self.store.lay(dataset, Path(folder))
-            copied = laid.with_name("copy")
-            if laid.is_dir():
-                shutil.copytree(laid, copied)
-            else:
-                shutil.copyfile(laid, copied)
-            copied.rename(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator, Callable
@@ -103,3 +104,10 @@ async def until(condition: Callable[[], bool]) -> None:
 def raw(dataset: Dataset) -> tuple[Dataset, ...]:
     """What a task is given at its submission."""
     return (Dataset(dataset.dataset, dataset.size_bytes),)
+
+
+async def laid(service: Agent, dataset: str, folder: Path) -> Path:
+    """A dataset as a program gets it, brought here first."""
+    await asyncio.to_thread(folder.mkdir)
+    await service.datasets.bring(dataset)
+    return await service.datasets.lay(dataset, folder)

@@ -11,7 +11,7 @@ import pytest
 
 from agent.net import transfer_pipe
 from agent.storage.datasets.store import DatasetStore
-from tests.datasets.nodes import MEGABYTE, a_file, a_folder, brought, here, until
+from tests.datasets.nodes import MEGABYTE, a_file, a_folder, brought, here, laid, until
 from tests.driver.nodes import flock_of, services
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -33,8 +33,8 @@ def test_a_large_file_comes_from_several_holders(
             await until(lambda: len(lacking.datasets.holders(dataset)) == 2)
             await lacking.datasets.bring(dataset)
             assert here(lacking, dataset)
-            await lacking.datasets.fetch_to(dataset, tmp_path / "copy")
-            assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+            copy = await laid(lacking, dataset, tmp_path / "laid")
+            assert copy.read_bytes() == path.read_bytes()
 
     asyncio.run(scenario())
 
@@ -50,10 +50,10 @@ def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> None:
             (view,) = (await bee.datasets.listing()).datasets
             assert view.name == "raw"
             assert view.size_bytes == sum(sizes)
-            await bee.datasets.fetch_to(dataset, tmp_path / "copy")
+            copy = await laid(bee, dataset, tmp_path / "laid")
             for original in folder.rglob("*.bin"):
-                copy = tmp_path / "copy" / original.relative_to(folder)
-                assert copy.read_bytes() == original.read_bytes()
+                found = copy / original.relative_to(folder)
+                assert found.read_bytes() == original.read_bytes()
 
     asyncio.run(scenario())
 
@@ -68,8 +68,8 @@ def test_a_damaged_copy_is_dropped_and_the_good_one_taken(tmp_path: Path) -> Non
             await flock_of(ant, bee, cat)
             await until(lambda: len(cat.datasets.holders(dataset)) == 2)
             await cat.datasets.bring(dataset)
-            await cat.datasets.fetch_to(dataset, tmp_path / "copy")
-            assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+            copy = await laid(cat, dataset, tmp_path / "laid")
+            assert copy.read_bytes() == path.read_bytes()
 
     asyncio.run(scenario())
 
@@ -104,8 +104,8 @@ def test_a_transfer_that_breaks_goes_on_where_it_was(
             ant.datasets.store.keep(path)
             await flock_of(ant, bee)
             await brought(bee, dataset)
-            await bee.datasets.fetch_to(dataset, tmp_path / "copy")
-            assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+            copy = await laid(bee, dataset, tmp_path / "laid")
+            assert copy.read_bytes() == path.read_bytes()
 
     asyncio.run(scenario())
 

@@ -161,6 +161,19 @@ def test_every_part_of_the_agent_is_a_room(code: list[Source]) -> None:
     assert {_room(each) for each in own} == set(KNOWS)
 
 
+def test_the_door_to_a_node_is_narrow(code: list[Source]) -> None:
+    """Who needs another member of the port asks a room, or takes it from the snapshot."""
+    (port,) = [source for source in code if source.module == "agent.control.port"]
+    members = {
+        each.name
+        for node in ast.walk(port.tree)
+        if isinstance(node, ast.ClassDef) and node.name == "NodePort"
+        for each in node.body
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert members == {"rooms", "now", "ask", "subscribe", "story", "reach", "stop"}
+
+
 def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]) -> None:
     protocol = [source for source in code if inside(source.module, PROTOCOL)]
     assert [found for source in protocol for found in impure_calls(source)] == []
