@@ -12,7 +12,9 @@ from typing import Any
 
 from msgspec import Raw
 
+from agent.api.phrases import worded
 from agent.api.reasons import NoScreen, reason_of
+from agent.client import RequestError
 from agent.wording.english import CLAUSES, SENTENCES, SIGHTS
 from agent.wording.speech import Speech
 from gui.model.times import clock, size, span
@@ -123,3 +125,10 @@ def _day(number: int) -> str:
         tr("Saturday"),
         tr("Sunday"),
     )[number]
+
+
+def error_text(error: Exception) -> str:
+    """Return what went wrong: in our language where the agent has told it as a value."""
+    if isinstance(error, RequestError) and error.fault is not None:
+        return worded(error.fault, tr)
+    return str(error)

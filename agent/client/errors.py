@@ -22,11 +22,13 @@ class DisconnectedError(ClientError):
 
 
 class RequestError(ClientError):
-    """The agent answered that it does not do that; ``code`` tells programs why."""
+    """The agent answered that it does not do that; ``code`` tells programs why, and ``fault`` is
+    the sentence as a value, where something is wrong that a person wrote."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.code = problem.code
+        self.fault = problem.fault
 
 
 class EventsLostError(RequestError):

@@ -46,11 +46,11 @@ class Fault:
         """Return what is wrong, in the language of a catalogue; without one, in English."""
         return worded(self.said, translated)
 
-    def sentence(self) -> str:
+    def sentence(self, translated: Translate = str) -> str:
         """Return the fault as compilers write it, so that editors jump to the place."""
         line, column = self.place
         where = f":{line}:{column}" if line else ""
-        return f"{self.file}{where}: {self.words()}"
+        return f"{self.file}{where}: {self.words(translated)}"
 
 
 @dataclass(slots=True)

@@ -35,6 +35,7 @@ from agent.client import Client, ClientError, Home
 from gui.bridge.asker import is_closed, is_gone, passing_window
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import FlockPart, Notice
+from gui.wording import error_text
 
 BUNDLE_S = 0.1
 ASK_S_MAX = 30.0
@@ -356,5 +357,5 @@ class Bridge(QObject):
 
 def _sentence(error: Exception) -> str:
     """Return an error as a person reads it: it begins large and ends with a full stop."""
-    text = str(error).strip()
+    text = error_text(error).strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

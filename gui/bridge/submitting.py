@@ -21,6 +21,8 @@ from agent.workflow.model import Workflow
 from agent.workflow.reading import SUFFIX, Known, describe
 from agent.workflow.submission import Wanted, asked_with, dry, prepare, programs_of
 from agent.workflow.variables import Variable
+from gui.wording import error_text
+from gui.words import tr
 
 FILES_MAX = 200
 
@@ -88,7 +90,7 @@ class Preview:
             plan = await self._client.call(PLAN, Plan(dry(read.workflow, wanted)))
         except RequestError as error:
             served = error.code != ErrorCode.NO_SUCH_METHOD
-            return replace(read, note=str(error) if served else "")
+            return replace(read, note=error_text(error) if served else "")
         return replace(read, plan=plan)
 
 
@@ -106,7 +108,8 @@ async def send(
     try:
         return await client.call(SUBMIT, await prepare(client, workflow, wanted, told))
     except FaultsError as error:
-        raise ClientError(str(error)) from error
+        said = "\n".join(each.sentence(tr) for each in error.faults)
+        raise ClientError(said) from error
 
 
 def _wanted(variables: Mapping[str, str], name: str, path: Path) -> Wanted:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
@@ -21,10 +22,13 @@ import agent
 import gui.translations
 from agent.api.phrases import worded
 from agent.api.plan import PlanReply
+from agent.api.rpc import ErrorCode, Problem
+from agent.client import RequestError
 from agent.protocol.phrases import Phrase, hinted, said
 from gui import words
 from gui.languages import speak
 from gui.model.planning import refusals
+from gui.wording import error_text
 from gui.words import tr
 from tests.workflow.malformed_table import TABLES, cases, faults_of, furnish, shortened
 
@@ -105,6 +109,15 @@ def test_what_a_node_would_refuse_is_said_in_our_words() -> None:
     assert refusals(replace(told, wrong=(wrong,))) == ['a tarefa "a" não diz o programa']
     assert refusals(told) == ['task "a" names no program'], "an agent of before"
     assert refusals(None) == []
+
+
+def test_a_refused_submission_is_said_in_our_words() -> None:
+    wrong = said("task {task} names no program", task='"a"')
+    refused = Problem(ErrorCode.REFUSED, worded(wrong), wrong)
+    assert error_text(RequestError(refused)) == 'a tarefa "a" não diz o programa'
+    before = msgspec.json.decode(b'{"code": 1, "message": "no"}', type=Problem)
+    assert error_text(RequestError(before)) == "no"
+    assert error_text(OSError("no")) == "no"
 
 
 if __name__ == "__main__":
