@@ -7,6 +7,7 @@ below it what the window says. Run as a program this writes it anew.
 from __future__ import annotations
 
 import ast
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -121,6 +122,7 @@ def test_a_refused_submission_is_said_in_our_words() -> None:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     QApplication([])
     speak("pt")
     PORTUGUESE.write_text(in_both_languages(), "utf-8")
