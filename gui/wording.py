@@ -6,23 +6,41 @@ says some of it in other words: shorter, and of "this computer" where the agent 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 from msgspec import Raw
 
 from agent.api.phrases import worded
-from agent.api.reasons import NoScreen, reason_of
+from agent.api.presence_reasons import NoScreen
+from agent.api.reasons import (
+    NO_WHY,
+    AcceptanceNeeded,
+    Became,
+    FailedOften,
+    Reason,
+    TaskFailed,
+    TaskFailedOnce,
+    ToldBy,
+    reason_of,
+)
+from agent.api.values import TaskState
+from agent.api.work import Move
 from agent.client import RequestError
-from agent.wording.english import CLAUSES, SENTENCES, SIGHTS
+from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, UNKNOWN
 from agent.wording.speech import Speech
+from gui.model.marks import state_words
 from gui.model.times import clock, size, span
 from gui.words import tr, tr_n
 
 MB = 1_000_000
+_STATES = {state.value: state for state in TaskState}
 WEEK_DAYS = 7
 BY = "{by}"
+NOT_TAKEN = "{host} does not take the published program {program} until it is allowed there"
 OTHERWISE = {
     "starting": "Starting …",
     "set to always": "Helps always",
@@ -35,6 +53,34 @@ OTHERWISE = {
         "the agent was not started in a graphical session; start it from the desktop, or let "
         "it help always"
     ),
+    "failed: {error}": "{error}",
+    "claimed by {host}": "taken by {host}",
+    "claimed ahead by {host}": "taken by {host}",
+    "{host} does not take the published program {program}": NOT_TAKEN,
+    "{host} does not take the published program {program}: `wingbeat programs accept {program}` "
+    "there lets it": NOT_TAKEN,
+    "1 of 1 machine helps now, none has taken it yet": (
+        "machines that help now: 1 of 1; none has taken it yet"
+    ),
+    "{count} of {every} machines help now, none has taken it yet": (
+        "machines that help now: {count} of {every}; none has taken it yet"
+    ),
+    "{task} is suspended on {host}, whose owner needs the machine": (
+        "{task} is suspended on {host}: its owner needs the machine"
+    ),
+    "{task} is cancelled": "{task} was cancelled",
+    "{task} is cancelled, still being stopped on {hosts}": (
+        "{task} was cancelled, and is still being stopped on {hosts}"
+    ),
+    SENTENCES[TaskFailedOnce]: "{task} failed: {error}",
+    SENTENCES[TaskFailed]: "{task}: {why}",
+    "{task} is aborted: {why}": "{why}",
+    "{task} is cancelled: {why}": "{why}",
+    "{host} could run it, and its slot is taken": "{host} could run it, and is busy",
+    "{host} could run it, and all its {slots} slots are taken": (
+        "{host} could run it, and is busy with {slots} tasks"
+    ),
+    SENTENCES[AcceptanceNeeded]: "Somebody on {hosts} has to allow {programs} first",
     "Finishing this task, then paused{until}": "Finishes this task, then pauses",
     "Finishing {count} tasks, then paused{until}": "Finishes {count} tasks, then pauses",
     "Paused: it is outside its hours": "Paused: outside its hours",
@@ -61,8 +107,19 @@ OTHERWISE = {
 """By the agent's sentence: what the window says instead. How a source sees is mostly left out."""
 
 
+IN_PLACES = re.compile(r"\{\w+\}")
+
+
 class OwnSpeech(Speech):
     """Says reasons as the window does."""
+
+    def say(self, reason: Reason | None) -> str:
+        if isinstance(reason, Became) and isinstance(reason.why, FailedOften):
+            return super().say(reason.why)  # how often says that it failed
+        return super().say(reason)
+
+    def state(self, state: str) -> str:
+        return state_words(_STATES[state]) if state in _STATES else state
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
         text = own_words(template)
@@ -101,6 +158,22 @@ def explained(why: Raw, text: str) -> str:
     return OwnSpeech().say(reason_of(why, text))
 
 
+def story_line(move: Move) -> str:
+    """Return a move, with what set it off where that says more than that some machine told of it."""
+    speech, by = OwnSpeech(), reason_of(move.by, move.cause)
+    what, cause = explained(move.why, move.what), speech.say(by)
+    return f"{what} ({cause})" if cause and not isinstance(by, ToldBy) else what
+
+
+def all_explained(whys: Iterable[Raw], texts: Iterable[str]) -> list[str]:
+    """Return the same of several; an older agent has texts alone."""
+    return [
+        explained(why, text)
+        for why, text in zip_longest(whys, texts, fillvalue=NO_WHY)
+        if isinstance(text, str)
+    ]
+
+
 def own_words(template: str) -> str:
     """Return what the window says in the place of a sentence of the agent; most often that
     sentence."""
@@ -109,9 +182,15 @@ def own_words(template: str) -> str:
 
 def templates() -> Iterator[str]:
     """Yield all sentences that ``OwnSpeech`` may say, which translators have to know."""
-    for text in (*SENTENCES.values(), *SIGHTS.values(), *CLAUSES.values()):
+    for text in (
+        *SENTENCES.values(),
+        *SIGHTS.values(),
+        *CLAUSES.values(),
+        *UNKNOWN.values(),
+        *EVENTS.values(),
+    ):
         own = own_words(text)
-        if any(part.isalpha() for part in own.replace("{why_large}", "").replace("{text}", "")):
+        if any(part.isalpha() for part in IN_PLACES.sub("", own)):
             yield own
 
 

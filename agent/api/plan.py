@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Raw, Struct, field
 
+from agent.api.reasons import no_why
 from agent.api.values import Count, Millis
 from agent.api.work import Submit
 from agent.protocol.phrases import Phrase
 
 PENDING = "pending:"
 """What the name of a dataset begins with that lies with the client until the submission."""
-UNACCEPTED = "does not take the published program "
-"""How the reason of a misfit begins where somebody has to accept the program first."""
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,6 +25,7 @@ class Misfit(Struct, frozen=True):
     node: str
     name: str
     reason: str
+    why: Raw = field(default_factory=no_why)
 
 
 class TaskPlan(Struct, frozen=True):
@@ -56,3 +56,4 @@ class PlanReply(Struct, frozen=True):
     missing: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
     wrong: tuple[Phrase, ...] = ()
+    whys: tuple[Raw, ...] = ()

@@ -1,4 +1,4 @@
-"""The reasons that clients are told: those of the protocol, and what only this machine says.
+"""The reasons that clients are told: those of the protocol, of presence, and what is said of tasks.
 
 In answers they stand under ``why``, beside a sentence for whoever knows no reasons. They are read
 with ``reason_of``: one of a later version is ``Opaque`` and shows its sentence.
@@ -9,6 +9,16 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from agent.api import presence_reasons as presence
+from agent.protocol import reasons as told
+from agent.protocol.reasons import NO_REASON as NO_REASON  # noqa: PLC0414
+from agent.protocol.reasons import Became as Became  # noqa: PLC0414
+from agent.protocol.reasons import Cancelled as Cancelled  # noqa: PLC0414
+from agent.protocol.reasons import FailedOften as FailedOften  # noqa: PLC0414
+from agent.protocol.reasons import FailedOnce as FailedOnce  # noqa: PLC0414
+from agent.protocol.reasons import FailedSilently as FailedSilently  # noqa: PLC0414
+from agent.protocol.reasons import NeedsCancelled as NeedsCancelled  # noqa: PLC0414
+from agent.protocol.reasons import NotAccepted as NotAccepted  # noqa: PLC0414
 from agent.protocol.reasons import NotOfFlock as NotOfFlock  # noqa: PLC0414 - for clients
 from agent.protocol.reasons import Opaque as Opaque  # noqa: PLC0414
 from agent.protocol.reasons import PausedByOwner as PausedByOwner  # noqa: PLC0414
@@ -23,426 +33,7 @@ def no_why() -> Raw:
     return NO_WHY
 
 
-# -- why a source of presence cannot see -----------------------------------------------------------
-
-
-class SystemSays(Reason, frozen=True):
-    """An error of the system, a screen server or a bus, in its own words."""
-
-    text: str
-
-
-class NotLookedAt(Reason, frozen=True):
-    """Nobody has asked this source yet."""
-
-
-class StillMeasured(Reason, frozen=True):
-    """The processor's use shows only after some seconds."""
-
-
-class NothingShowsIt(Reason, frozen=True):
-    """This system has no source of this kind."""
-
-
-class NoScreen(Reason, frozen=True):
-    """The agent runs outside of any graphical session."""
-
-
-class NoSession(Reason, frozen=True):
-    """The environment names no screen."""
-
-
-class WaylandHidesIt(Reason, frozen=True):
-    """X11 is there, and sees only its own programs."""
-
-
-class ServerGone(Reason, frozen=True):
-    """The X server ended."""
-
-
-class CompositorGone(Reason, frozen=True):
-    """The Wayland compositor ended."""
-
-
-class DisplayAway(Reason, frozen=True):
-    """The screen that the environment names does not answer."""
-
-    display: str
-    error: str
-
-
-class NoBus(Reason, frozen=True):
-    """There is no D-Bus of this name."""
-
-    name: str
-
-
-class WindowsSilent(Reason, frozen=True):
-    """A call of Windows failed."""
-
-    error: str
-
-
-class WindowsHidesSession(Reason, frozen=True):
-    """Windows lists sessions, and not the one in which this runs."""
-
-
-class ProgramsHidden(Reason, frozen=True):
-    """The system does not list its programs."""
-
-    error: str
-
-
-class WindowsUnsure(Reason, frozen=True):
-    """Windows was asked and does not know."""
-
-
-class RunsAsService(Reason, frozen=True):
-    """A service of Windows has no keyboard to look at."""
-
-
-class SourceFailed(Reason, frozen=True):
-    """The source is at fault; the log tells more."""
-
-    error: str
-
-
-Blindness = (
-    Opaque
-    | SystemSays
-    | NotLookedAt
-    | StillMeasured
-    | NothingShowsIt
-    | NoScreen
-    | NoSession
-    | WaylandHidesIt
-    | ServerGone
-    | CompositorGone
-    | DisplayAway
-    | NoBus
-    | WindowsSilent
-    | WindowsHidesSession
-    | ProgramsHidden
-    | WindowsUnsure
-    | RunsAsService
-    | SourceFailed
-)
-
-
-# -- what fills the screen --------------------------------------------------------------------------
-
-
-class ProgramFills(Reason, frozen=True):
-    """A program whose name is not known."""
-
-
-class NamedFills(Reason, frozen=True):
-    """A program by its name."""
-
-    name: str
-
-
-class GameFills(Reason, frozen=True):
-    """Windows calls it a game."""
-
-
-class PresentationOn(Reason, frozen=True):
-    """Somebody gives a talk."""
-
-
-class ScreenKeptOn(Reason, frozen=True):
-    """A film or a talk keeps the screen from going dark."""
-
-
-Filling = ProgramFills | NamedFills | GameFills | PresentationOn | ScreenKeptOn
-
-
-# -- why this machine does not help, or helps: for whoever sits here ---------------------------------
-
-
-class PausedUntilResumed(Reason, frozen=True):
-    """A person paused it until further notice."""
-
-
-class PausedUntil(Reason, frozen=True):
-    """A person paused it for a while."""
-
-    until_ms: int
-
-
-class PauseUnreadable(Reason, frozen=True):
-    """The file that keeps the pause is damaged, so it counts as one."""
-
-    file: str
-
-
-class FinishingTask(Reason, frozen=True):
-    """One task is let end, then it pauses."""
-
-    open_ended: bool
-
-
-class FinishingTasks(Reason, frozen=True):
-    """Several tasks are let end, then it pauses."""
-
-    count: int
-    open_ended: bool
-
-
-class HeldOutsideHours(Reason, frozen=True):
-    """No hour of the schedule is ahead."""
-
-
-class HeldUntilHour(Reason, frozen=True):
-    """The next hour of the schedule begins then."""
-
-    until_ms: int
-
-
-class HeldByProgram(Reason, frozen=True):
-    """Exclusive programs run."""
-
-    names: tuple[str, ...]
-
-
-class HeldSinceProgram(Reason, frozen=True):
-    """An exclusive program ended lately."""
-
-    at_ms: int
-
-
-class HeldByOthers(Reason, frozen=True):
-    """These people have a screen in use."""
-
-    names: tuple[str, ...]
-
-
-class HeldByMouse(Reason, frozen=True):
-    """The pointer moved then."""
-
-    at_ms: int
-
-
-class HeldByInput(Reason, frozen=True):
-    """A key, or the mouse, was used then."""
-
-    at_ms: int
-
-
-class HeldByTerminal(Reason, frozen=True):
-    """Somebody typed in a terminal."""
-
-    where: str
-    at_ms: int
-
-
-class HeldByTouchOfLock(Reason, frozen=True):
-    """Somebody is about to unlock the screen."""
-
-    at_ms: int
-
-
-class HeldByBattery(Reason, frozen=True):
-    """It is not on mains, and the rules want that."""
-
-
-class HeldSincePlugged(Reason, frozen=True):
-    """It came to mains lately."""
-
-    at_ms: int
-
-
-class HeldByScreen(Reason, frozen=True):
-    """Something fills the screen."""
-
-    why: Filling
-
-
-class HeldSinceScreen(Reason, frozen=True):
-    """Something filled the screen lately."""
-
-    at_ms: int
-
-
-class HeldByLoad(Reason, frozen=True):
-    """Other programs use more of the processor than the rules let them."""
-
-    percent: int
-    limit: int
-
-
-class HeldSinceLoad(Reason, frozen=True):
-    """They did lately."""
-
-    limit: int
-
-
-class HeldByMemory(Reason, frozen=True):
-    """Less is free than is kept for the owner."""
-
-    size_mb: int
-    kept_mb: int
-
-
-class HeldSinceMemory(Reason, frozen=True):
-    """Memory came free lately."""
-
-    at_ms: int
-
-
-class HeldBlind(Reason, frozen=True):
-    """What the rules ask for cannot be seen. ``sight`` is the kind of source."""
-
-    sight: str
-    whys: tuple[Blindness, ...]
-
-
-class HelpsAlways(Reason, frozen=True):
-    """Its owner lets it help whatever happens."""
-
-
-class HelpsLocked(Reason, frozen=True):
-    """The screen is locked. ``load_percent`` is what other programs use, where that is seen."""
-
-    load_percent: int | None = None
-
-
-class HelpsEmpty(Reason, frozen=True):
-    """Nobody is logged in."""
-
-    load_percent: int | None = None
-
-
-class HelpsIdle(Reason, frozen=True):
-    """Nobody has touched it since then."""
-
-    since_ms: int
-    load_percent: int | None = None
-
-
-class HelpsByRules(Reason, frozen=True):
-    """No rule asks for more."""
-
-    load_percent: int | None = None
-
-
-# -- what each source sees: ``by`` is the way in which it does, or nothing ----------------------------
-
-
-class Blind(Reason, frozen=True):
-    """A source cannot see."""
-
-    source: str
-    whys: tuple[Blindness, ...]
-
-
-class LastInputSeen(Reason, frozen=True):
-    """At the screen."""
-
-    at_ms: int
-    by: str = ""
-
-
-class LastInputInTerminal(Reason, frozen=True):
-    """In a terminal of that name."""
-
-    at_ms: int
-    where: str
-    by: str = ""
-
-
-class NobodyLoggedIn(Reason, frozen=True):
-    """At no screen."""
-
-    by: str = ""
-
-
-class ScreenLocked(Reason, frozen=True):
-    """The owner's is."""
-
-    by: str = ""
-
-
-class ScreenUnlocked(Reason, frozen=True):
-    """The owner's is not locked."""
-
-    by: str = ""
-
-
-class ScreenLockedOthers(Reason, frozen=True):
-    """The owner's is locked, and these people use another."""
-
-    names: tuple[str, ...]
-    by: str = ""
-
-
-class ScreenUnlockedOthers(Reason, frozen=True):
-    """The owner's is not locked, and these people use another."""
-
-    names: tuple[str, ...]
-    by: str = ""
-
-
-class MainsSeen(Reason, frozen=True):
-    """It is plugged in."""
-
-    by: str = ""
-
-
-class BatterySeen(Reason, frozen=True):
-    """It is not."""
-
-    by: str = ""
-
-
-class NothingFills(Reason, frozen=True):
-    """No program fills the screen."""
-
-    by: str = ""
-
-
-class ScreenFilled(Reason, frozen=True):
-    """Something does."""
-
-    why: Filling
-    by: str = ""
-
-
-class LoadSeen(Reason, frozen=True):
-    """So much of the processor others use."""
-
-    percent: int
-    by: str = ""
-
-
-class LoadSeenBusy(Reason, frozen=True):
-    """So much that it counts as busy."""
-
-    percent: int
-    by: str = ""
-
-
-class MemorySeen(Reason, frozen=True):
-    """So much is free."""
-
-    size_mb: int
-    by: str = ""
-
-
-class ProgramsSeen(Reason, frozen=True):
-    """Exclusive programs that run."""
-
-    names: tuple[str, ...]
-    by: str = ""
-
-
-class NoProgramSeen(Reason, frozen=True):
-    """No exclusive one runs."""
-
-    by: str = ""
-
-
-# -- about machines ---------------------------------------------------------------------------------
+# -- what a task waits for, where a person asks: tasks and machines by their names ---------------------
 
 
 class IdentityCopied(Reason, frozen=True):
@@ -450,6 +41,257 @@ class IdentityCopied(Reason, frozen=True):
 
     name: str
     places: tuple[str, ...]
+
+
+class SaysNoReason(Reason, frozen=True):
+    """A machine does not help, and does not say why."""
+
+
+class PausedSomehow(Reason, frozen=True):
+    """This machine does not help, and nothing says why."""
+
+
+Presence = (
+    Opaque
+    | SaysNoReason
+    | PausedSomehow
+    | IdentityCopied
+    | told.Starting
+    | told.SetToAlways
+    | told.NobodyUsesIt
+    | told.PausedByOwner
+    | told.FinishingThenPaused
+    | told.OutsideHours
+    | told.CannotSeeOwner
+    | told.OwnerUsesIt
+    | told.SomebodyElseUsesIt
+    | told.OnBattery
+    | told.OthersBusy
+    | told.ShortOfMemory
+    | told.NotOfFlock
+    | presence.PausedUntilResumed
+    | presence.PausedUntil
+    | presence.PauseUnreadable
+    | presence.FinishingTask
+    | presence.FinishingTasks
+    | presence.HeldOutsideHours
+    | presence.HeldUntilHour
+    | presence.HeldByProgram
+    | presence.HeldSinceProgram
+    | presence.HeldByOthers
+    | presence.HeldByMouse
+    | presence.HeldByInput
+    | presence.HeldByTerminal
+    | presence.HeldByTouchOfLock
+    | presence.HeldByBattery
+    | presence.HeldSincePlugged
+    | presence.HeldByScreen
+    | presence.HeldSinceScreen
+    | presence.HeldByLoad
+    | presence.HeldSinceLoad
+    | presence.HeldByMemory
+    | presence.HeldSinceMemory
+    | presence.HeldBlind
+    | presence.HelpsAlways
+    | presence.HelpsLocked
+    | presence.HelpsEmpty
+    | presence.HelpsIdle
+    | presence.HelpsByRules
+)
+"""Why a machine helps or does not, in its own words or in those for the flock."""
+
+
+# -- what a task waits for, where a person asks: tasks and machines by their names ---------------------
+
+
+class CancelledStopping(Reason, frozen=True):
+    """A person cancelled it, and these machines have not ended it yet."""
+
+    hosts: tuple[str, ...]
+
+
+class WaitsForNeeds(Reason, frozen=True):
+    """It is not told for what."""
+
+
+class NoHelper(Reason, frozen=True):
+    """No machine helps; this one for that reason, where it says one."""
+
+    why: Presence
+
+
+class OwnHelper(Reason, frozen=True):
+    """The only machine that is seen helps."""
+
+
+class SomeHelpers(Reason, frozen=True):
+    """So many machines help, of so many that are seen."""
+
+    count: int
+    every: int
+
+
+class NoTaker(Reason, frozen=True):
+    """Machines help that could run it."""
+
+
+class NoFittingHelper(Reason, frozen=True):
+    """Machines help, and none of them could run it."""
+
+
+class WaitsForAcceptance(Reason, frozen=True):
+    """Machines help that could run it as soon as somebody there accepts its program."""
+
+    program: str
+    hosts: tuple[str, ...]
+
+
+class TaskWaits(Reason, frozen=True):
+    """What it needs is not there."""
+
+    task: str
+    why: told.Given | WaitsForNeeds
+
+
+class TaskReady(Reason, frozen=True):
+    """What it needs is there, and no machine has it in hand."""
+
+    task: str
+    why: NoHelper | OwnHelper | SomeHelpers | NoTaker | NoFittingHelper | WaitsForAcceptance
+
+
+class GateWaits(Reason, frozen=True):
+    """A person is to do it. ``asks`` may be empty."""
+
+    task: str
+    asks: str
+
+
+class TaskFetches(Reason, frozen=True):
+    """A machine has it in hand and gets its inputs."""
+
+    task: str
+    host: str
+
+
+class TaskRuns(Reason, frozen=True):
+    """Its program runs."""
+
+    task: str
+    host: str
+
+
+class TaskSuspended(Reason, frozen=True):
+    """Its program is held until the owner of the machine leaves."""
+
+    task: str
+    host: str
+
+
+class TaskFinished(Reason, frozen=True):
+    """It has its outcome."""
+
+    task: str
+    host: str
+
+
+class TaskCancelled(Reason, frozen=True):
+    """A person cancelled it."""
+
+    task: str
+
+
+class TaskStopping(Reason, frozen=True):
+    """A person cancelled it, and these machines have not ended it yet."""
+
+    task: str
+    hosts: tuple[str, ...]
+
+
+class TaskFailedOnce(Reason, frozen=True):
+    """Its program failed, and said why."""
+
+    task: str
+    error: str
+
+
+class TaskFailed(Reason, frozen=True):
+    """Its program failed, several times or without a word."""
+
+    task: str
+    why: told.FailedOften | told.FailedSilently
+
+
+class TaskAborted(Reason, frozen=True):
+    """It was given up."""
+
+    task: str
+    why: told.Given
+
+
+class TaskCancelledFor(Reason, frozen=True):
+    """It went with another that was cancelled."""
+
+    task: str
+    why: told.Given
+
+
+class NotAcceptedYet(Reason, frozen=True):
+    """Somebody there can accept its program."""
+
+    host: str
+    program: str
+
+
+class DoesNotHelp(Reason, frozen=True):
+    """It could run the task if it helped."""
+
+    host: str
+    why: Presence
+
+
+class FailedBefore(Reason, frozen=True):
+    """It could run the task, and this failed there in this attempt."""
+
+    host: str
+
+
+class SlotTaken(Reason, frozen=True):
+    """It could run the task, and runs another."""
+
+    host: str
+
+
+class SlotsTaken(Reason, frozen=True):
+    """It could run the task, and runs as many others as it may."""
+
+    host: str
+    slots: int
+
+
+class CouldRun(Reason, frozen=True):
+    """Nothing is in the way."""
+
+    host: str
+
+
+class ToldBy(Reason, frozen=True):
+    """A move was heard of from this machine."""
+
+    host: str
+
+
+class SetOff(Reason, frozen=True):
+    """An event of the protocol set a move off."""
+
+    event: str
+
+
+class AcceptanceNeeded(Reason, frozen=True):
+    """On these machines somebody has to accept these programs, by their short names."""
+
+    hosts: tuple[str, ...]
+    programs: tuple[str, ...]
 
 
 # -- there and back ---------------------------------------------------------------------------------

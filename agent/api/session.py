@@ -103,6 +103,7 @@ class TaskMoved(Struct, frozen=True, tag="task moved"):
     cause: str
     reason: str = ""
     rows: tuple[TaskView, ...] = ()
+    why: Raw = field(default_factory=no_why)
 
 
 class TaskProgressed(Struct, frozen=True, tag="task progressed"):

@@ -96,6 +96,7 @@ class Submitted(Struct, frozen=True):
     disks: Count
     text: str = ""
     waits: tuple[str, ...] = ()
+    whys: tuple[Raw, ...] = ()
 
 
 class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -249,6 +250,7 @@ class TaskView(Struct, frozen=True, gc=False):
     host_node: str = ""
     generation: Count = 1
     attach: tuple[str, ...] = ()
+    why: Raw = field(default_factory=no_why)
 
 
 class ShowReply(Struct, frozen=True):
@@ -272,6 +274,8 @@ class Move(Struct, frozen=True):
     at_ms: Millis
     what: str
     cause: str
+    why: Raw = field(default_factory=no_why)
+    by: Raw = field(default_factory=no_why)
 
 
 class Story(Struct, frozen=True):
@@ -285,3 +289,5 @@ class Story(Struct, frozen=True):
     now: str
     moves: tuple[Move, ...]
     machines: tuple[str, ...] = ()
+    why: Raw = field(default_factory=no_why)
+    whys: tuple[Raw, ...] = ()

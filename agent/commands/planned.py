@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent.api.plan import UNACCEPTED, PlanReply, TaskPlan
+from agent.api.plan import PlanReply, TaskPlan
+from agent.api.reasons import NotAccepted, reason_of
 from agent.commands.showing import clock, moment, show_lines, show_table
 
 MISFITS_SHOWN_MAX = 20
@@ -38,7 +39,7 @@ def _misfits(reply: PlanReply) -> list[str]:
     found: dict[str, list[str]] = {}
     for plan in reply.tasks:
         for misfit in plan.misfits:
-            if reply.waits and misfit.reason.startswith(UNACCEPTED):
+            if reply.waits and isinstance(reason_of(misfit.why, misfit.reason), NotAccepted):
                 continue  # told of all of them together
             found.setdefault(f"{misfit.name} {misfit.reason}", []).append(plan.task)
     lines = [

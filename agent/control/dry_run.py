@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush
 import msgspec
 
 from agent.api.plan import PENDING, Misfit, TaskPlan
+from agent.api.reasons import as_why
 from agent.control.machines import seen
 from agent.control.port import Snapshot
 from agent.control.views import Views
@@ -25,6 +26,7 @@ from agent.protocol.reading import DerivedState
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.specs import producers_of
 from agent.protocol.states import TaskState
+from agent.wording.speech import english
 
 TICKS = 1024
 """Of about a millisecond: parts of a second that floats add up exactly, so that ties stay ties."""
@@ -86,13 +88,13 @@ class FitTable:
         if found is None:
             found = self._known[kind] = Fits()
             for machine in self._machines:
-                reason = (
-                    "" if self._publishes(spec, machine) else misfit(spec, machine.capabilities)
-                )
-                if reason:
-                    found.misfits.append(Misfit(machine.node, machine.name, reason))
-                else:
+                published = self._publishes(spec, machine)
+                why = None if published else misfit(spec, machine.capabilities)
+                if why is None:
                     found.machines.append(machine)
+                else:
+                    told = Misfit(machine.node, machine.name, english(why), as_why(why))
+                    found.misfits.append(told)
         return found
 
     def _publishes(self, spec: TaskSpec, machine: Machine) -> bool:

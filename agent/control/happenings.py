@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from agent.api import session
-from agent.api.reasons import reason_of
-from agent.control.causes import cause_words, moved_by
-from agent.control.naming import readable
+from agent.api.reasons import NO_REASON, Reason, as_why, reason_of
+from agent.control.naming import cause_of
 from agent.control.port import Notice, Snapshot
 from agent.control.progress import PERMILLE_MAX
 from agent.protocol.effects import (
@@ -24,6 +23,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.records import TaskId
 from agent.protocol.states import TaskState
+from agent.wording.run_ends import named
 from agent.wording.speech import english
 
 GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
@@ -46,15 +46,16 @@ def happening_of(notice: Notice, now: Snapshot) -> session.Happening:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(now, task)
             host = _host(now, task)
-            why = moved_by(cause, after.value, now.name_of)
-            reason = _reason(now, task) if after in GIVEN_UP else ""
-            return session.TaskMoved(task, name, workflow, before, after, host, why, reason)
+            set_off = english(cause_of(cause, after.value, now.name_of))
+            reason = _reason(now, task) if after in GIVEN_UP else NO_REASON
+            moved = (before, after, host, set_off, english(reason))
+            return session.TaskMoved(task, name, workflow, *moved, why=as_why(reason))
         case TaskProgressed(task, node, permille, left_ms):
             host, known = now.name_of(node), min(permille, PERMILLE_MAX)
             return session.TaskProgressed(task, *_place(now, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
             old, new = now.name_of(before_run[2]), now.name_of(after_run[2])
-            why = cause_words(cause, now.name_of)
+            why = english(cause_of(cause, TaskState.TERMINATED.value, now.name_of))
             return session.OutcomeChanged(task, *_place(now, task), old, new, why)
         case WorkflowSafe(workflow):
             return session.WorkflowSafe(workflow)
@@ -72,10 +73,10 @@ def _place(now: Snapshot, task: TaskId) -> tuple[str, str]:
     return (spec.name if spec else task), now.table.workflow_of.get(task) or "?"
 
 
-def _reason(now: Snapshot, task: TaskId) -> str:
+def _reason(now: Snapshot, task: TaskId) -> Reason:
     """Why nothing comes of it, with names of tasks for their ids."""
     reading = now.table.reading(task)
-    return readable(reading.reason, now.table) if reading else ""
+    return named(reading.reason, now.table) if reading and reading.reason else NO_REASON
 
 
 def _host(now: Snapshot, task: TaskId) -> str:

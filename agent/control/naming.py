@@ -11,18 +11,25 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from typing import get_args
 
 from msgspec import structs
 
 from agent.api.flock import MemberView
+from agent.api.reasons import Opaque, Reason, SetOff, ToldBy
 from agent.api.rpc import ErrorCode
 from agent.api.wording import suggestion
 from agent.control.refusal import RefusedError
+from agent.protocol.events import Event
+from agent.protocol.messages import Message
 from agent.protocol.phrases import Phrase
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
+from agent.protocol.states import TaskState
 from agent.protocol.table import Table
 
 CHOICES_SHOWN_MAX = 4
+MESSAGES = frozenset(kind.__name__ for kind in get_args(Message))
+EVENTS = frozenset(kind.__name__ for kind in get_args(Event))
 TASK_NAMES = uuid.UUID("6f0fa9c8-3b5e-5d0e-9a55-7d6f6e7a9b21")
 _TASK_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -50,6 +57,17 @@ def with_names(fault: Phrase, names: Mapping[TaskId, str]) -> Phrase:
         for key, value in fault.values.items()
     }
     return structs.replace(fault, values=values)
+
+
+def cause_of(cause: str, after: str, name_of: Callable[[str], str]) -> Reason:
+    """Return what set a move to this state off: an event by its name, or whoever told of it; a
+    cause that is neither, such as one of a later version, as it is."""
+    if cause == "OutputsCopied" and after != TaskState.TERMINATED.value:
+        return SetOff("InputsThere")
+    message, _, sender = cause.partition(" from ")
+    if message in MESSAGES and sender:
+        return ToldBy(name_of(sender))
+    return SetOff(cause) if cause in EVENTS else Opaque(cause)
 
 
 def find_workflow(table: Table, reference: str) -> Workflow:

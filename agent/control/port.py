@@ -32,6 +32,7 @@ from agent.protocol.effects import (
     WorkflowSafe,
 )
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
 
@@ -129,7 +130,7 @@ class NodePort(Protocol):
     def subscribe(self, notify: Callable[[Notice], None]) -> Callable[[], None]:
         """Tell of changes from now on; return what ends that."""
 
-    def story(self, task: TaskId) -> list[str]:
+    def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why a task moved, as far as this node saw it."""
 
     async def reach(self, member: NodeId) -> Streams:

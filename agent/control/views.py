@@ -11,9 +11,9 @@ from __future__ import annotations
 from graphlib import TopologicalSorter
 
 from agent.api import values, work
+from agent.api.reasons import NO_REASON, Cancelled, CancelledStopping, Reason, as_why
 from agent.api.states import UNDER_WAY, workflow_state
 from agent.control.gates import attach_names
-from agent.control.naming import readable
 from agent.control.port import Snapshot
 from agent.control.progress import ProgressBook
 from agent.protocol.reading import DerivedState, effective_generation
@@ -21,6 +21,8 @@ from agent.protocol.records import Dataset, NodeId, Run, TaskId, TaskSpec, Workf
 from agent.protocol.specs import producers_of
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
+from agent.wording.run_ends import named
+from agent.wording.speech import english
 
 RECKONED_PERMILLE_MAX = 990
 _NOT_READ = DerivedState(TaskState.SUBMITTED)
@@ -37,6 +39,7 @@ class Views:
         table, name_of = self.now.table, self.now.name_of
         reading = table.reading(spec.task) or _NOT_READ
         run = reading.owner or reading.outcome or self._given_up(spec.task, reading)
+        reason = self._reason(spec.task, reading)
         permille, left_ms = self.progress(spec, reading)
         now_ms = self._progress.now_ms()
         return work.TaskView(
@@ -45,7 +48,7 @@ class Views:
             table.workflow_of[spec.task],
             spec.program,
             reading.state,
-            self._reason(spec.task, reading),
+            english(reason),
             name_of(run.host) if run else "",
             run.attempt if run else 0,
             run.stamp[0] if run else 0,
@@ -63,6 +66,7 @@ class Views:
             host_node=run.host if run else "",
             generation=max(1, effective_generation(table.life(spec.task))),
             attach=attach_names(spec) if spec.gate else (),
+            why=as_why(reason),
         )
 
     def workflow(self, workflow: Workflow) -> work.WorkflowView:
@@ -124,15 +128,15 @@ class Views:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _reason(self, task: TaskId, reading: DerivedState) -> str:
+    def _reason(self, task: TaskId, reading: DerivedState) -> Reason:
         """Why it is where it is. What was cancelled may take a while to stop, and takes a slot."""
         table, name_of = self.now.table, self.now.name_of
-        reason = readable(reading.reason, table)
-        if reading.state is not TaskState.CANCELLED:
-            return reason
-        hosts = dict.fromkeys(name_of(run.host) for run in table.life(task).runs if run.live)
-        stops = " and ".join(hosts)
-        return f"{reason}; still being stopped on {stops}" if hosts else reason
+        if reading.reason is None:
+            return NO_REASON
+        if isinstance(reading.reason, Cancelled):
+            hosts = dict.fromkeys(name_of(run.host) for run in table.life(task).runs if run.live)
+            return CancelledStopping(tuple(hosts)) if hosts else reading.reason
+        return named(reading.reason, table)
 
     def _given_up(self, task: TaskId, reading: DerivedState) -> Run | None:
         """The last run of a task that ended without an outcome: people ask where it failed."""

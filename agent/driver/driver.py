@@ -52,6 +52,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import DiskUsable, Due, Event, PeerLinked, PersistFailed, Received
 from agent.protocol.messages import Heartbeat
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 
 DRAIN_S_MAX = 0.25
@@ -78,7 +79,7 @@ class Hosted(Protocol):
 
     def next_deadline(self) -> float | None: ...
 
-    def story(self, task: TaskId) -> list[str]: ...
+    def story(self, task: TaskId) -> list[StoryEntry]: ...
 
 
 class Driver:

@@ -11,17 +11,18 @@ from itertools import islice
 
 from agent.protocol.events import Event, Received, Submit
 from agent.protocol.messages import Message
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import TaskId
 
 TASKS_MAX = 3
 
 
-def stories_of(event: Event, story: Callable[[TaskId], list[str]]) -> Iterator[str]:
+def stories_of(event: Event, story: Callable[[TaskId], list[StoryEntry]]) -> Iterator[str]:
     """Yield, for the log, lines of what is known of the tasks in an event."""
     for task in islice(dict.fromkeys(_tasks_in(event)), TASKS_MAX):
         yield f"{task}:"
         try:
-            yield from (f"    {line}" for line in story(task))
+            yield from (f"    {at_ms} [{cause}] {what}" for at_ms, cause, what in story(task))
         except Exception as error:  # noqa: BLE001 - the node is broken already
             yield f"    its story cannot be told: {error!r}"
 

@@ -34,7 +34,8 @@ from agent.protocol.records import NodeId, Run, TaskId, TaskSpec
 from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import Table
 from agent.storage.history import FILE, History, Sums, TaskRow
-from agent.wording.run_ends import run_id, why_ended, with_names
+from agent.wording.run_ends import named, run_id, why_ended
+from agent.wording.speech import english
 
 WRITE_EVERY_S = 1.0
 WAITING_MAX = 50_000
@@ -178,6 +179,7 @@ class TaskHistory:
         ended_ms = outcome.stamp[0] if outcome else self._now_ms()
         moved = [why_ended(run, self._name_of) for run in life.runs if run is not outcome]
         moved = [each for each in moved if each]
+        why = reading.reason
         return TaskRow(
             task=task,
             generation=effective_generation(life),
@@ -196,7 +198,7 @@ class TaskHistory:
             suspended_ms=times.suspended_ms,
             attempts=len(life.runs),
             moved=_json(moved).decode() if moved else "[]",
-            reason=with_names(reading.reason, table) if reading.reason else "",
+            reason="" if why is None else english(named(why, table)),
             spans=_json(seen.spans).decode() if seen.spans else "[]",
         )
 

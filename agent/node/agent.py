@@ -53,6 +53,7 @@ from agent.presence.watching import PresenceWatcher
 from agent.protocol.effects import Answer, TaskMoved
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.messages import Message
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
 from agent.settings.editing import keep_rules
@@ -176,7 +177,7 @@ class Agent:
         """
         return self._live.node.table
 
-    def story(self, task: TaskId) -> list[str]:
+    def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why the task moved, as far as this node saw it."""
         return self._live.node.story(task)
 

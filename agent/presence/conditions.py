@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agent.api import reasons as why
+from agent.api import presence_reasons as why
 from agent.presence import latches, touch
 from agent.presence.judgement import Cause, Hold, Memory, Now
 from agent.presence.latches import Settling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.api import reasons as why
+from agent.api import presence_reasons as why
 from agent.api.reasons import Reason
 from agent.presence.conditions import sessions_of
 from agent.presence.judgement import Memory, Now

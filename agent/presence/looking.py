@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from agent.api.reasons import Filling, SourceFailed
+from agent.api.presence_reasons import Filling, SourceFailed
 from agent.presence.readings import (
     NOT_READ,
     Kind,

@@ -11,7 +11,7 @@ import logging
 import os
 from pathlib import Path
 
-from agent.api.reasons import PauseUnreadable
+from agent.api.presence_reasons import PauseUnreadable
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 
 FILE = "pause.json"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from agent.api.reasons import Blindness, Filling, NotLookedAt
+from agent.api.presence_reasons import Blindness, Filling, NotLookedAt
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from agent.api import reasons as why
+from agent.api import presence_reasons as why
 from agent.presence import conditions, touch
 from agent.presence.hours import inside, next_change_s
 from agent.presence.judgement import Cause, Hold, Memory, Now, Verdict
@@ -28,6 +28,7 @@ from agent.presence.readings import Kind, Readings, Seen
 from agent.presence.rules import NO_MATTER_PERCENT, Mode, Rules
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 from agent.protocol import reasons as told
+from agent.protocol.reasons import Reason
 
 LOOK_WHILE_RUNNING_S = 0.25
 LOOK_WHILE_HELPING_S = 2.0
@@ -205,7 +206,7 @@ def _hours_left_s(rules: Rules, now: Now) -> float | None:
     return None if ends_s is None else ends_s - now.wall_s
 
 
-def _idle(readings: Readings, memory: Memory, now: Now) -> why.Reason:
+def _idle(readings: Readings, memory: Memory, now: Now) -> Reason:
     share = readings.others_cpu_percent
     load = round(share.value) if isinstance(share, Seen) else None
     if conditions.sessions_of(readings).locked:

@@ -6,12 +6,17 @@ can know: that the owner is down for it, that it can reach the inputs, that its 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import msgspec
+
 from agent.protocol.core import Core
 from agent.protocol.datasets import Datasets
 from agent.protocol.liveness import Liveness
 from agent.protocol.matching import misfit
 from agent.protocol.own_run import Stage
 from agent.protocol.reading import DerivedState
+from agent.protocol.reasons import Reason
 from agent.protocol.records import Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
 from agent.protocol.states import ENDED
@@ -46,7 +51,7 @@ class Claimability:
             return "it is not known here"
         return (
             self._not_open(task, reading)
-            or _not_supplied(spec, reading)
+            or _not_supplied(spec, reading, self._core.settings.words)
             or self._not_for_here(spec)
             or self._not_reachable(spec)
         )
@@ -71,7 +76,9 @@ class Claimability:
 
     def _not_for_here(self, spec: TaskSpec) -> str:
         unfit = misfit(spec, self._core.capabilities)
-        return f"{self._core.name} {unfit}" if unfit else self._unwilling(spec.task)
+        if unfit is None:
+            return self._unwilling(spec.task)
+        return self._core.settings.words(msgspec.structs.replace(unfit, host=self._core.name))
 
     def _not_reachable(self, spec: TaskSpec) -> str:
         missing = self._datasets.missing_input(spec)
@@ -102,7 +109,7 @@ class Claimability:
         return reason or "this machine does not volunteer now"
 
 
-def _not_supplied(spec: TaskSpec, reading: DerivedState) -> str:
+def _not_supplied(spec: TaskSpec, reading: DerivedState, words: Callable[[Reason], str]) -> str:
     if reading.supplied and reading.inputs is not None and not spec.gate:
         return ""
-    return reading.reason or "what it needs is not finished"
+    return words(reading.reason) if reading.reason else "what it needs is not finished"

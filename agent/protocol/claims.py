@@ -20,6 +20,7 @@ from agent.protocol.core import Core, Part, Peer
 from agent.protocol.errors import LocalProtocolError
 from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
 from agent.protocol.reading import next_attempt
+from agent.protocol.reasons import ClaimedAhead, ClaimedBy, ClaimWithdrawn
 from agent.protocol.records import (
     Claim,
     NodeId,
@@ -124,7 +125,7 @@ class Claims(Part):
         for task, score in tasks:
             claim = Claim(score, core.stamp(), core.me)
             self.open[task] = OpenClaim(claim, core.now_s, core.now_s, dict(voters), dict(voters))
-            core.note(task, f"claimed by {core.me}")
+            core.note(task, ClaimedBy(core.me))
         self._ask(voters, [task for task, _ in tasks])
         self._win_granted()
 
@@ -136,7 +137,7 @@ class Claims(Part):
         claim = Claim(SCORE, self.core.stamp(), self.core.me)
         now_s = self.core.now_s
         self.open[task] = OpenClaim(claim, now_s, now_s, dict(voters), voters, ahead=True)
-        self.core.note(task, f"claimed ahead by {self.core.me}")
+        self.core.note(task, ClaimedAhead(self.core.me))
         self._ask(self.open[task].asked, [task])
 
     def _is_held(self, task: TaskId, claim: OpenClaim) -> bool:
@@ -230,7 +231,7 @@ class Claims(Part):
             claim = self.open.pop(task, None)
             if claim is None:
                 continue
-            self.core.note(task, f"claim withdrawn: {why}")
+            self.core.note(task, ClaimWithdrawn(why))
             self.core.wake = True
             for peer in claim.asked:
                 releases.setdefault(peer, []).append(ClaimName(task, claim.claim))

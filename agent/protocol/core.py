@@ -29,7 +29,7 @@ from agent.protocol.messages import Capabilities, Enqueue, Message, State, Statu
 from agent.protocol.overtaking import Overtaking
 from agent.protocol.pending_news import PendingNews
 from agent.protocol.reading import DerivedState
-from agent.protocol.reasons import Starting
+from agent.protocol.reasons import Became, OutcomeMoved, Reason, Starting, StoryEntry
 from agent.protocol.records import (
     DatasetId,
     NodeId,
@@ -152,7 +152,7 @@ class Core:
         self._effects: list[Effect] = []
         self._unsaved = _Unsaved()
         self.untold = PendingNews(self.timers, setup.settings)
-        self._stories: dict[TaskId, list[tuple[int, str, str]]] = {}
+        self._stories: dict[TaskId, list[StoryEntry]] = {}
         """Lists, for most are short: an empty deque alone is as large as six entries."""
         self.table.join(setup.workflows, setup.lives, setup.prunings)
 
@@ -351,14 +351,14 @@ class Core:
             before_state = None if before is None else before.state
             self._effects.append(TaskMoved(task, before_state, now.state, self.cause))
             owner = now.owner or now.outcome
-            where = f" on {owner.host}{left}" if owner is not None else ""
-            self.note(task, f"{now.state.value}{where}" + (f": {now.reason}" * bool(now.reason)))
+            host = "" if owner is None else owner.host
+            self.note(task, Became(now.state.value, host, left, now.reason))
         old = None if before is None else before.outcome
         if old is not None and now.outcome is not None and run_name(old) != run_name(now.outcome):
             self._effects.append(
                 OutcomeChanged(task, run_name(old), run_name(now.outcome), self.cause)
             )
-            self.note(task, f"outcome changed from {old.host} to {now.outcome.host}")
+            self.note(task, OutcomeMoved(old.host, now.outcome.host))
 
     def _pass_on(self, sender: NodeId, news: News) -> None:
         peer = self.peers.get(sender)
@@ -406,7 +406,7 @@ class Core:
 
     # -- stories -------------------------------------------------------------------------
 
-    def note(self, task: TaskId, what: str) -> None:
+    def note(self, task: TaskId, what: Reason) -> None:
         """Remember why a task moved, with the time and cause; the oldest entries are dropped beyond
         a limit."""
         story = self._stories.get(task)
@@ -414,17 +414,13 @@ class Core:
             while len(self._stories) >= STORY_TASKS_MAX:
                 del self._stories[next(iter(self._stories))]
             story = self._stories[task] = []
-        story.append((self.wall_ms, self.cause, what))
+        story.append(StoryEntry(self.wall_ms, self.cause, what))
         if len(story) > self.settings.story_entries_max:
             del story[0]
 
-    def story(self, task: TaskId) -> list[str]:
-        """Return what happened to the task as this node saw it, each line with its time and cause;
-        one line that says so when nothing is remembered."""
-        lines = [
-            f"{wall_ms} [{cause}] {what}" for wall_ms, cause, what in self._stories.get(task, ())
-        ]
-        return lines or [f"nothing is remembered of {task}"]
+    def story(self, task: TaskId) -> list[StoryEntry]:
+        """Return what happened to the task as this node saw it, as far as it is remembered."""
+        return [*self._stories.get(task, ())]
 
 
 def _parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
@@ -442,11 +438,11 @@ def _parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
 
 
 def _left(before: DerivedState | None, now: DerivedState) -> str:
-    """That a task is on another machine in the same state as before: the words for that."""
+    """The machine that had a task which is on another one now in the same state; else empty."""
     old, new = None if before is None else before.owner, now.owner
     if old is None or new is None or run_name(old) == run_name(new):
         return ""
-    return f", no longer on {old.host}"
+    return old.host
 
 
 class Part:

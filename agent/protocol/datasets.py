@@ -17,6 +17,7 @@ from agent.protocol.core import Core, Part, Peer
 from agent.protocol.events import DatasetsChanged
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Holdings
+from agent.protocol.reasons import OutputsLost
 from agent.protocol.records import (
     DatasetId,
     InputRef,
@@ -168,7 +169,7 @@ class Datasets(Part):
             return
         floor = reading.outcome.generation + 1
         core.cause = short_text(f"outputs lost: {dataset.dataset}, needed by {needed_by}")
-        core.note(ref.task, f"outputs lost, runs again in generation {floor}")
+        core.note(ref.task, OutputsLost(floor))
         core.write(lives=[TaskLife(ref.task, Life(floor=floor))])
 
     def _held(self, dataset: DatasetId) -> bool:

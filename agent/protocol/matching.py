@@ -8,31 +8,40 @@ from __future__ import annotations
 
 from agent.protocol.messages import Capabilities
 from agent.protocol.reading import effective_generation
+from agent.protocol.reasons import (
+    LacksProgram,
+    LacksTag,
+    NotAccepted,
+    OtherArchitecture,
+    OtherSystem,
+    Reason,
+    TooFewCores,
+    TooLittleDisk,
+    TooLittleMemory,
+)
 from agent.protocol.records import Evicted, Failed, Life, NodeId, TaskSpec
 
 
-def misfit(spec: TaskSpec, capabilities: Capabilities) -> str:
-    """Return why a node with these capabilities cannot run the task; empty when it can."""
-    needs = spec.requirements
-    if spec.program not in capabilities.programs:
-        if spec.published is None:
-            return f"has no program {spec.program}"
-        if not capabilities.takes_published:
-            return f"does not take the published program {spec.program}"
-    if needs.system and needs.system != capabilities.system:
-        return f"runs {capabilities.system or 'an unknown system'}, needed is {needs.system}"
-    if needs.architecture and needs.architecture != capabilities.architecture:
-        return f"is {capabilities.architecture or 'unknown'}, needed is {needs.architecture}"
-    for name, needed, given in (
-        ("memory", needs.memory_mb, capabilities.memory_mb),
-        ("disk", needs.disk_mb, capabilities.disk_mb),
+def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
+    """Return why a node with these capabilities cannot run the task; None when it can."""
+    needs, has = spec.requirements, capabilities
+    missing = next((tag for tag in needs.tags if tag not in has.tags), None)
+    if spec.program not in has.programs and spec.published is None:
+        return LacksProgram(spec.program)
+    if spec.program not in has.programs and not has.takes_published:
+        return NotAccepted(spec.program)
+    if needs.system and needs.system != has.system:
+        return OtherSystem(has.system, needs.system)
+    if needs.architecture and needs.architecture != has.architecture:
+        return OtherArchitecture(has.architecture, needs.architecture)
+    for kind, needed, given in (
+        (TooLittleMemory, needs.memory_mb, has.memory_mb),
+        (TooLittleDisk, needs.disk_mb, has.disk_mb),
+        (TooFewCores, needs.cores, has.cores),
     ):
         if needed > given:
-            return f"has {given} MB of {name}, needed are {needed}"
-    if needs.cores > capabilities.cores:
-        return f"has {capabilities.cores} cores, needed are {needs.cores}"
-    missing = [tag for tag in needs.tags if tag not in capabilities.tags]
-    return f"has no tag {missing[0]}" if missing else ""
+            return kind(given, needed)
+    return None if missing is None else LacksTag(missing)
 
 
 def failed_on(life: Life) -> list[NodeId]:

@@ -31,6 +31,7 @@ from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import DatasetId, NodeId, TaskId
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
@@ -144,7 +145,7 @@ class Node:
         there is no timer."""
         return self._core.timers.next
 
-    def story(self, task: TaskId) -> list[str]:
+    def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why the task moved, as far as this node saw it."""
         return self._core.story(task)
 

@@ -21,6 +21,20 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from agent.protocol.reasons import (
+    AgentDied,
+    AgentsDied,
+    Cancelled,
+    FailedOften,
+    FailedOnce,
+    FailedSilently,
+    Given,
+    NeedsCancelled,
+    NeedsGivenUp,
+    NeedsOutput,
+    WaitsFor,
+    WaitsForUnknown,
+)
 from agent.protocol.records import (
     Dataset,
     DatasetId,
@@ -49,7 +63,7 @@ class DerivedState(Struct, frozen=True):
     state: TaskState
     outcome: Run | None = None
     owner: Run | None = None
-    reason: str = ""
+    reason: Given | None = None
     inputs: tuple[DatasetId, ...] | None = None
     supplied: bool = False
 
@@ -84,16 +98,16 @@ def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int)
     inputs, blocked = _given_inputs(spec, reading_of)
     outcome = _outcome(life, inputs)
     if outcome is not None:
-        return DerivedState(TaskState.TERMINATED, outcome, None, "", inputs, blocked is None)
+        return DerivedState(TaskState.TERMINATED, outcome, None, None, inputs, blocked is None)
     generation = effective_generation(life)
     if life.cancel >= generation:
-        return DerivedState(TaskState.CANCELLED, reason="cancelled", inputs=inputs)
+        return DerivedState(TaskState.CANCELLED, reason=Cancelled(), inputs=inputs)
     given_up = _given_up(spec, life, generation, deaths_max)
-    if given_up:
+    if given_up is not None:
         return DerivedState(TaskState.ABORTED, reason=given_up, inputs=inputs)
     owner = _owner(life)
     if owner is not None:
-        return DerivedState(_live_state(owner), None, owner, "", inputs, blocked is None)
+        return DerivedState(_live_state(owner), None, owner, None, inputs, blocked is None)
     if blocked is not None:
         return blocked
     state = TaskState.WAITING if spec.gate else TaskState.READY
@@ -116,8 +130,7 @@ def _given_inputs(
                 continue
             obstacle = DerivedState(
                 TaskState.ABORTED,
-                reason=f"needs output {ref.output + 1} of {ref.task}, "
-                f"which delivered {len(outputs)}",
+                reason=NeedsOutput(ref.output + 1, ref.task, len(outputs)),
             )
         waiting = _graver(waiting, obstacle)
     for task in spec.after:
@@ -128,14 +141,14 @@ def _given_inputs(
 
 def _obstacle(task: TaskId, producer: DerivedState | None) -> DerivedState | None:
     if producer is None:
-        return DerivedState(TaskState.SUBMITTED, reason=f"waits for {task}, not known here yet")
+        return DerivedState(TaskState.SUBMITTED, reason=WaitsForUnknown(task))
     if producer.state is TaskState.TERMINATED:
         return None
     if producer.state is TaskState.ABORTED:
-        return DerivedState(TaskState.ABORTED, reason=f"needs {task}, which was given up")
+        return DerivedState(TaskState.ABORTED, reason=NeedsGivenUp(task))
     if producer.state is TaskState.CANCELLED:
-        return DerivedState(TaskState.CANCELLED, reason=f"needs {task}, which was cancelled")
-    return DerivedState(TaskState.SUBMITTED, reason=f"waits for {task}")
+        return DerivedState(TaskState.CANCELLED, reason=NeedsCancelled(task))
+    return DerivedState(TaskState.SUBMITTED, reason=WaitsFor(task))
 
 
 _GRAVITY = {TaskState.SUBMITTED: 0, TaskState.CANCELLED: 1, TaskState.ABORTED: 2}
@@ -162,7 +175,7 @@ def _outcome_rank(run: Run, inputs: tuple[DatasetId, ...] | None) -> tuple[objec
     return (not matches, -run.generation, -run.attempt, claim_rank(run.claim), run.incarnation)
 
 
-def _given_up(spec: TaskSpec, life: Life, generation: int, deaths_max: int) -> str:
+def _given_up(spec: TaskSpec, life: Life, generation: int, deaths_max: int) -> Given | None:
     failures = 0
     deaths = 0
     error = ""
@@ -175,11 +188,12 @@ def _given_up(spec: TaskSpec, life: Life, generation: int, deaths_max: int) -> s
         elif isinstance(run.phase, Lost) and run.phase.ran:
             deaths += 1
     if failures >= spec.failures_max:
-        failed = f"failed {failures} times, last" if failures > 1 else "failed"
-        return f"{failed}: {error}" if error else failed.removesuffix(", last")
+        if failures > 1:
+            return FailedOften(failures, error)
+        return FailedOnce(error) if error else FailedSilently()
     if deaths >= deaths_max:
-        return f"{'an agent' if deaths == 1 else f'{deaths} agents'} died running it"
-    return ""
+        return AgentDied() if deaths == 1 else AgentsDied(deaths)
+    return None
 
 
 def _owner(life: Life) -> Run | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -93,6 +93,204 @@ class NotOfFlock(Reason, frozen=True):
     flock: str
 
 
+# -- why a task is where it is ------------------------------------------------------------------------
+
+
+class Cancelled(Reason, frozen=True):
+    """A person cancelled it."""
+
+
+class FailedOnce(Reason, frozen=True):
+    """Its program failed, and was not to be tried again; ``error`` is what it said last."""
+
+    error: str
+
+
+class FailedSilently(Reason, frozen=True):
+    """Its program failed, was not to be tried again, and said nothing."""
+
+
+class FailedOften(Reason, frozen=True):
+    """Its program failed as often as it may; ``error`` may be empty."""
+
+    count: int
+    error: str
+
+
+class AgentDied(Reason, frozen=True):
+    """The agent died that ran it, and nobody is to try again."""
+
+
+class AgentsDied(Reason, frozen=True):
+    """As many agents died running it as may."""
+
+    count: int
+
+
+class WaitsFor(Reason, frozen=True):
+    """A task that it needs is not finished."""
+
+    task: str
+
+
+class WaitsForUnknown(Reason, frozen=True):
+    """A task that it needs has not reached this machine."""
+
+    task: str
+
+
+class NeedsGivenUp(Reason, frozen=True):
+    """A task that it needs was aborted."""
+
+    task: str
+
+
+class NeedsCancelled(Reason, frozen=True):
+    """A task that it needs was cancelled."""
+
+    task: str
+
+
+class NeedsOutput(Reason, frozen=True):
+    """A task that it needs has fewer outputs than that: ``place`` counts from 1."""
+
+    place: int
+    task: str
+    count: int
+
+
+Given = (
+    Opaque
+    | Cancelled
+    | FailedOnce
+    | FailedSilently
+    | FailedOften
+    | AgentDied
+    | AgentsDied
+    | WaitsFor
+    | WaitsForUnknown
+    | NeedsGivenUp
+    | NeedsCancelled
+    | NeedsOutput
+)
+"""Why a task is where it is."""
+
+
+# -- what became of a task --------------------------------------------------------------------------
+
+
+class Became(Reason, frozen=True):
+    """It came to a state, on a host if one has it; ``left`` is the host that had it before."""
+
+    state: str
+    host: str = ""
+    left: str = ""
+    why: Given | None = None
+
+
+class OutcomeMoved(Reason, frozen=True):
+    """The run of another host is the outcome now."""
+
+    before: str
+    host: str
+
+
+class OutputsLost(Reason, frozen=True):
+    """Nobody has its outputs any more, so it runs again in this generation."""
+
+    generation: int
+
+
+class ClaimedBy(Reason, frozen=True):
+    """This host wants to run it."""
+
+    host: str
+
+
+class ClaimedAhead(Reason, frozen=True):
+    """This host wants to run it as soon as what it needs is there."""
+
+    host: str
+
+
+class ClaimWithdrawn(Reason, frozen=True):
+    """What was in the way, in the words of the log."""
+
+    text: str
+
+
+class StoryEntry(NamedTuple):
+    """One thing that happened to a task, when, and the event or message that set it off."""
+
+    at_ms: int
+    cause: str
+    what: Reason
+
+
+# -- why a machine cannot run a task; without a host, where it is said beside --------------------------
+
+
+class LacksProgram(Reason, frozen=True):
+    """The program is not installed there."""
+
+    program: str
+    host: str = ""
+
+
+class NotAccepted(Reason, frozen=True):
+    """The program was published, and nobody there has accepted it."""
+
+    program: str
+    host: str = ""
+
+
+class OtherSystem(Reason, frozen=True):
+    """It has another operating system, or does not say which."""
+
+    system: str
+    needed: str
+    host: str = ""
+
+
+class OtherArchitecture(Reason, frozen=True):
+    """It has another kind of processor, or does not say which."""
+
+    architecture: str
+    needed: str
+    host: str = ""
+
+
+class TooLittleMemory(Reason, frozen=True):
+    """In megabytes."""
+
+    given: int
+    needed: int
+    host: str = ""
+
+
+class TooLittleDisk(Reason, frozen=True):
+    """In megabytes."""
+
+    given: int
+    needed: int
+    host: str = ""
+
+
+class TooFewCores(Reason, frozen=True):
+    """Cores of its processor."""
+
+    given: int
+    needed: int
+    host: str = ""
+
+
+class LacksTag(Reason, frozen=True):
+    """Its owner has not given it this tag."""
+
+    tag: str
+    host: str = ""
+
+
 # -- there and back --------------------------------------------------------------------------------
 
 
@@ -131,6 +329,5 @@ def reason_in(more: dict[str, Raw], text: str) -> Reason:
 
 
 def tag_of(reason: Reason) -> str:
-    """Return the text of a reason for those who know none, where nothing says it better: its tag,
-    or an opaque one's text."""
-    return reason.text if isinstance(reason, Opaque) else type(reason).__name__
+    """Return a reason as engineers read it, where nothing says it better; an opaque one's text."""
+    return reason.text if isinstance(reason, Opaque) else repr(reason)

@@ -320,7 +320,8 @@ class Runs(Part):
             )
         if reading.outcome is not None:
             return f"{reading.outcome.host} has finished it"
-        return reading.reason or reading.state.value
+        reason = reading.reason
+        return core.settings.words(reason) if reason is not None else reading.state.value
 
     def _may_end(self, own: OwnRun) -> bool:
         """The owner is back but lets end what expects to end soon, and no longer than that."""

@@ -6,6 +6,9 @@ import re
 from collections.abc import Callable
 from typing import assert_never
 
+from msgspec import structs
+
+from agent.protocol.reasons import Reason
 from agent.protocol.records import (
     Evicted,
     Failed,
@@ -21,6 +24,8 @@ from agent.protocol.records import (
 from agent.protocol.table import Table
 
 HOST_LETTERS = 12
+HOSTS = ("host", "left", "before")
+"""Fields of reasons that hold the id of a machine."""
 _TASK_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -37,6 +42,20 @@ def with_names(text: str, table: Table) -> str:
         return spec.name if spec else found.group()
 
     return _TASK_ID.sub(name, text)
+
+
+def named(reason: Reason, table: Table, name_of: Callable[[NodeId], str] = str) -> Reason:
+    """Return the reason with names in the places of ids, as clients know tasks and machines."""
+    names: dict[str, object] = {}
+    for field in reason.__struct_fields__:
+        value = getattr(reason, field)
+        if field == "task" and value in table.specs:
+            names[field] = table.specs[value].name
+        elif field in HOSTS and value:
+            names[field] = name_of(value)
+        elif isinstance(value, Reason):
+            names[field] = named(value, table, name_of)
+    return structs.replace(reason, **names) if names else reason
 
 
 def why_ended(run: Run, name_of: Callable[[NodeId], str]) -> str:

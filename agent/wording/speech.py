@@ -13,7 +13,10 @@ from typing import Any
 
 from agent.api.reasons import Opaque, Reason
 from agent.wording.amounts import listed, long, moment
-from agent.wording.english import CLAUSES, SENTENCES, SIGHTS, SOURCES
+from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, UNKNOWN
+
+NAMED_MAX = 4
+"""So many machines or programs are named in a sentence."""
 
 
 class Speech:
@@ -29,11 +32,13 @@ class Speech:
         self.now_ms = round(time.time() * 1000) if now_ms is None else now_ms
         self._zone, self.machine, self.task = zone, machine, task
 
-    def say(self, reason: Reason) -> str:
+    def say(self, reason: Reason | None) -> str:
         """The sentence of a reason; one without a type as it was worded where it arose."""
+        if reason is None:
+            return ""
         if isinstance(reason, Opaque):
             return reason.text
-        return self.filled(SENTENCES[type(reason)], self._values(reason))
+        return self.filled(SENTENCES[type(reason)], self._values(reason)).strip()
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
         """A sentence with its values; ``%n`` is how many."""
@@ -64,7 +69,7 @@ class Speech:
         """A word or part of a sentence that is the same wherever it stands."""
         return text
 
-    def beginning(self, reason: Reason) -> str:
+    def beginning(self, reason: Reason | None) -> str:
         """A reason that begins its sentence."""
         text = self.say(reason)
         return text[:1].upper() + text[1:]
@@ -89,6 +94,49 @@ class Speech:
         """How busy others keep the processor, where that is seen."""
         return "" if percent is None else self._clause("load", load_percent=percent)
 
+    def last_error(self, error: str) -> str:
+        """What a program said last, where it said anything."""
+        return self._clause("last", error=error) if error else ""
+
+    def several(self, names: tuple[str, ...]) -> str:
+        """Names in a row, of many only the first."""
+        if len(names) <= NAMED_MAX:
+            return self.listed(names)
+        shown = names[: NAMED_MAX - 1]
+        return self.listed((*shown, self._clause("others", count=len(names) - len(shown))))
+
+    def run(self, hosts: tuple[str, ...]) -> str:
+        """The verb of one machine or of several."""
+        return "runs" if len(hosts) == 1 else "run"
+
+    def them(self, programs: tuple[str, ...]) -> str:
+        """The pronoun of one program or of several."""
+        return "it" if len(programs) == 1 else "them"
+
+    def command(self, programs: tuple[str, ...]) -> str:
+        """The programs as they are typed."""
+        return " ".join(programs[:NAMED_MAX])
+
+    def because(self, reason: Reason | None) -> str:
+        """Why something came to be so, where that is told."""
+        return "" if reason is None else self._clause("because", why=self.say(reason))
+
+    def on(self, host: str) -> str:
+        """The machine on which something is so, where there is one."""
+        return self._clause("on", host=host) if host else ""
+
+    def no_longer_on(self, host: str) -> str:
+        """The machine on which something was so, where that was another."""
+        return self._clause("left", host=host) if host else ""
+
+    def state(self, state: str) -> str:
+        """The state of a task."""
+        return state
+
+    def event(self, event: str) -> str:
+        """What happened in the flock."""
+        return self.word(EVENTS.get(event, event))
+
     def open_end(self, open_ended: bool) -> str:
         """That a pause has no end yet."""
         return self._clause("until") if open_ended else ""
@@ -102,7 +150,7 @@ class Speech:
         values: dict[str, Any] = {}
         for field in reason.__struct_fields__:
             value = getattr(reason, field)
-            values[field] = value
+            values[field] = value or self.word(UNKNOWN.get(field, "")) or value
             for place, method in PLACES.get(field, {}).items():
                 values[place] = getattr(self, method)(value)
         return values
@@ -118,11 +166,18 @@ PLACES: dict[str, dict[str, str]] = {
     "kept_mb": {"kept_size": "size"},
     "sight": {"what": "sight"},
     "source": {"source": "source"},
-    "why": {"why": "say", "why_large": "beginning"},
+    "why": {"why": "say", "why_large": "beginning", "because": "because"},
+    "host": {"on": "on"},
+    "left": {"left": "no_longer_on"},
+    "state": {"state": "state"},
+    "event": {"event": "event"},
     "whys": {"why": "every"},
     "by": {"by": "way"},
     "load_percent": {"load": "load"},
     "open_ended": {"until": "open_end"},
+    "error": {"last": "last_error"},
+    "hosts": {"hosts": "several", "run": "run"},
+    "programs": {"programs": "several", "them": "them", "command": "command"},
 }
 """By the name of a field: the places of a sentence that it fills, and the method that says how."""
 

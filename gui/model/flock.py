@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from agent.api.flock import PeerView
-from agent.api.reasons import PausedByOwner, PausedUntil, PausedUntilResumed, Reason, reason_of
+from agent.api.presence_reasons import PausedUntil, PausedUntilResumed
+from agent.api.reasons import PausedByOwner, Reason, reason_of
 from agent.api.values import Capabilities, TaskState
 from agent.api.volunteering import VolunteeringView
 from agent.api.work import CurrentTask, NodeView

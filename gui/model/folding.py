@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from agent.api.reasons import no_why
 from agent.api.session import TaskMoved, TaskProgressed
 from agent.api.states import ENDED, UNDER_WAY, workflow_state
 from agent.api.values import TaskState
@@ -58,6 +59,7 @@ def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
         left_ms=0 if finished or again else task.left_ms,
         expected_end_ms=0 if moved.after in ENDED or again else task.expected_end_ms,
         reason="" if begins or again else task.reason,
+        why=no_why() if begins or again else task.why,
     )
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from msgspec import Raw
+
 from agent.api.phrases import worded
-from agent.api.plan import UNACCEPTED, PlanReply
+from agent.api.plan import PlanReply
+from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import Dataset, TaskState
 from agent.api.work import Submit, Task, TaskView
-from gui.model.agent_words import sentence_in_our_words, translated
 from gui.model.times import clock, span
+from gui.wording import OwnSpeech, all_explained
 from gui.words import tr, tr_n
 
 REASONS_SHOWN_MAX = 3
@@ -61,22 +64,25 @@ def fits_text(plan: PlanReply) -> str:
         lines.append(tr("Can run on {machines}.", machines=", ".join(fitting)))
     for task in homeless[:REASONS_SHOWN_MAX]:
         reasons = Counter(
-            each.reason
+            why
             for each in task.misfits
-            if not (plan.waits and each.reason.startswith(UNACCEPTED))
+            if not isinstance(why := reason_of(each.why, each.reason), NotAccepted)
+            or not plan.waits
         )
         if not reasons:
             continue  # it is said of all of them together who has to accept its program
-        why = "; ".join(translated(reason) for reason, _ in reasons.most_common(2))
-        lines.append(tr("No machine fits {task}: {why}.", task=task.task, why=why.rstrip(".")))
+        told = "; ".join(OwnSpeech().say(reason) for reason, _ in reasons.most_common(2))
+        lines.append(tr("No machine fits {task}: {why}.", task=task.task, why=told.rstrip(".")))
     if plan.helping == 0:
         lines.append(tr("No machine helps at the moment; it starts as soon as one does."))
     return "\n".join(lines)
 
 
-def waits_text(waits: Iterable[str]) -> str:
-    """Return who has to accept published programs, a line each; empty where nobody has."""
-    return "\n".join(f"{sentence_in_our_words(each)}." for each in waits)
+def waits_text(waits: Iterable[str], whys: Iterable[Raw]) -> str:
+    """Return who has to accept published programs, a line each."""
+    return "\n".join(
+        f"{each[:1].upper()}{each[1:].rstrip('.')}." for each in all_explained(whys, waits)
+    )
 
 
 def _view(submit: Submit, task: Task) -> TaskView:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from agent.api.states import ENDED
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import TaskView, WorkflowView
-from gui.model.agent_words import translated
 from gui.model.folding import is_open
 from gui.model.marks import never_ran
 from gui.model.times import exact, left, moment, span
+from gui.wording import explained
 from gui.words import tr
 
 NAMES_SHOWN_MAX = 2
@@ -88,7 +88,7 @@ def task_outlook(task: TaskView, now_s: float) -> str:
                 tr("done {when}", when=moment(task.ended_ms / 1000, now_s)) if task.ended_ms else ""
             )
         case _:
-            return translated(task.reason)
+            return explained(task.why, task.reason)
 
 
 def in_order(tasks: Sequence[TaskView]) -> list[TaskView]:

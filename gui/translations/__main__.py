@@ -25,8 +25,13 @@ def main() -> int:
     first command that fails, else 0."""
     with tempfile.TemporaryDirectory() as folder:
         reasons = Path(folder) / "reasons.py"
-        reasons.write_text("".join(f"tr({each!r})\n" for each in dict.fromkeys(templates())))
+        reasons.write_text("".join(map(_marked, dict.fromkeys(templates()))))
         return _brought_up_to_date(reasons)
+
+
+def _marked(template: str) -> str:
+    """A line that the tool for translators knows; of how many is told by a third argument."""
+    return f'tr({template!r}, "", 1)\n' if "%n" in template else f"tr({template!r})\n"
 
 
 def _brought_up_to_date(reasons: Path) -> int:

@@ -164,10 +164,17 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>failed %n time(s)</source>
+        <source>failed %n time(s){last}</source>
         <translation>
-            <numerusform>failed %n time</numerusform>
-            <numerusform>failed %n times</numerusform>
+            <numerusform>failed %n time{last}</numerusform>
+            <numerusform>failed %n times{last}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other(s)</source>
+        <translation>
+            <numerusform>%n other</numerusform>
+            <numerusform>%n others</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -20,10 +20,6 @@
         <translation>Ajuda sempre</translation>
     </message>
     <message>
-        <source>Does not help: switched off</source>
-        <translation>Não ajuda: desligado</translation>
-    </message>
-    <message>
         <source>paused by its owner</source>
         <translation>pausado pelo dono</translation>
     </message>
@@ -52,8 +48,8 @@
         <translation>cancelado</translation>
     </message>
     <message>
-        <source>{task} failed: {why}</source>
-        <translation>{task} falhou: {why}</translation>
+        <source>{task} failed: {error}</source>
+        <translation>{task} falhou: {error}</translation>
     </message>
     <message>
         <source>{task} was cancelled</source>
@@ -90,6 +86,22 @@
     <message>
         <source>Paused: {names} runs</source>
         <translation>Pausado: {names} está aberto</translation>
+    </message>
+    <message>
+        <source>outcome changed from {before} to {host}</source>
+        <translation>o resultado passou de {before} para {host}</translation>
+    </message>
+    <message>
+        <source>outputs lost, runs again in generation {generation}</source>
+        <translation>resultados perdidos, roda de novo na geração {generation}</translation>
+    </message>
+    <message>
+        <source>taken by {host}</source>
+        <translation>tomada por {host}</translation>
+    </message>
+    <message>
+        <source>claim withdrawn: {text}</source>
+        <translation>desistência: {text}</translation>
     </message>
     <message>
         <source>Windows does not tell of the session in which this runs</source>
@@ -148,6 +160,14 @@
         <translation>Última entrada vista há {ago}{by}</translation>
     </message>
     <message>
+        <source>machines that help now: 1 of 1; none has taken it yet</source>
+        <translation>máquinas que ajudam agora: 1 de 1; nenhuma a pegou ainda</translation>
+    </message>
+    <message>
+        <source>told by {host}</source>
+        <translation>dito por {host}</translation>
+    </message>
+    <message>
         <source>, by {way}</source>
         <translation>, por {way}</translation>
     </message>
@@ -158,6 +178,37 @@
     <message>
         <source> until you resume</source>
         <translation> até você retomar</translation>
+    </message>
+    <message>
+        <source>, last: {error}</source>
+        <translation>, por último: {error}</translation>
+    </message>
+    <message>
+        <source> on {host}</source>
+        <translation> em {host}</translation>
+    </message>
+    <message>
+        <source>, no longer on {host}</source>
+        <translation>, não mais em {host}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n other(s)</source>
+        <translation>
+            <numerusform>%n outra</numerusform>
+            <numerusform>%n outras</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>an unknown system</source>
+        <translation>um sistema desconhecido</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>desconhecida</translation>
+    </message>
+    <message>
+        <source>no reason given</source>
+        <translation>sem motivo dado</translation>
     </message>
     <message>
         <source>Cannot be seen: {why}</source>
@@ -284,12 +335,12 @@
         <translation>{host} não aceita o programa publicado {program} até que seja permitido lá</translation>
     </message>
     <message>
-        <source>{host} runs {given}, needed is {needed}</source>
-        <translation>{host} usa {given}; é preciso {needed}</translation>
+        <source>{host} runs {system}, needed is {needed}</source>
+        <translation>{host} usa {system}; é preciso {needed}</translation>
     </message>
     <message>
-        <source>{host} is {given}, needed is {needed}</source>
-        <translation>{host} é {given}; é preciso {needed}</translation>
+        <source>{host} is {architecture}, needed is {needed}</source>
+        <translation>{host} é {architecture}; é preciso {needed}</translation>
     </message>
     <message>
         <source>{host} has {given} MB of memory, needed are {needed}</source>
@@ -604,10 +655,6 @@
         <translation>um agente foi parado</translation>
     </message>
     <message>
-        <source>taken by {host}</source>
-        <translation>tomada por {host}</translation>
-    </message>
-    <message>
         <source>{task} runs on {host}</source>
         <translation>{task} roda em {host}</translation>
     </message>
@@ -688,31 +735,19 @@
         <translation>uma pessoa mudou a prioridade</translation>
     </message>
     <message>
-        <source>{what} on {machine}</source>
-        <translation>{what} em {machine}</translation>
-    </message>
-    <message>
         <source>what it needs is there</source>
         <translation>o que ela precisa está aí</translation>
-    </message>
-    <message>
-        <source>told by {machine}</source>
-        <translation>dito por {machine}</translation>
     </message>
     <message>
         <source>{first} and {last}</source>
         <translation>{first} e {last}</translation>
     </message>
     <message numerus="yes">
-        <source>failed %n time(s)</source>
+        <source>failed %n time(s){last}</source>
         <translation>
-            <numerusform>falhou %n vez</numerusform>
-            <numerusform>falhou %n vezes</numerusform>
+            <numerusform>falhou %n vez{last}</numerusform>
+            <numerusform>falhou %n vezes{last}</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>{said}, last: {why}</source>
-        <translation>{said}, por último: {why}</translation>
     </message>
     <message>
         <source>running</source>

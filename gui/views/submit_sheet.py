@@ -231,7 +231,11 @@ class SubmitSheet(QDialog):
         self.summary.setText(summary_text(workflow.submit, found.plan, time.time()))
         self.graph.tell(planned_tasks(workflow.submit))
         plan = found.plan
-        said = [fits_text(plan), waits_text(plan.waits)] if plan is not None else [found.note]
+        said = (
+            [fits_text(plan), waits_text(plan.waits, plan.whys)]
+            if plan is not None
+            else [found.note]
+        )
         self.machines.setText("\n".join(filter(None, said)))
 
     def _give_keyboard(self, found: Checked) -> None:
@@ -344,7 +348,7 @@ class SubmitSheet(QDialog):
                     tr("{name} is known already and not run twice.", name=reply.workflow)
                 )
             elif _news_of_waits(file, reply):
-                self._tell_more(waits_text(reply.waits))
+                self._tell_more(waits_text(reply.waits, reply.whys))
             self._finished(file, Mark.DONE)
 
         def failed(sentence: str) -> None:

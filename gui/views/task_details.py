@@ -22,7 +22,6 @@ from agent.api.states import ENDED, UNDER_WAY
 from agent.api.values import NamedPriority, TaskState
 from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
 from gui.icons.drawing import mark_pixmap
-from gui.model.agent_words import story_line, translated
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (
@@ -43,6 +42,7 @@ from gui.views.outputs import Outputs
 from gui.views.pieces import button, label, line, quiet, row, strong
 from gui.views.task_menu import add_priorities
 from gui.views.view_context import ViewContext
+from gui.wording import all_explained, explained, story_line
 from gui.words import tr
 
 MOVES_SHOWN_MAX = 30
@@ -156,7 +156,7 @@ class TaskDetails(QScrollArea):
         key = f"{task.task} {task.state} {task.changed_ms}"
         if key != self._asked:
             self._asked = key
-            self.now.setText(translated(task.reason) if task.reason else task_words(task))
+            self.now.setText(explained(task.why, task.reason) or task_words(task))
             self.moves.setText("")
             self._why_timer.start()
 
@@ -249,7 +249,7 @@ class TaskDetails(QScrollArea):
 
     def _why_failed(self) -> str:
         task = self._failed_task()
-        return translated(task.reason) if task is not None else ""
+        return explained(task.why, task.reason) if task is not None else ""
 
     def _to_do(self) -> str:
         gate = self._waiting_gate()
@@ -265,11 +265,12 @@ class TaskDetails(QScrollArea):
     def _told_why(self, story: Story) -> None:
         if len(self._tasks) != 1 or story.task.task != self._tasks[0].task:
             return
-        machines = [f"– {translated(each)}" for each in story.machines[:MACHINES_SHOWN_MAX]]
-        self.now.setText("\n".join([_upper(translated(story.now), story.task.name), *machines]))
+        told = all_explained(story.whys, story.machines)[:MACHINES_SHOWN_MAX]
+        waits = _upper(explained(story.why, story.now), story.task.name)
+        self.now.setText("\n".join([waits, *(f"– {each}" for each in told)]))
         now_s = time.time()
         lines = [
-            f"{moment(move.at_ms / 1000, now_s)}  {story_line(move.what, move.cause)}"
+            f"{moment(move.at_ms / 1000, now_s)}  {story_line(move)}"
             for move in story.moves[-MOVES_SHOWN_MAX:]
         ]
         self.moves.setText("\n".join(reversed(lines)))

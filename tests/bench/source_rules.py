@@ -59,6 +59,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import Message
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
 from agent.protocol.states import TaskState
 from tests.sim.checks import Watch
@@ -176,7 +177,7 @@ class SourceNode:
         """When something is due."""
         return min(self.window_s, self.progress_s, self.idle_s, self.failure_s)
 
-    def story(self, _: TaskId) -> list[str]:
+    def story(self, _: TaskId) -> list[StoryEntry]:
         """Nothing is remembered."""
         return []
 

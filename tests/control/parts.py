@@ -12,8 +12,8 @@ from msgspec import structs
 from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyReply
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import MembershipError, ServiceError
+from agent.api.presence_reasons import SystemSays
 from agent.api.programs import Decision
-from agent.api.reasons import SystemSays
 from agent.api.session import ProgramWaiting
 from agent.presence.judgement import Cause
 from agent.presence.readings import Kind

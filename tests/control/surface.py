@@ -57,7 +57,7 @@ from agent.protocol.events import (
     Started,
 )
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.reasons import NobodyUsesIt
+from agent.protocol.reasons import NobodyUsesIt, StoryEntry
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.table import Table
 from agent.settings.node_settings import NodeSettings
@@ -299,7 +299,7 @@ class FakeNode:
         self._callbacks.append(notify)
         return lambda: self._callbacks.remove(notify)
 
-    def story(self, task: TaskId) -> list[str]:
+    def story(self, task: TaskId) -> list[StoryEntry]:
         """As the protocol remembers it."""
         return self.node.story(task)
 

@@ -16,7 +16,8 @@ import pytest
 from agent.api import session
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.methods import METHODS
-from agent.api.reasons import HeldByMouse, as_why
+from agent.api.presence_reasons import HeldByMouse
+from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
 from agent.api.schema import document
 from agent.control import verbs

@@ -34,7 +34,7 @@ def play(folder: Path, scene: Scene, *, flock: bool = True) -> None:
 def test_a_submission_is_kept_and_known_the_second_time(tmp_path: Path) -> None:
     async def scene(there: Serving, client: LineClient) -> None:
         first = await client.result("submit", workflow())
-        kept = {"disks": 1, "text": "here only", "waits": []}
+        kept = {"disks": 1, "text": "here only", "waits": [], "whys": []}
         assert first == {"workflow": "survey", "known": False, **kept}
         again = await client.result("submit", workflow())
         assert again["known"] is True
@@ -344,6 +344,7 @@ def test_events_tell_all_that_happens_in_order(tmp_path: Path) -> None:
             "host": "",
             "cause": "submitted",
             "reason": "",
+            "why": None,
         }
         assert [each["happening"]["type"] for each in events[4:]] == [
             "workflow safe",

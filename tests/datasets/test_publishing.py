@@ -15,6 +15,7 @@ from agent.node.agent import Agent
 from agent.paths import Home
 from agent.protocol.records import Dataset, TaskSpec
 from agent.protocol.states import TaskState
+from agent.wording.speech import Speech
 from tests.datasets.nodes import install_shout, submit, until
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services
 
@@ -87,7 +88,9 @@ def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> 
             other = task("shout@000000000000", dataset, tmp_path / "notes")
             await submit(ant, "w", other)
             await until(lambda: in_state([ant], "a", TaskState.ABORTED))
-            assert "shout@000000000000 is not the name of tree:" in reading(ant, "a").reason
+            assert "shout@000000000000 is not the name of tree:" in Speech().say(
+                reading(ant, "a").reason
+            )
             assert not (tmp_path / "notes").exists()
 
     asyncio.run(scenario())
@@ -104,9 +107,13 @@ def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(tmp_path
             name = f"broken@{dataset.dataset.removeprefix('tree:')[:12]}"
             await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
             await until(lambda: in_state([ant], "a", TaskState.ABORTED))
-            assert reading(ant, "a").reason.startswith(
-                f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command must be "
-                f'a list, not "7"'
+            assert (
+                Speech()
+                .say(reading(ant, "a").reason)
+                .startswith(
+                    f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command must be "
+                    f'a list, not "7"'
+                )
             )
 
     asyncio.run(scenario())

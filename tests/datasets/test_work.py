@@ -128,7 +128,7 @@ def test_when_all_copies_are_lost_the_task_runs_again_and_says_why(
             await open_gate(bee, "g")
             await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
             assert runs(notes) == ["a", "a", "b"]
-            story = "\n".join([*ant.story("a"), *bee.story("a")])
+            story = repr([*ant.story("a"), *bee.story("a")])
             assert f"outputs lost: {output.dataset}" in story
 
     asyncio.run(scenario())

@@ -24,6 +24,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import Event
 from agent.protocol.messages import Goodbye, Message
+from agent.protocol.reasons import Opaque, StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
@@ -91,8 +92,8 @@ class Script:
     def next_deadline(self) -> float | None:
         return self.deadline_s
 
-    def story(self, task: TaskId) -> list[str]:
-        return [f"the story of {task}"]
+    def story(self, task: TaskId) -> list[StoryEntry]:
+        return [StoryEntry(0, "", Opaque(f"the story of {task}"))]
 
 
 class World:

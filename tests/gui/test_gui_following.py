@@ -23,7 +23,8 @@ from agent.api import (
 )
 from agent.api.history import Statistics
 from agent.api.methods import STATISTICS, AnyMethod
-from agent.api.reasons import HeldByInput, as_why
+from agent.api.presence_reasons import HeldByInput
+from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import Event, Welcome
 from agent.api.values import Position, TaskState

@@ -12,11 +12,11 @@ import pytest
 import gui.translations
 from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.plan import Misfit, PlanReply, TaskPlan
+from agent.api.reasons import AcceptanceNeeded, NotAccepted, as_why
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import Submit, Task
 from gui import words
-from gui.model.agent_words import translated
 from gui.model.filtering import matching
 from gui.model.graph import BOX_HEIGHT, draw, label_of
 from gui.model.marks import Mark
@@ -231,20 +231,15 @@ def test_a_plan_that_fits_nowhere_says_why() -> None:
 
 
 def test_who_has_to_accept_programs_is_said_once() -> None:
-    misfits = (Misfit("n", "acor", "does not take the published program a@1"),)
-    waits = ("acor runs a only when somebody there accepts it: `wingbeat programs accept a`",)
-    plan = PlanReply(False, (), (TaskPlan("a", (), misfits, 0, 0),), 1, 0, waits=waits)
+    misfits = (Misfit("n", "acor", "no", as_why(NotAccepted("a@1"))),)
+    waits, whys = ("acor runs a …",), (as_why(AcceptanceNeeded(("acor",), ("a",))),)
+    tasks = (TaskPlan("a", (), misfits, 0, 0),)
+    plan = PlanReply(False, (), tasks, 1, 0, waits=waits, whys=whys)
     assert fits_text(plan) == ""
-    assert waits_text(plan.waits) == "Somebody on acor has to allow a first."
+    assert waits_text(plan.waits, plan.whys) == "Somebody on acor has to allow a first."
 
 
 # -- words and colours ---------------------------------------------------------------------
-
-
-def test_the_agents_sentences_are_known_or_shown_as_they_are() -> None:
-    assert translated("waits for segment") == "waits for segment"
-    assert translated("Helping: set to always") == "Helps always"
-    assert translated("a sentence of a later version") == "a sentence of a later version"
 
 
 def test_plurals_without_a_catalogue() -> None:

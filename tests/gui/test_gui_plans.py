@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from agent.api.history import PhaseSpan, RunView, TaskRuns
-from agent.api.plan import UNACCEPTED, Misfit, PlanReply, TaskPlan
+from agent.api.plan import Misfit, PlanReply, TaskPlan
+from agent.api.reasons import NotAccepted, as_why
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import ATTACHED_MAX, Input, Submit, Task
@@ -89,7 +90,9 @@ def test_which_machines_fit_and_what_keeps_the_others() -> None:
 
     fits = TaskPlan("a", ("acor", "garajau"), (Misfit("n", "x", "no."),), 0, 0)
     many = [homeless(str(each), "no.") for each in range(4)]
-    pending = homeless("p", f"{UNACCEPTED}p@1", "too small")
+    pending = homeless("p", "too small")
+    unaccepted = Misfit("n", "acor", "no", as_why(NotAccepted("p@1")))
+    pending = replace(pending, misfits=(unaccepted, *pending.misfits))
     rows = [
         (plan(fits, fits), "Can run on acor, garajau."),
         (plan(homeless("a", "x", "y", "y", "z")), "No machine fits a: y; x."),

@@ -7,11 +7,11 @@ import time
 import pytest
 
 from agent.api import session
-from agent.api.reasons import PausedByOwner, PausedUntil, as_why
+from agent.api.presence_reasons import PausedUntil
+from agent.api.reasons import PausedByOwner, as_why
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import SourceStanding
 from agent.api.work import StatusReply
-from gui.model.agent_words import move_words
 from gui.model.flock import (
     MachineState,
     clock_text,
@@ -399,21 +399,6 @@ def test_a_source_that_holds_back_has_no_tick(
     standing: SourceStanding, mark: Mark, tip: str
 ) -> None:
     assert (source_mark(standing), source_tip(standing)) == (mark, tip)
-
-
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        ("Aborted: failed 2 times, last: disk full", "failed 2 times, last: disk full"),
-        ("Running on acor", "running on acor"),
-        ("Submitted: waits for segment", "waiting: waits for segment"),
-        ("Terminated on acor", "done on acor"),
-        ("claimed by acor", "taken by acor"),
-        ("claimed ahead by acor", "taken by acor"),
-    ],
-)
-def test_the_story_of_a_task_is_in_words_of_people(said: str, shown: str) -> None:
-    assert move_words(said) == shown
 
 
 def test_a_machine_that_only_holds_work_does_not_run() -> None:

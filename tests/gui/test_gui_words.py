@@ -13,15 +13,11 @@ from msgspec.structs import replace
 
 from agent.api import session
 from agent.api.flock import MembersReply, MemberView
-from agent.api.reasons import Opaque, PausedByOwner, PausedUntil, as_why
+from agent.api.presence_reasons import PausedUntil
+from agent.api.reasons import Opaque, PausedByOwner, as_why
 from agent.api.values import Capabilities, TaskState
 from gui.model.agent_words import (
-    cause_words,
-    move_words,
     refusal_in_our_words,
-    sentence_in_our_words,
-    story_line,
-    translated,
 )
 from gui.model.flock import (
     MachineState,
@@ -376,37 +372,10 @@ def test_clocks_ways_and_systems_of_machines() -> None:
 # -- words of the agent ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("sentence", "said"),
-    [
-        ("failed 1 times", "failed 1 time"),
-        (" failed 3 times, last: disk full ", "failed 3 times, last: disk full"),
-        ("acor has taken segment and fetches its inputs", "acor has taken segment and fetches its inputs"),
-        ("failed: outside its hours", "outside its hours"),
-        ("segment is aborted: it failed 3 times, last: x", "segment: failed 3 times, last: x"),
-        ("segment is cancelled", "segment was cancelled"),
-        ("look cannot be marked done yet: it is Suspended", "look cannot be marked done yet: it is suspended"),
-        ("nothing that is known.", "nothing that is known."),
-    ],
-)  # fmt: skip
-def test_sentences_of_the_agent(sentence: str, said: str) -> None:
-    assert translated(sentence) == said
-
-
-def test_stories_refusals_and_causes() -> None:
-    assert [move_words(each) for each in ("Suspended", "Suspended on acor", "Unheard of acor")] == [
-        *("suspended", "suspended on acor", "Unheard of acor"),
-    ]
-    assert move_words("Aborted on acor: failed: outside its hours") == (
-        "failed on acor: outside its hours"
-    )
-    assert move_words("Running on acor: nobody uses it") == "running on acor: nobody uses it"
-    assert story_line("Running", "") == "running"
-    assert cause_words("told by acor") == "told by acor"
-    assert cause_words("a cause of a later version") == "a cause of a later version"
-    assert sentence_in_our_words("outside its hours.") == "Outside its hours"
+def test_refusals() -> None:
     assert refusal_in_our_words("Look needs scan of gate: attach it.") == (
         "Look needs scan of gate: attach it."
     )
-    assert refusal_in_our_words("Set to paused.") == "Does not help: switched off."
+    refused = refusal_in_our_words("look cannot be marked done yet: it is Suspended")
+    assert refused == "Look cannot be marked done yet: it is suspended."
     assert refusal_in_our_words("Something new.") == "Something new."

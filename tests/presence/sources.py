@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.api.reasons import NamedFills
+from agent.api.presence_reasons import NamedFills
 from agent.presence.looking import Sources
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.reasons import SystemSays
+from agent.api.presence_reasons import SystemSays
 from agent.presence.hours import Hours, Weekday, minutes
 from agent.presence.judgement import Cause, Now
 from agent.presence.latches import Busy, busy_after

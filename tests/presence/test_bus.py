@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.api.reasons import NoBus, ScreenKeptOn, SystemSays
+from agent.api.presence_reasons import NoBus, ScreenKeptOn, SystemSays
 
 if not sys.platform.startswith("linux"):
     pytest.skip("message buses are a thing of Linux desktops", allow_module_level=True)

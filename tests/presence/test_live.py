@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.reasons import HeldBlind, HeldByInput, HelpsIdle, Reason, reason_of
+from agent.api.presence_reasons import HeldBlind, HeldByInput, HelpsIdle
+from agent.api.reasons import Reason, reason_of
 from agent.api.session import VolunteeringChanged
 from agent.control.port import Notice
 from agent.node.agent import Agent

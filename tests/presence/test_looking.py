@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.api.reasons import SourceFailed
+from agent.api.presence_reasons import SourceFailed
 from agent.presence.looking import Looker
 from agent.presence.readings import NOT_READ, Kind, LastInput, Reading, Readings, Seen, Unseen
 from tests.presence.clocks import Clock

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.api.reasons import NamedFills, Reason, SystemSays
+from agent.api.presence_reasons import NamedFills, SystemSays
+from agent.api.reasons import Reason
 from agent.presence.descriptions import description
 from agent.presence.latches import Busy
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from agent.api.errors import ServiceError
-from agent.api.reasons import PausedUntilResumed, SystemSays
+from agent.api.presence_reasons import PausedUntilResumed, SystemSays
 from agent.presence import watching
 from agent.presence.judgement import Cause
 from agent.presence.looking import CALM_S, Looker

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.reasons import SystemSays
+from agent.api.presence_reasons import SystemSays
 from agent.presence.looking import last_of
 from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources.free_memory import FreeMemory

@@ -10,15 +10,15 @@ from typing import Any, cast
 import psutil
 import pytest
 
-from agent.api.reasons import (
+from agent.api.presence_reasons import (
     NamedFills,
     NoScreen,
     ProgramFills,
-    Reason,
     ScreenKeptOn,
     StillMeasured,
     SystemSays,
 )
+from agent.api.reasons import Reason
 
 if sys.platform == "win32":
     pytest.skip("these are sources of Linux", allow_module_level=True)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.api.reasons import NamedFills, SystemSays
+from agent.api.presence_reasons import NamedFills, SystemSays
 from agent.presence.conditions import required
 from agent.presence.judgement import Cause, Memory
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.reasons import NoSession, ScreenKeptOn
+from agent.api.presence_reasons import NoSession, ScreenKeptOn
 from agent.wording.speech import Speech
 
 if sys.platform == "win32":

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import pytest
 
-from agent.api.reasons import GameFills, PresentationOn, ProgramFills, Reason
+from agent.api.presence_reasons import GameFills, PresentationOn, ProgramFills
+from agent.api.reasons import Reason
 from agent.presence.looking import Looker
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
 from agent.presence.sources.last_input_windows import WindowsLastInput

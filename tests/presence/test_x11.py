@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.reasons import NamedFills, ProgramFills, SystemSays
+from agent.api.presence_reasons import NamedFills, ProgramFills, SystemSays
 from agent.presence.readings import LastInput, Seen, Unseen
 from agent.presence.sources.full_screen_x11 import X11FullScreen
 from agent.presence.sources.last_input_x11 import X11LastInput, X11ScreenSaver

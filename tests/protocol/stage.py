@@ -25,6 +25,7 @@ from agent.protocol.reasons import Opaque
 from agent.protocol.records import Dataset, DatasetId, InputRef, RunName, TaskId, TaskSpec
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
+from agent.wording.speech import english
 from tests.protocol.stage_machines import Actor, Course, Entry, Link, Program
 
 WALL_MS = 1_700_000_000_000
@@ -34,7 +35,7 @@ START_S = 0.01
 STOP_S = 0.002
 COPY_S = 0.005
 EPSILON_S = 1e-9
-SETTINGS = Settings()
+SETTINGS = Settings(words=english)
 CURTAIN_S = 3.25
 """When everybody has joined and a master is elected; between two ticks of every node."""
 

@@ -11,6 +11,17 @@ from agent.protocol.checkpoints import newest_checkpoint
 from agent.protocol.events import Submit
 from agent.protocol.matching import evictions, failed_on, misfit
 from agent.protocol.messages import Capabilities
+from agent.protocol.reasons import (
+    LacksProgram,
+    LacksTag,
+    NotAccepted,
+    OtherArchitecture,
+    OtherSystem,
+    Reason,
+    TooFewCores,
+    TooLittleDisk,
+    TooLittleMemory,
+)
 from agent.protocol.records import (
     NO_LIFE,
     Claim,
@@ -127,33 +138,33 @@ ABLE = Capabilities("linux", "x86_64", 8_000, 500, 4, ("mill",), ("gpu", "fast")
     ],
 )
 def test_a_node_that_has_what_is_needed_fits(needs: Requirements) -> None:
-    assert misfit(task("T", requirements=needs), ABLE) == ""
+    assert misfit(task("T", requirements=needs), ABLE) is None
 
 
 @pytest.mark.parametrize(
     ("needs", "able", "why"),
     [
-        (Requirements(system="windows"), ABLE, "runs linux, needed is windows"),
-        (Requirements(architecture="arm"), ABLE, "is x86_64, needed is arm"),
-        (Requirements(memory_mb=8_001), ABLE, "has 8000 MB of memory, needed are 8001"),
-        (Requirements(disk_mb=501), ABLE, "has 500 MB of disk, needed are 501"),
-        (Requirements(cores=5), ABLE, "has 4 cores, needed are 5"),
-        (Requirements(cores=2), Capabilities(programs=("mill",)), "has 1 cores, needed are 2"),
-        (Requirements(tags=("gpu", "oven")), ABLE, "has no tag oven"),
+        (Requirements(system="windows"), ABLE, OtherSystem("linux", "windows")),
+        (Requirements(architecture="arm"), ABLE, OtherArchitecture("x86_64", "arm")),
+        (Requirements(memory_mb=8_001), ABLE, TooLittleMemory(8000, 8001)),
+        (Requirements(disk_mb=501), ABLE, TooLittleDisk(500, 501)),
+        (Requirements(cores=5), ABLE, TooFewCores(4, 5)),
+        (Requirements(cores=2), Capabilities(programs=("mill",)), TooFewCores(1, 2)),
+        (Requirements(tags=("gpu", "oven")), ABLE, LacksTag("oven")),
         (
             Requirements(system="linux"),
             Capabilities(programs=("mill",)),
-            "runs an unknown system, needed is linux",
+            OtherSystem("", "linux"),
         ),
         (
             Requirements(architecture="arm"),
             Capabilities(programs=("mill",)),
-            "is unknown, needed is arm",
+            OtherArchitecture("", "arm"),
         ),
     ],
 )
 def test_a_node_that_lacks_something_is_told_what(
-    needs: Requirements, able: Capabilities, why: str
+    needs: Requirements, able: Capabilities, why: Reason
 ) -> None:
     assert misfit(task("T", requirements=needs), able) == why
 
@@ -161,10 +172,10 @@ def test_a_node_that_lacks_something_is_told_what(
 def test_a_program_is_there_or_comes_along_where_that_is_let() -> None:
     takes = Capabilities(takes_published=True)
     published = task("T", published=Dataset("tree:1"))
-    assert misfit(task("T"), takes) == "has no program mill"
-    assert misfit(published, takes) == ""
-    assert misfit(published, Capabilities()) == "does not take the published program mill"
-    assert misfit(published, ABLE) == ""
+    assert misfit(task("T"), takes) == LacksProgram("mill")
+    assert misfit(published, takes) is None
+    assert misfit(published, Capabilities()) == NotAccepted("mill")
+    assert misfit(published, ABLE) is None
 
 
 def run(host: str, phase: Phase, generation: int = 2, **more: object) -> Run:

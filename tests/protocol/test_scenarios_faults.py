@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol import effects as fx
+from agent.protocol.reasons import Became
 from agent.protocol.records import Requirements
 from agent.protocol.settings import Settings
 from agent.protocol.states import TaskState
@@ -33,7 +34,7 @@ def scene_agent_killed_while_it_runs() -> Stage:
     onlooker = stage.actors["pato"].node
     assert onlooker is not None
     seen = onlooker.story("T1")
-    assert any(line.endswith("Running on grifo, no longer on acor") for line in seen), "by others"
+    assert Became("Running", "grifo", "acor") in [each.what for each in seen], "by others"
     return stage
 
 

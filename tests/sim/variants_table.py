@@ -23,6 +23,7 @@ from agent.protocol.digest import DigestTree, bucket_of
 from agent.protocol.healing import Healing
 from agent.protocol.messages import Heartbeat
 from agent.protocol.reading import DerivedState
+from agent.protocol.reasons import Cancelled, FailedOften
 from agent.protocol.records import (
     Failed,
     Life,
@@ -75,7 +76,7 @@ def cancel_before_success(right: Wrong, spec: TaskSpec, life: Life, *rest: Any) 
     """A cancel wish is read before a success."""
     read: DerivedState = right(spec, life, *rest)
     if read.outcome is not None and life.cancel >= reading.effective_generation(life):
-        return DerivedState(TaskState.CANCELLED, reason="cancelled", inputs=read.inputs)
+        return DerivedState(TaskState.CANCELLED, reason=Cancelled(), inputs=read.inputs)
     return read
 
 
@@ -84,7 +85,7 @@ def failures_before_success(right: Wrong, spec: TaskSpec, life: Life, *rest: Any
     read: DerivedState = right(spec, life, *rest)
     failed = sum(isinstance(run.phase, Failed) for run in life.runs)
     if read.outcome is not None and failed >= spec.failures_max:
-        return DerivedState(TaskState.ABORTED, reason=f"failed {failed} times", inputs=read.inputs)
+        return DerivedState(TaskState.ABORTED, reason=FailedOften(failed, ""), inputs=read.inputs)
     return read
 
 
@@ -108,9 +109,8 @@ def always_the_first(_right: Wrong, life: Life) -> tuple[int, int]:
     return reading.effective_generation(life), 1
 
 
-def never_given_up(_right: Wrong, *_arguments: Any) -> str:
+def never_given_up(_right: Wrong, *_arguments: Any) -> None:
     """Neither failures nor deaths end a task."""
-    return ""
 
 
 def deaths_do_not_count(right: Wrong, spec: TaskSpec, life: Life, *rest: Any) -> str:

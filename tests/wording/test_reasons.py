@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 from msgspec import Raw, inspect
 
-from agent.api.reasons import NO_WHY, Opaque, as_why, reason_of
+from agent.api.reasons import NO_WHY, Opaque, SetOff, ToldBy, as_why, reason_of
+from agent.control.naming import cause_of
 from agent.protocol import reasons as told
+from agent.protocol.events import Event
+from agent.protocol.messages import Message
 from agent.protocol.reasons import WHY, Reason, carried, kinds, reason_in, tag_of
-from agent.wording.english import SENTENCES
+from agent.wording.english import EVENTS, SENTENCES
 from agent.wording.speech import Speech
 from gui.wording import OwnSpeech
 
@@ -93,5 +96,31 @@ def test_a_reason_without_a_type_carries_nothing() -> None:
     assert Speech().say(Opaque("in words")) == tag_of(Opaque("in words")) == "in words"
 
 
-def test_a_reason_without_words_is_told_by_its_name() -> None:
-    assert tag_of(told.OwnerUsesIt()) == "OwnerUsesIt"
+def test_a_reason_without_words_is_told_as_engineers_read_it() -> None:
+    assert tag_of(told.WaitsFor("a")) == "WaitsFor(task='a')"
+
+
+def test_every_event_has_words() -> None:
+    """What sets a move off is told by its name; a message, by whoever sent it."""
+    assert set(EVENTS) == {kind.__name__ for kind in get_args(Event)} | {"InputsThere"}
+    assert all(words[0].islower() for words in EVENTS.values())
+
+
+def _machine(node: str) -> str:
+    return {"aldernode": "alder"}.get(node, node)
+
+
+@pytest.mark.parametrize(
+    ("cause", "after", "reason"),
+    [
+        ("OutputsCopied", "Terminated", SetOff("OutputsCopied")),
+        *(("OutputsCopied", state, SetOff("InputsThere")) for state in ("Waiting", "Ready")),
+        ("Submit", "Waiting", SetOff("Submit")),
+        *((f"{kind.__name__} from aldernode", "", ToldBy("alder")) for kind in get_args(Message)),
+        ("retention is over", "", Opaque("retention is over")),
+        ("a word from later versions", "", Opaque("a word from later versions")),
+        ("", "", Opaque("")),
+    ],
+)
+def test_what_set_a_move_off(cause: str, after: str, reason: Reason) -> None:
+    assert cause_of(cause, after, _machine) == reason

@@ -10,6 +10,7 @@ from sys import intern
 from agent.api.methods import PLAN, SUBMIT
 from agent.api.phrases import worded
 from agent.api.plan import Plan, PlanReply
+from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
 from agent.api.wording import near
@@ -25,6 +26,7 @@ from agent.protocol import events, records
 from agent.protocol.admission import fault_of
 from agent.protocol.effects import Verdict
 from agent.protocol.phrases import Phrase, hinted, said
+from agent.wording.speech import english
 
 
 @serves(SUBMIT)
@@ -45,8 +47,9 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     )
     answer = await wish(call, event, lambda: names_in(params))
     known = answer.verdict is Verdict.ALREADY_KNOWN
-    waits = () if known else tuple(acceptances(specs, machines_seen(call.now)))
-    return Submitted(params.name, known, answer.disks, answer.text, waits)
+    waits = [] if known else acceptances(specs, machines_seen(call.now))
+    texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
+    return Submitted(params.name, known, answer.disks, answer.text, texts, whys)
 
 
 def priority_value(priority: NamedPriority) -> int:
@@ -178,10 +181,11 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     plans, end_s = plan_tasks(views, specs, priority, far=far)
     machines = machines_seen(now)
     helping = sum(each.helps for each in machines)
-    waits = tuple(acceptances(specs, machines, far=far))
+    waits = acceptances(specs, machines, far=far)
+    texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     end_ms = views.now_ms() + round(end_s * 1000)
     missing = await _missing(call, {spec.program for spec in specs if spec.program})
-    return PlanReply(known, (), tuple(plans), helping, end_ms, missing, waits)
+    return PlanReply(known, (), tuple(plans), helping, end_ms, missing, texts, whys=whys)
 
 
 async def _missing(call: RequestContext, programs: set[str]) -> tuple[str, ...]:

@@ -1,25 +1,29 @@
 """The story of a task, and what it waits for, in sentences."""
 
-import re
 from collections.abc import Iterator
-from typing import assert_never
+from typing import Any, assert_never
 
+import msgspec
+
+from agent.api import reasons
 from agent.api.methods import WHY
+from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
-from agent.control.acceptance import listed, unaccepted
-from agent.control.causes import moved_by
-from agent.control.dry_run import Machine, machines_seen
-from agent.control.machines import reason_said, seen
-from agent.control.naming import find_task, readable
+from agent.control.acceptance import unaccepted
+from agent.control.dry_run import machines_seen
+from agent.control.machines import seen
+from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.matching import failed_on, misfit
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskSpec
+from agent.wording.run_ends import named
+from agent.wording.speech import Speech
 
 WAITING = (TaskState.SUBMITTED, TaskState.READY)
-_MOVE = re.compile(r"(?P<at_ms>\d+) \[(?P<cause>.*?)\] (?P<what>.*)", re.DOTALL)
 
 
 @serves(WHY)
@@ -30,107 +34,113 @@ async def why(call: RequestContext, params: Why) -> Story:
     now = views.now
     spec = find_task(now.table, params.task)
     task = views.task(spec)
-    machines = _machines(spec, now) if task.state in WAITING and not spec.gate else ()
+    waits = task.state in WAITING and not spec.gate
+    machines = tuple(_machines(spec, now)) if waits else ()
+    said = Speech()
+    waiting = _now(task, spec, now)
     return Story(
         task,
-        _now(task, spec, now),
-        tuple(_moves(call.node.story(spec.task), call, now)),
-        tuple(machines),
+        said.say(waiting),
+        tuple(_moves(call.node.story(spec.task), said, now)),
+        tuple(map(said.say, machines)),
+        as_why(waiting),
+        tuple(map(as_why, machines)),
     )
 
 
-def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[str]:
-    """A sentence for each machine that is seen."""
+def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
+    """Of each machine that is seen whether it could run the task."""
     hands = tasks_by_host(now.table)
-    reasons = _reasons(now)
+    presence = _presence(now)
     failed = failed_on(now.table.life(spec.task))
     for machine in machines_seen(now):
+        host, slots = machine.name, machine.slots
         lacks = misfit(spec, machine.capabilities)
-        taken = len(hands.get(machine.node, ()))
-        if lacks:
-            yield f"{machine.name} {lacks}{_remedy(spec, machine)}"
+        if isinstance(lacks, reasons.NotAccepted):
+            yield reasons.NotAcceptedYet(host, spec.program)
+        elif lacks is not None:
+            yield msgspec.structs.replace(lacks, host=host)
         elif not machine.helps:
-            yield f"{machine.name} could run it and does not help: {reasons[machine.node]}"
+            yield reasons.DoesNotHelp(host, presence[machine.node] or reasons.SaysNoReason())
         elif machine.node in failed:
-            yield f"{machine.name} could run it, and failed at it before"
-        elif taken >= machine.slots:
-            slots = "its slot is" if machine.slots == 1 else f"all its {machine.slots} slots are"
-            yield f"{machine.name} could run it, and {slots} taken"
+            yield reasons.FailedBefore(host)
+        elif len(hands.get(machine.node, ())) >= slots:
+            yield reasons.SlotTaken(host) if slots == 1 else reasons.SlotsTaken(host, slots)
         else:
-            yield f"{machine.name} could run it"
+            yield reasons.CouldRun(host)
 
 
-def _remedy(spec: TaskSpec, machine: Machine) -> str:
-    """What the owner of that machine can do."""
-    if not unaccepted(spec, machine):
-        return ""
-    return f": `wingbeat programs accept {spec.program}` there lets it"
+def _presence(now: Snapshot) -> dict[NodeId, Any]:
+    """Why each machine helps or does not, None where it does not say."""
+    told = {machine.node: reason_of(machine.why, machine.reason) for machine in seen(now)}
+    return {node: None if why == NO_REASON else why for node, why in told.items()}
 
 
-def _reasons(now: Snapshot) -> dict[NodeId, str]:
-    return {machine.node: reason_said(machine) or "it says no reason" for machine in seen(now)}
+def _moves(story: list[StoryEntry], said: Speech, now: Snapshot) -> Iterator[Move]:
+    """What became of it, with names in the places of ids."""
+    for at_ms, cause, what in story:
+        moved = named(what, now.table, now.name_of)
+        by = cause_of(cause, getattr(what, "state", ""), now.name_of)
+        yield Move(at_ms, said.say(moved), said.say(by), as_why(moved), as_why(by))
 
 
-def _moves(story: list[str], call: RequestContext, now: Snapshot) -> Iterator[Move]:
-    """The node's lines, taken apart, with names in the places of ids."""
-    names = {member.node: member.name for member in call.rooms.flock.members()}
-    names.setdefault(now.node, now.name)  # without a flock there are no members
-    for line in story:
-        found = _MOVE.fullmatch(line)
-        if found is None:
-            continue
-        what = readable(found["what"], now.table)
-        cause = moved_by(found["cause"], what.partition(" ")[0].rstrip(":"), now.name_of)
-        for node, name in names.items():
-            what, cause = what.replace(node, name), cause.replace(node, name)
-        yield Move(int(found["at_ms"]), what, cause)
-
-
-def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> str:
+def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
+    name, host = task.name, task.host
     match task.state:
         case TaskState.SUBMITTED:
-            return f"{task.name} {task.reason or 'waits for what it needs'}"
+            return reasons.TaskWaits(name, _given(task) or reasons.WaitsForNeeds())
         case TaskState.READY:
-            return f"{task.name} has all that it needs; {_helpers(spec, now)}"
+            return reasons.TaskReady(name, _helpers(spec, now))
         case TaskState.WAITING:
-            return (
-                f"{task.name} waits until a person marks it done: {task.asks or 'no reason given'}"
-            )
+            return reasons.GateWaits(name, task.asks)
         case TaskState.SCHEDULED:
-            return f"{task.host} has taken {task.name} and fetches its inputs"
+            return reasons.TaskFetches(name, host)
         case TaskState.RUNNING:
-            return f"{task.name} runs on {task.host}"
+            return reasons.TaskRuns(name, host)
         case TaskState.SUSPENDED:
-            return f"{task.name} is suspended on {task.host}, whose owner needs the machine"
+            return reasons.TaskSuspended(name, host)
         case TaskState.TERMINATED:
-            return f"{task.name} finished on {task.host}"
+            return reasons.TaskFinished(name, host)
         case TaskState.CANCELLED | TaskState.ABORTED:
-            state = task.state.value.lower()
-            return f"{task.name} is {state}{_because(task.reason.removeprefix(state))}"
+            return _given_up(name, _given(task) or Opaque(task.reason))
         case _:
             assert_never(task.state)
 
 
-def _because(reason: str) -> str:
-    """Behind the state, which the reason may have begun with itself."""
-    if not reason or reason.startswith(";"):
-        return reason.replace(";", ",", 1)
-    return f": it {reason}" if reason.startswith("failed") else f": {reason}"
+def _given(task: TaskView) -> Any:
+    """Why it is where it is, None where nothing is said."""
+    given = reason_of(task.why, task.reason)
+    return None if given == NO_REASON else given
 
 
-def _helpers(spec: TaskSpec, now: Snapshot) -> str:
+def _given_up(name: str, given: Any) -> Reason:
+    match given:
+        case reasons.Cancelled():
+            return reasons.TaskCancelled(name)
+        case reasons.CancelledStopping(hosts):
+            return reasons.TaskStopping(name, hosts)
+        case reasons.NeedsCancelled():
+            return reasons.TaskCancelledFor(name, given)
+        case reasons.FailedOnce(error):
+            return reasons.TaskFailedOnce(name, error)
+        case reasons.FailedOften() | reasons.FailedSilently():
+            return reasons.TaskFailed(name, given)
+        case _:
+            return reasons.TaskAborted(name, given)
+
+
+def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
     machines = machines_seen(now)
     willing = [each for each in machines if each.helps]
     if not willing:
-        return f"no machine helps now (this one: {reason_said(now.status) or 'paused'})"
+        return reasons.NoHelper(_presence(now)[now.node] or reasons.PausedSomehow())
     if not any(misfit(spec, each.capabilities) for each in machines):
-        help_now = "machine helps" if len(machines) == 1 else "machines help"
-        told = f"{len(willing)} of {len(machines)} {help_now} now"
-        return f"{told}, none has taken it yet"
-    if any(not misfit(spec, each.capabilities) for each in willing):
-        return "none of the machines that could run it has taken it yet"
-    asked = [each.name for each in willing if unaccepted(spec, each)]
+        if len(machines) == 1:
+            return reasons.OwnHelper()
+        return reasons.SomeHelpers(len(willing), len(machines))
+    if any(misfit(spec, each.capabilities) is None for each in willing):
+        return reasons.NoTaker()
+    asked = tuple(each.name for each in willing if unaccepted(spec, each))
     if asked:
-        program = spec.program.partition("@")[0]
-        return f"it waits until somebody accepts its program {program} on {listed(asked)}"
-    return "no machine that helps now can run it"
+        return reasons.WaitsForAcceptance(spec.program.partition("@")[0], asked)
+    return reasons.NoFittingHelper()

@@ -11,7 +11,7 @@ from typing import Any
 from jeepney import DBusAddress, HeaderFields, MessageFlag, MessageType, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
-from agent.api.reasons import NoBus
+from agent.api.presence_reasons import NoBus
 from agent.presence.sources.source import SightError
 
 ANSWER_WITHIN_S = 1.0

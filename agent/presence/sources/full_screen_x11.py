@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.api.reasons import Filling, NamedFills, ProgramFills
+from agent.api.presence_reasons import Filling, NamedFills, ProgramFills
 from agent.presence.readings import Reading
 from agent.presence.sources.x11 import X11Screen
 from agent.presence.sources.x11_wire import XConnection, XRefusal

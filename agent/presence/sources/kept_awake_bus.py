@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from jeepney import DBusAddress
 
-from agent.api.reasons import Filling, ScreenKeptOn
+from agent.api.presence_reasons import Filling, ScreenKeptOn
 from agent.presence.readings import Reading, Seen, Unseen
 from agent.presence.sources.bus import Bus, BusError
 

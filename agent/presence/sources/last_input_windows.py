@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.api.reasons import RunsAsService, WindowsSilent
+from agent.api.presence_reasons import RunsAsService, WindowsSilent
 from agent.presence.readings import LastInput, Reading, Seen, Unseen
 from agent.presence.sources.windows_calls import WindowsCalls
 

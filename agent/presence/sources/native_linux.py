@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from agent.api.reasons import Filling, NoScreen
+from agent.api.presence_reasons import Filling, NoScreen
 from agent.presence.looking import Sources
 from agent.presence.readings import LastInput
 from agent.presence.sources.bus import Bus

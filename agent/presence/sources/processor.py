@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import psutil
 
-from agent.api.reasons import StillMeasured
+from agent.api.presence_reasons import StillMeasured
 from agent.presence.readings import Reading, Seen, Unseen
 
 WINDOW_S = 10.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from agent.api.reasons import ProgramsHidden
+from agent.api.presence_reasons import ProgramsHidden
 from agent.presence.readings import Reading, Seen, Unseen
 
 NAME_LENGTH = 15

@@ -7,7 +7,7 @@ tell of the session in which this runs is not believed when it lists nobody.
 
 from __future__ import annotations
 
-from agent.api.reasons import WindowsHidesSession, WindowsSilent
+from agent.api.presence_reasons import WindowsHidesSession, WindowsSilent
 from agent.presence.readings import Reading, Seen, Sessions, Unseen
 from agent.presence.sources.last_input_windows import SERVICES_SESSION
 from agent.presence.sources.windows_calls import WindowsCalls

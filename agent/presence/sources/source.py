@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from agent.api.reasons import Blindness, NothingShowsIt, SystemSays
+from agent.api.presence_reasons import Blindness, NothingShowsIt, SystemSays
 from agent.presence.readings import Reading, Seen, Unseen
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ import os
 import struct
 from collections.abc import Callable, Mapping
 
-from agent.api.reasons import Blindness, Filling, ScreenKeptOn, SystemSays
+from agent.api.presence_reasons import Blindness, Filling, ScreenKeptOn, SystemSays
 from agent.presence.readings import LastInput, Reading, Seen, Unseen
 from agent.presence.sources.wayland_wire import WaylandConnection, WaylandError
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.api.reasons import CompositorGone, NoSession
+from agent.api.presence_reasons import CompositorGone, NoSession
 from agent.presence.sources.source import SightError
 
 assert sys.platform != "win32"

@@ -6,7 +6,7 @@ tells what fills the screen.
 
 from __future__ import annotations
 
-from agent.api.reasons import (
+from agent.api.presence_reasons import (
     Filling,
     GameFills,
     PresentationOn,

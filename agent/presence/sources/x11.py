@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from agent.api.reasons import SystemSays, WaylandHidesIt
+from agent.api.presence_reasons import SystemSays, WaylandHidesIt
 from agent.presence.readings import Reading, Seen, Unseen
 from agent.presence.sources.x11_wire import XConnection, XError
 

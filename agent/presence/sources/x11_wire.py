@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.api.reasons import DisplayAway, NoSession, ServerGone
+from agent.api.presence_reasons import DisplayAway, NoSession, ServerGone
 from agent.presence.sources.source import SightError
 
 assert sys.platform != "win32"
