@@ -29,7 +29,7 @@ NO_WHY = Raw(b"null")
 
 
 def no_why() -> Raw:
-    """Stands in answers where nothing is to be explained."""
+    """Return what stands in answers where nothing is to be explained."""
     return NO_WHY
 
 
@@ -308,7 +308,8 @@ def as_why(reason: Reason | None) -> Raw:
 
 
 def text_of(reason: Reason) -> str:
-    """What an answer carries beside, of a reason without a type: its sentence."""
+    """Return the sentence that an answer carries beside a reason without a type; empty for all
+    others."""
     return reason.text if isinstance(reason, Opaque) else ""
 
 

@@ -30,8 +30,8 @@ class ProgressReport:
     at_ms: int
 
 
-class ProgressBook:
-    """Of all tasks that run somewhere."""
+class TaskProgress:
+    """The last word of each task that runs somewhere, as the node heard it."""
 
     def __init__(self, wall: Callable[[], float] = time.time) -> None:
         self._wall = wall

@@ -21,7 +21,7 @@ from agent.control.event_log import EventLog
 from agent.control.flock_programs import FlockPrograms
 from agent.control.members import Members
 from agent.control.port import NodePort, Snapshot
-from agent.control.progress import ProgressBook
+from agent.control.progress import TaskProgress
 from agent.control.refusal import RefusedError
 from agent.control.rooms import Rooms
 from agent.control.uploads import Uploads
@@ -44,7 +44,7 @@ class RequestContext:
     token: str
     follow: Callable[[Position], None]
     stop: Callable[[str], None]
-    progress: ProgressBook
+    progress: TaskProgress
     members: Members
     pass_on: Callable[[Hello], Awaitable[Welcome | None]]
     uploads: Uploads

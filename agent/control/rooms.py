@@ -35,7 +35,8 @@ class PresenceRoom(Protocol):
         """Let the rules count again."""
 
     async def set_rules(self, told: VolunteerRules) -> VolunteeringView:
-        """Help by other rules; raises ``ServiceError``."""
+        """Help by other rules from now on. Raises ``ServiceError`` for rules that are wrong or
+        cannot be kept."""
 
 
 class DatasetRoom(Protocol):

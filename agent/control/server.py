@@ -19,7 +19,7 @@ from agent.control.happenings import happenings_of
 from agent.control.limits import Limits
 from agent.control.members import Members
 from agent.control.port import NodePort, Notice
-from agent.control.progress import ProgressBook
+from agent.control.progress import TaskProgress
 from agent.control.request_context import RequestContext
 from agent.control.rows import with_rows
 from agent.control.uploads import Uploads
@@ -42,7 +42,7 @@ class ControlServer:
         self._node, self._folder = node, folder
         self._limits = limits or Limits()
         self._token = new_token()
-        self._progress = ProgressBook()
+        self._progress = TaskProgress()
         events = EventLog(self._limits)
         self._members = Members(node)
         self._call = RequestContext(

@@ -15,7 +15,7 @@ from agent.api.reasons import NO_REASON, Cancelled, CancelledStopping, Reason, a
 from agent.api.states import UNDER_WAY, workflow_state
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
-from agent.control.progress import ProgressBook
+from agent.control.progress import TaskProgress
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.records import Dataset, NodeId, Run, TaskId, TaskSpec, Workflow
 from agent.protocol.specs import producers_of
@@ -31,7 +31,7 @@ _NOT_READ = DerivedState(TaskState.SUBMITTED)
 class Views:
     """Of a node at one moment, with what it has heard of progress."""
 
-    def __init__(self, now: Snapshot, progress: ProgressBook) -> None:
+    def __init__(self, now: Snapshot, progress: TaskProgress) -> None:
         self.now, self._progress = now, progress
 
     def task(self, spec: TaskSpec) -> work.TaskView:

@@ -120,6 +120,8 @@ class _AskedFromOutside:
         self._asked: Future[str] = Future()
 
     def watch(self, asked: Asked) -> None:
+        """Have ``asked`` called in this loop once somebody asks; soon if that was before."""
+
         def told(reason: asyncio.Future[str]) -> None:
             if not reason.cancelled():
                 asked(reason.result())

@@ -20,7 +20,8 @@ class WorkflowEnds:
         self._told: dict[WorkflowId, None] = {}
 
     def after(self, moved: TaskMoved, table: Table) -> WorkflowEnded | None:
-        """Return how the workflow of this task has ended; None where it goes on, or that was told."""
+        """Return how the workflow of this task has ended; None where it goes on, or its end was
+        told already."""
         workflow = table.workflow_of.get(moved.task)
         if workflow is None or moved.task not in table.specs:
             self._forget(table)

@@ -17,7 +17,8 @@ _COMPILED = tuple((re.compile(pattern, re.DOTALL), said) for pattern, said in RE
 
 
 def refusal_in_our_words(sentence: str) -> str:
-    """What the agent refuses comes as a whole sentence, and is known without its beginning."""
+    """Return a refusal of the agent in the person's language, with or without a capital and a full
+    stop; as it came where it is not known."""
     bare = sentence.rstrip(".")
     for each in (bare, bare[:1].lower() + bare[1:]):
         for pattern, said in _COMPILED:

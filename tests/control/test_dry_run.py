@@ -13,7 +13,7 @@ from msgspec import structs
 from agent.api.values import Capabilities
 from agent.api.work import Submit
 from agent.control.dry_run import machines_seen, plan_tasks
-from agent.control.progress import ProgressBook
+from agent.control.progress import TaskProgress
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
 from tests.control.surface import ALDER, FakeNode
@@ -27,7 +27,7 @@ def planned(
     node: FakeNode, *tasks: dict[str, Any], priority: int = 50
 ) -> tuple[dict[str, tuple[float, float]], float]:
     """When each task would begin and end, and the end of all, in seconds from now."""
-    views = Views(node.now(), ProgressBook(lambda: 1.7e9))
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": tasks}, Submit))
     plans, end_s = plan_tasks(views, specs, priority)
     return {each.task: (each.begins_s, each.ends_s) for each in plans}, end_s
@@ -108,7 +108,7 @@ def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) 
     node.volunteer()
     run = next(iter(node.table.owned.values()))
     at_s = run.stamp[0] / 1000
-    views = Views(node.now(), ProgressBook(lambda: at_s))
+    views = Views(node.now(), TaskProgress(lambda: at_s))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": [task("a")]}, Submit))
     (plan,), _ = plan_tasks(views, specs, 50)
     assert plan.begins_s == 1.5
@@ -122,7 +122,7 @@ def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
     (peer,) = node.known.peers
     other = structs.replace(peer, name="bare", node="bare", capabilities=Capabilities())
     node.known = replace(node.known, peers=(peer, other))
-    views = Views(node.now(), ProgressBook(lambda: 1.7e9))
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     told = {"name": "new", "tasks": [task("a"), {"id": "g", "gate": True}]}
     (plan, gate), _ = plan_tasks(views, specs_of(msgspec.convert(told, Submit)), 50)
     assert plan.fits == ("birch", "peer0")

@@ -13,7 +13,7 @@ from msgspec import structs
 from agent.api.states import workflow_state
 from agent.api.values import WorkflowState
 from agent.control.naming import task_id
-from agent.control.progress import ProgressBook
+from agent.control.progress import TaskProgress
 from agent.control.views import Views
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
@@ -38,8 +38,8 @@ class Scene:
 
     def __init__(self, folder: Path, told: dict[str, Any] = WORKFLOW) -> None:
         self.node, self.at_ms = FakeNode(folder), 0
-        self.book = ProgressBook(lambda: self.at_ms / 1000)
-        self.views = Views(self.node.now(), self.book)
+        self.reported = TaskProgress(lambda: self.at_ms / 1000)
+        self.views = Views(self.node.now(), self.reported)
         self.node.handle_submission(told)
 
     @property
@@ -121,7 +121,7 @@ def test_what_a_program_says_counts_down_from_then(
 ) -> None:
     scene = Scene(tmp_path)
     run = scene.running()
-    scene.book.note(TaskProgressed(LONG, NODE, 640, 800))
+    scene.reported.note(TaskProgressed(LONG, NODE, 640, 800))
     scene.at_ms += passed_ms
     assert scene.progress(TaskState.RUNNING, run) == (640, left_ms)
 
@@ -140,16 +140,16 @@ def test_a_programs_word_is_forgotten_when_it_runs_no_more(
 ) -> None:
     scene = Scene(tmp_path)
     run = scene.running()
-    scene.book.note(TaskProgressed(LONG, NODE, 1_700, 800))
-    scene.book.note(TaskMoved(LONG, TaskState.RUNNING, after, ""))
-    assert (scene.book.of(LONG, NODE) is not None) is kept
+    scene.reported.note(TaskProgressed(LONG, NODE, 1_700, 800))
+    scene.reported.note(TaskMoved(LONG, TaskState.RUNNING, after, ""))
+    assert (scene.reported.of(LONG, NODE) is not None) is kept
     assert scene.progress(TaskState.RUNNING, run)[0] == (1_000 if kept else 0)
 
 
 def test_the_word_of_another_machine_is_not_of_this_run(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     run = scene.running()
-    scene.book.note(TaskProgressed(LONG, "aldernode", 640, 800))
+    scene.reported.note(TaskProgressed(LONG, "aldernode", 640, 800))
     assert scene.progress(TaskState.RUNNING, run) == (0, 2_000)
 
 
