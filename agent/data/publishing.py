@@ -13,7 +13,6 @@ published on this very node is always taken here. Decisions are kept over restar
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import shutil
@@ -29,6 +28,7 @@ from agent.api.programs import Decision, published_name
 from agent.api.session import ProgramWaiting
 from agent.data.node_datasets import NodeDatasets
 from agent.execution.programs import ProgramError, Programs, Reader
+from agent.host.files import write_whole
 from agent.protocol.effects import (
     TaskMoved,
 )
@@ -256,17 +256,9 @@ class PublishedPrograms:
         return (*self._decisions.own.values(), *self._decisions.accepted.values())
 
     async def _decided(self) -> None:
-        await asyncio.to_thread(self._save, msgspec.to_builtins(self._decisions))
+        content = msgspec.json.format(msgspec.json.encode(self._decisions), indent=1)
+        await asyncio.to_thread(write_whole, self._file, content)
         self._changed()
-
-    def _save(self, decisions: dict[str, dict[str, str]]) -> None:
-        """Whole or not at all."""
-        beside = self._file.with_suffix(".new")
-        with beside.open("w", encoding="utf-8") as file:
-            json.dump(decisions, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self._file)
 
 
 def _is_name_of(name: str, dataset: DatasetId) -> bool:

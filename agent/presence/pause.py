@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from pathlib import Path
 
 from agent.api.presence_reasons import PauseUnreadable
+from agent.host.files import write_whole
 from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 
 FILE = "pause.json"
@@ -43,12 +43,7 @@ def keep_wish(folder: Path, wish: Wish) -> None:
         return
     paused = wish.then if isinstance(wish, Finishing) else wish
     text = json.dumps({"until_s": paused.until_s, "finishing": isinstance(wish, Finishing)})
-    fresh = path.with_name(f"{path.name}.unfinished")
-    with fresh.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    write_whole(path, text.encode())
 
 
 def _wish(kept: object) -> Wish:

@@ -1,12 +1,11 @@
 """Changes ``settings.toml``, and is the only one that does.
 
 The file is its owner's: order, comments and spelling of what is not changed survive. What comes out
-is read again before it takes the place of the file: it has to say what was meant.
+is read before it takes the place of the file: it has to say what was meant.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import tomllib
 from collections.abc import Mapping
@@ -14,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.api.errors import ServiceError
+from agent.host.files import write_whole
 from agent.presence.rules import Rules
 from agent.presence.rules_file import TABLE, written_rules
-from agent.settings.node_settings import NodeSettings, read_settings
+from agent.settings.node_settings import NodeSettings, read_settings, settings_of
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -111,16 +111,8 @@ def _change_table(document: TOMLDocument, key: str, value: Table) -> None:
 
 
 def _replaced(path: Path, text: str) -> NodeSettings:
-    fresh = path.with_name(f"{path.name}.unfinished")
+    content = text.encode("utf-8")
+    settings = settings_of(path, content)  # what is to be written has to say what was meant
     path.parent.mkdir(parents=True, exist_ok=True)
-    with fresh.open("wb") as file:
-        file.write(text.encode("utf-8"))
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        settings = read_settings(fresh)
-    except ServiceError as error:
-        fresh.unlink(missing_ok=True)
-        raise ServiceError(str(error).replace(str(fresh), str(path))) from error
-    fresh.replace(path)
+    write_whole(path, content)
     return settings

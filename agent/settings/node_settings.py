@@ -105,19 +105,24 @@ def read_settings(path: Path) -> NodeSettings:
     one that is wrong or cannot be read."""
     try:
         with path.open("rb") as file:
-            content = file.read(FILE_BYTES_MAX + 1)
-        if len(content) > FILE_BYTES_MAX:
-            size = f"{FILE_BYTES_MAX // 1024} KB"
-            raise SettingsError(f"{path} is larger than {size}: remove what are no settings.")
-        given = tomllib.loads(content.decode())
+            return settings_of(path, file.read(FILE_BYTES_MAX + 1))
     except FileNotFoundError:
         return NodeSettings()
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is not written in UTF-8: save it as such.") from error
     except OSError as error:
         raise SettingsError(
             f"{path} cannot be read ({error.strerror}): check whom it belongs to."
         ) from error
+
+
+def settings_of(path: Path, content: bytes) -> NodeSettings:
+    """Return what this content of the file says; raise ``SettingsError`` for one that is wrong."""
+    if len(content) > FILE_BYTES_MAX:
+        size = f"{FILE_BYTES_MAX // 1024} KB"
+        raise SettingsError(f"{path} is larger than {size}: remove what are no settings.")
+    try:
+        given = tomllib.loads(content.decode())
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not written in UTF-8: save it as such.") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not TOML: {error}; mend that line or remove it.") from error
     return _settings(path, given)
