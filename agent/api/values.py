@@ -6,6 +6,7 @@ are the protocol's enumeration itself: there is one in all layers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -13,12 +14,14 @@ from msgspec.structs import astuple
 
 from agent.protocol import messages
 from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
-from agent.protocol.states import TaskState
+from agent.protocol.states import ENDED, TaskState
 
 __all__ = [
     "CLIENT_PROTOCOL",
+    "ENDED",
     "NAME_CHARACTERS_MAX",
     "PRIORITY_NAMES",
+    "UNDER_WAY",
     "Capabilities",
     "Count",
     "Dataset",
@@ -36,6 +39,7 @@ __all__ = [
     "WorkflowId",
     "WorkflowState",
     "capabilities_of",
+    "workflow_state",
 ]
 
 CLIENT_PROTOCOL = 1
@@ -118,3 +122,19 @@ class Position(Struct, frozen=True):
 
     log: Annotated[str, Meta(max_length=64)]
     sequence: Annotated[int, Meta(ge=0, le=2**53)]
+
+
+UNDER_WAY = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
+"""A machine has the task in hand."""
+
+
+def workflow_state(counts: Mapping[TaskState, int]) -> WorkflowState:
+    """Return the state of a workflow of which so many tasks are in each state."""
+    seen = {state for state, count in counts.items() if count}
+    if not seen.isdisjoint(UNDER_WAY):
+        return "running"
+    if not seen.issubset(ENDED):
+        return "waiting"
+    if TaskState.ABORTED in seen:
+        return "failed"
+    return "cancelled" if TaskState.CANCELLED in seen else "finished"

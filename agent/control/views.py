@@ -12,7 +12,7 @@ from graphlib import TopologicalSorter
 
 from agent.api import values, work
 from agent.api.reasons import NO_REASON, Cancelled, CancelledStopping, Reason, as_why
-from agent.api.states import UNDER_WAY, workflow_state
+from agent.api.values import UNDER_WAY, workflow_state
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.control.progress import TaskProgress

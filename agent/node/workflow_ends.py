@@ -7,7 +7,7 @@ is told once. What goes on after a retry may end again.
 from __future__ import annotations
 
 from agent.api.session import WorkflowEnded
-from agent.api.states import ENDED, workflow_state
+from agent.api.values import ENDED, workflow_state
 from agent.protocol.effects import TaskMoved
 from agent.protocol.records import WorkflowId
 from agent.protocol.table import Table

@@ -10,8 +10,7 @@ import msgspec
 
 from agent.api.reasons import no_why
 from agent.api.session import TaskMoved, TaskProgressed
-from agent.api.states import ENDED, UNDER_WAY, workflow_state
-from agent.api.values import TaskState
+from agent.api.values import ENDED, UNDER_WAY, TaskState, workflow_state
 from agent.api.work import TaskView, WorkflowView
 
 

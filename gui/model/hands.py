@@ -10,8 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from agent.api.flock import PeersReply, PeerView
-from agent.api.states import UNDER_WAY
-from agent.api.values import TaskState
+from agent.api.values import UNDER_WAY, TaskState
 from agent.api.work import CurrentTask, NodeView, TaskView
 from gui.model.notices import FlockPart
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agent.api.states import ENDED
-from agent.api.values import PRIORITY_NAMES, TaskState
+from agent.api.values import ENDED, PRIORITY_NAMES, TaskState
 from agent.api.work import TaskView, WorkflowView
 from gui.model.folding import is_open
 from gui.model.marks import never_ran

@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from agent.api.methods import GATE, WHY
-from agent.api.states import ENDED, UNDER_WAY
-from agent.api.values import NamedPriority, TaskState
+from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
 from gui.icons.drawing import mark_pixmap
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
 
-from agent.api.states import ENDED
-from agent.api.values import PRIORITY_NAMES, NamedPriority, TaskState
+from agent.api.values import ENDED, PRIORITY_NAMES, NamedPriority, TaskState
 from agent.api.work import TaskView
 from gui.icons.drawing import icon
 from gui.views.menus import add_copy, context_menu

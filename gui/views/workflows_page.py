@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.states import ENDED
-from agent.api.values import NamedPriority
+from agent.api.values import ENDED, NamedPriority
 from agent.api.work import TaskView, WorkflowView
 from gui.icons.drawing import icon
 from gui.model.screen import Changes

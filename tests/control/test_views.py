@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from agent.api.states import workflow_state
-from agent.api.values import WorkflowState
+from agent.api.values import WorkflowState, workflow_state
 from agent.control.naming import task_id
 from agent.control.progress import TaskProgress
 from agent.control.views import Views
