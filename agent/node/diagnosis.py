@@ -167,7 +167,8 @@ def own_identity_copied(facts: Facts) -> str:
 
 
 def copied_peer(peer: PeerView, copied: Iterable[Copied]) -> PeerView:
-    """Return the row of a peer with why it is not to be relied on; as it is, where it is."""
+    """Return the row of a peer, with the reason not to rely on it where another machine has its
+    identity; else as it is."""
     for each in copied:
         if each.node == peer.node:
             why = as_why(IdentityCopied(peer.name, tuple(dict.fromkeys(each.hosts))))

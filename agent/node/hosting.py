@@ -59,7 +59,8 @@ Started = Callable[[Running], object]
 def run(
     name: str | None, port: int | None, started: Started, *, until_input_ends: bool = False
 ) -> str:
-    """Run the agent of this user's home until it is asked to end; return the reason. Raise
+    """Run the agent of this user's home until it is asked to end; return the reason. A name or port
+    is kept in the settings, and ``started`` is called once clients can connect. Raise
     ``NotStartedError`` when it cannot start."""
     home = Home.of()
     ending = InputEnding(native_ending()) if until_input_ends else native_ending()

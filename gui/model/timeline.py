@@ -75,7 +75,7 @@ def recent(screen: Screen) -> list[str]:
 
 def timeline_of(tasks: Iterable[TaskRuns], now_s: float) -> Timeline:
     """Lay the runs out in time: a row for each machine by name, lanes in it for what ran at once.
-    Runs that never began are left out."""
+    Runs that did nothing, and those beyond ``BARS_MAX``, are left out."""
     runs = [
         (run, task)
         for task in tasks

@@ -76,8 +76,8 @@ class ViewContext(QObject):
             self._say_early(self.screen.early)
 
     def attend(self, workflow: str) -> None:
-        """Have this workflow's tasks read, now and whenever events make them stale, instead of
-        those of the one before."""
+        """Keep the tasks of this workflow up to date from now on, instead of those of the one
+        before; read them if they are not known or stale."""
         self._attended = workflow
         if workflow not in self.screen.tasks:
             self.bridge.want(workflow)

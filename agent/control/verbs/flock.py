@@ -66,8 +66,8 @@ async def join(call: RequestContext, params: Join) -> Joined:
 
 @serves(EXPEL)
 async def expel(call: RequestContext, params: Expel) -> Expelled:
-    """Send a member away, for ever; return a warning where it was a keeper. Refused where the id or
-    name means no member, or several."""
+    """Send a member away, for ever; return a warning where it was a keeper. Refused without a
+    flock, and where the id or name means no member, or several."""
     require_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
     warning = await call.rooms.flock.expel(member.node)
