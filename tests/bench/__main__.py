@@ -1,7 +1,8 @@
 """Run a benchmark: ``python -m tests.bench NAME``; without a name, say which there are.
 
-Each is a module of this folder with the same three functions, so that showing, judging and the
-exit code exist once. A benchmark that misses a limit ends with exit code 1.
+Each is a module of this folder with the same three functions, so that options, showing, judging,
+keeping and the exit code exist once. A benchmark that misses a limit ends with exit code 1.
+``python -m tests.bench report`` writes the tables of BENCHMARKS.md from what was kept.
 """
 
 from __future__ import annotations
@@ -12,52 +13,73 @@ import importlib
 import pstats
 import sys
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
-from tests.bench import journal, live
+from tests.bench import page
 from tests.bench.report import Benchmark, Figures, hand_over
 
-NAMES = ("tables", "messages", "twice", "speed", "dispatch", "requests")
+SIMULATED = ("tables", "dispatch", "twice", "speed", "messages")
+LIVE = (
+    *("live_flock", "live", "live_throughput", "live_true", "live_client", "live_presence"),
+    *("live_owner", "live_transfer", "live_idle", "live_soak", "live_fuzz", "journal"),
+    *("gui", "gui_start", "requests"),
+)
+NAMES = (*SIMULATED, *LIVE)
+GROUPS = {"in the simulator": SIMULATED, "with real agents": LIVE}
+REPORT = "report"
 PROFILE_LINES = 40
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
+    """Return 0 when every limit was kept."""
     given = list(sys.argv[1:] if argv is None else argv)
-    if given[:1] == ["journal"]:
-        return journal.main(given[1:])
-    if given[:1] == ["live"]:
-        return live.main(given[1:])
-    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("name", nargs="?", choices=NAMES)
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    parser.add_argument("--profile", action="store_true", help="also where the time goes")
-    chosen = parser.parse_args(given)
-    if chosen.name is None:
-        for name in NAMES:
-            sys.stdout.write(f"{name:10} {benchmark(name).WHAT}\n")
-        sys.stdout.write(f"live       {live.WHAT}\n")
-        sys.stdout.write("journal    what flushes cost, and the time and memory of a start\n")
+    name = given[0] if given else ""
+    if name == REPORT:
+        page.write(GROUPS)
         return 0
-    bench = benchmark(chosen.name)
-    measure = _profiled if chosen.profile else _measured
-    return hand_over(bench, measure(bench, quick=chosen.quick), as_json=chosen.json)
+    if name not in NAMES:
+        for each in NAMES:
+            sys.stdout.write(f"{each:16} {benchmark(each).WHAT}\n")
+        return 2 if given else 0
+    bench = benchmark(name)
+    chosen = _parsed(bench, name, given[1:])
+    as_json, keep, profile = (chosen.pop(each) for each in ("json", "keep", "profile"))
+    kept = (page.result(name), " ".join(["python -m tests.bench", *_without_keep(given)]))
+    measure = _profiled if profile else _measured
+    return hand_over(bench, measure(bench, **chosen), as_json=as_json, keep=kept if keep else None)
 
 
 def benchmark(name: str) -> Benchmark:
-    """The module of this name, loaded only when it is wanted."""
+    """Return the module of this name, loaded only when it is wanted."""
     return cast("Benchmark", importlib.import_module(f"tests.bench.{name}"))
 
 
-def _measured(bench: Benchmark, *, quick: bool) -> Figures:
-    return bench.measure(quick=quick)
+def _parsed(bench: Benchmark, name: str, given: list[str]) -> dict[str, Any]:
+    parser = argparse.ArgumentParser(
+        prog=f"python -m tests.bench {name}", description=bench.__doc__
+    )
+    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
+    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
+    parser.add_argument("--keep", action="store_true", help="keep the rows for BENCHMARKS.md")
+    parser.add_argument("--profile", action="store_true", help="also where the time goes")
+    options = getattr(bench, "options", None)
+    if options is not None:
+        options(parser)
+    return vars(parser.parse_args(given))
 
 
-def _profiled(bench: Benchmark, *, quick: bool) -> Figures:
+def _without_keep(given: list[str]) -> list[str]:
+    return [each for each in given if each != "--keep"]
+
+
+def _measured(bench: Benchmark, **chosen: Any) -> Figures:
+    return bench.measure(**chosen)
+
+
+def _profiled(bench: Benchmark, **chosen: Any) -> Figures:
     """The same, with a profile of the protocol's functions on the standard error."""
     profile = cProfile.Profile()
-    figures: Figures = profile.runcall(bench.measure, quick=quick)
+    figures: Figures = profile.runcall(bench.measure, **chosen)
     stats = pstats.Stats(profile, stream=sys.stderr)
     stats.sort_stats("tottime").print_stats("agent/protocol", PROFILE_LINES)
     return figures

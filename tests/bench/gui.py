@@ -1,6 +1,6 @@
 """The window under load: how fast it opens, how long it ever blocks, what it weighs, what it costs.
 
-`python -m tests.bench.gui [--quick] [SESSION]`. Each session is a process of its own, so that one
+`python -m tests.bench gui [--quick] [SESSION]`. Each session is a process of its own, so that one
 does not pay for another. The load is `tests.bench.gui_flock`; under it a person goes through all of
 the window (`tests.bench.gui_walk`), and a table tells what blocked it for how long. The idle figures
 are with a real agent inside the tray's own process. No screen is needed, painting is real, into
@@ -9,6 +9,7 @@ memory; with `QT_QPA_PLATFORM=xcb` it goes to the display.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -19,6 +20,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from tests.bench.report import Figures, Sheet, Verdict, judged
 from tests.style.source import REPOSITORY
 
 WHAT = "the window with 2,000 workflows, 20,000 tasks, 30 machines and 200 events a second"
@@ -100,21 +102,17 @@ def _generated(home: Path, *load: str) -> Iterator[None]:
         process.communicate()
 
 
-def main(arguments: list[str]) -> int:
-    """Show the figures; the exit code says whether all limits were kept."""
-    load_before = os.getloadavg()[0]
-    named = [each for each in arguments if not each.startswith("-")]
-    figures = measure(quick="--quick" in arguments, only=named[0] if named else "")
-    missed = 0
-    for key, value in figures.items():
-        limit, unit = LIMITS.get(key, (float("inf"), ""))
-        kept = value <= limit
-        missed += not kept
-        mark = "" if kept else f"   MISSED, limit {limit:g}"
-        print(f"{key:18} {value:9.2f} {unit}{mark}")
-    print(f"load of the machine {load_before:.2f} before, {os.getloadavg()[0]:.2f} after")
-    return 1 if missed else 0
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
+    parser.add_argument("only", nargs="?", default="", help="only this session")
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def judge(figures: Figures) -> list[Verdict]:
+    """Each figure by its limit."""
+    return judged(figures, LIMITS)
+
+
+def sheets(figures: Figures) -> list[Sheet]:
+    """None but the limits."""
+    del figures
+    return []

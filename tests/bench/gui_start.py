@@ -1,6 +1,6 @@
 """From the double-click to a tray that can be used, on a real desktop without a screen.
 
-`python -m tests.bench.gui_start [--quick]`. Each round is a home of its own: the program is started as
+`python -m tests.bench gui_start [--quick]`. Each round is a home of its own: the program is started as
 a login starts it, its icon appears in a real panel, a right click opens its menu, its agent answers;
 then it is started again as by a person, and the window comes. Wall clock depends on what else the
 machine does, so the processor's time of the same stretch stands beside it. The last figures are what the
@@ -22,9 +22,11 @@ import psutil
 
 from agent.client import BlockingClient, Home
 from agent.client.errors import ClientError
+from tests.bench.report import Figures, Sheet, Verdict, judged
 from tests.desktop.virtual_desktop import VirtualDesktop, virtual_desktop
 from tests.hosts.waiting import let_pass, wait_for
 
+WHAT = "from the start of the tray to its icon, its menu and an answering agent"
 LIMITS: dict[str, tuple[float, str]] = {
     "icon_s": (2.0, "s until the icon is in the panel"),
     "icon_cpu_s": (2.0, "s of the processor for that"),
@@ -124,19 +126,12 @@ def _command(*more: str) -> list[str]:
     return [installed, *more] if installed else [sys.executable, "-m", "gui", *more]
 
 
-def main(arguments: list[str]) -> int:
-    """Show the figures; the exit code says whether all limits were kept."""
-    load = " ".join(f"{each:.1f}" for each in os.getloadavg())
-    figures = measure(quick="--quick" in arguments)
-    missed = 0
-    for key, value in figures.items():
-        limit, unit = LIMITS[key]
-        missed += value > limit
-        mark = "" if value <= limit else f"   MISSED, limit {limit:g}"
-        print(f"{key:13} {value:8.2f} {unit}{mark}")
-    print(f"load before: {load}; python {sys.version.split()[0]}")
-    return 1 if missed else 0
+def judge(figures: Figures) -> list[Verdict]:
+    """Each figure by its limit."""
+    return judged(figures, LIMITS)
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def sheets(figures: Figures) -> list[Sheet]:
+    """None but the limits."""
+    del figures
+    return []

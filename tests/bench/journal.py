@@ -6,7 +6,7 @@ what committing together gains. What a flush costs depends on the disk, so the b
 page is measured beside it, in the same folder. Reading back runs in a process of its own, whose
 peak memory is the reading's; the records themselves, all held, are the part that must be.
 
-Run it with ``python -m tests.bench.journal [--json] [--folder PATH] [--quick]``.
+Run it with ``python -m tests.bench journal [--folder PATH]``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,9 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from agent.protocol.effects import Identity, Persist
 from agent.protocol.records import (
@@ -43,6 +39,9 @@ from agent.protocol.records import (
     WorkflowSpec,
 )
 from agent.storage.journal import Journal
+from tests.bench.report import Cell, Figures, Sheet, Verdict
+
+WHAT = "what flushes cost, and the time and memory of a start"
 
 BATCHES = (1, 10, 100)
 ROUNDS = 300
@@ -51,26 +50,35 @@ WORKFLOWS = 2_000
 TASKS_PER_WORKFLOW = 10
 HOSTS = ("3f0c1d6a52e94b7e", "a81be0c72d4f4c19")
 
-Figures = dict[str, Any]
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.journal")
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no table")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds and records")
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
     parser.add_argument("--folder", type=Path, help="measure on the disk of this folder")
-    parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
-    chosen = parser.parse_args(argv)
-    if chosen.read is not None:
-        sys.stdout.write(json.dumps(read_back(chosen.read)))
-        return 0
-    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        figures = measured(Path(folder), quick=chosen.quick)
-    if chosen.json:
-        sys.stdout.write(json.dumps(figures, indent=2) + "\n")
-    else:
-        show(figures)
-    return 0
+
+
+def measure(*, quick: bool, folder: Path | None = None) -> Figures:
+    """All of it, in a folder of its own."""
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        return measured(Path(made), quick=quick)
+
+
+def judge(figures: Figures) -> list[Verdict]:
+    """No limits: what a flush costs is the disk's."""
+    del figures
+    return []
+
+
+def sheets(figures: Figures) -> list[Sheet]:
+    """Commits one by one and together, and a start."""
+    found = [Sheet("A bare flush", ["what", "ms"], [["one page", figures["flush_ms"]]])]
+    for key, title, size, what in (
+        ("one_by_one", "One batch after the other", "changes in a batch", "batches"),
+        ("in_flight", "Single changes, several under way", "under way", "changes"),
+    ):
+        columns = [size, f"{what} per second", "median ms", "p99 ms", "max ms"]
+        found.append(Sheet(title, columns, [list(row.values()) for row in figures[key]]))
+    start: list[list[Cell]] = [list(row) for row in figures["start"].items()]
+    return [*found, Sheet("A start", ["what", "figure"], start)]
 
 
 def measured(folder: Path, *, quick: bool) -> Figures:
@@ -162,7 +170,7 @@ def filled(folder: Path, workflows: int) -> Figures:
 
 def read_elsewhere(folder: Path) -> Figures:
     """Open and read in a fresh process."""
-    command = [sys.executable, "-m", "tests.bench.journal", "--read", str(folder)]
+    command = [sys.executable, "-m", "tests.bench.journal", str(folder)]
     figures: Figures = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     return figures
 
@@ -239,22 +247,5 @@ def milliseconds(seconds: float) -> float:
     return round(seconds * 1000, 3)
 
 
-def show(figures: Figures) -> None:
-    console = Console()
-    console.print(f"A bare flush of one page takes {figures['flush_ms']} ms here.")
-    for key, title, size, what in (
-        ("one_by_one", "One batch after the other", "changes in a batch", "batches"),
-        ("in_flight", "Single changes, several under way", "under way", "changes"),
-    ):
-        table = Table(size, f"{what} per second", "median ms", "p99 ms", "max ms", title=title)
-        for row in figures[key]:
-            table.add_row(*(str(value) for value in row.values()))
-        console.print(table)
-    table = Table("what", "figure", title="A start")
-    for name, value in figures["start"].items():
-        table.add_row(name, f"{value:,}")
-    console.print(table)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__":  # a process of its own, for its memory
+    sys.stdout.write(json.dumps(read_back(Path(sys.argv[1]))))

@@ -27,12 +27,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from statistics import fmean, median
+from typing import Any
 
 from agent.api import session, work
 from agent.api.values import TaskState
-from tests.bench import live_throughput, optimum
+from tests.bench import optimum
 from tests.bench.live_idle import cpu_s
-from tests.bench.report import Cell, Figures, Sheet, Verdict, hand_over
+from tests.bench.report import Cell, Figures, Sheet, Verdict
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.lan import why_no_namespaces
@@ -71,6 +72,9 @@ class Choice:
     times: int = 1
 
 
+SMALLEST = Choice(nodes=NODES[:1], workflows=WORKFLOWS[:1], losses=())
+
+
 @dataclass
 class Running:
     """Workflows that were submitted, when and at which node."""
@@ -82,8 +86,9 @@ class Running:
     """Of each host's agent when it began."""
 
 
-def measure(choice: Choice) -> Figures:
-    """All cells that were chosen."""
+def measure(*, quick: bool, **chosen: Any) -> Figures:
+    """All cells that were chosen; the smallest one if it is to be quick."""
+    choice = SMALLEST if quick else _choice(argparse.Namespace(**chosen))
     figures: Figures = {
         "seconds": choice.seconds,
         "hosts are": "loopback addresses" if why_no_namespaces() else "namespaces",
@@ -379,27 +384,14 @@ def _row(each: Figures) -> list[Cell]:
     ]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench live", description=WHAT)
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
     parser.add_argument("--seconds", type=float, default=SECONDS, help="length of each task")
     parser.add_argument("--nodes", type=int, nargs="+", help=f"only these of {NODES}")
     parser.add_argument("--workflows", type=int, nargs="+", help=f"only these of {WORKFLOWS}")
     for how in HOWS:
         parser.add_argument(f"--{how}", type=int, metavar="N", help=f"{how} N of 9 nodes")
     parser.add_argument("--times", type=int, default=1, help="run each cell so often")
-    parser.add_argument("--throughput", action="store_true", help="many short tasks instead")
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    options = parser.parse_args(argv)
-    if options.throughput:
-        return hand_over(
-            live_throughput, live_throughput.measure(quick=False), as_json=options.json
-        )
-    return hand_over(
-        sys.modules[__name__],
-        measure(_choice(options)),
-        as_json=options.json,
-    )
 
 
 def _choice(options: argparse.Namespace) -> Choice:
@@ -413,7 +405,3 @@ def _choice(options: argparse.Namespace) -> Choice:
         losses=LOSSES if everything else losses,
         times=options.times,
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

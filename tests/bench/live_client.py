@@ -1,4 +1,4 @@
-"""What clients wait for on a large table: ``python -m tests.bench.live_client``.
+"""What clients wait for on a large table: ``python -m tests.bench live_client``.
 
 Two real nodes of one flock on this machine, a client of the first. A workflow of 10,000 tasks that
 finish, then one of 10,000 that stay open; times are taken at the client, from the call to the
@@ -7,7 +7,6 @@ answer read, memory as the system tells it of each agent's process.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from agent.api.session import WorkflowEnded
 from agent.api.values import TaskState
 from agent.api.work import Input, Show, Status, Submit, Task, Why
 from agent.client import BlockingClient
-from tests.bench.report import Figures, Sheet, Verdict, hand_over
+from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import NOTHING
@@ -150,16 +149,3 @@ def judge(figures: Figures) -> list[Verdict]:
     """The limits."""
     whole = [Verdict("tasks that did not finish", figures["tasks"] - figures["finished"], 0)]
     return whole + [Verdict(name, figures[name], limit, unit) for name, limit, unit in LIMITS]
-
-
-def main() -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_client", description=WHAT)
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args()
-    return hand_over(sys.modules[__name__], measure(quick=chosen.quick), as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

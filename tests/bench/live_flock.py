@@ -1,6 +1,6 @@
 """Nine real hosts: how soon they know each other, notice a loss, agree again and dispatch.
 
-``python -m tests.bench.live_flock [--json] [--quick] [SCENARIO…]``. The agents are real processes
+``python -m tests.bench live_flock [--json] [--quick] [SCENARIO…]``. The agents are real processes
 on hosts of their own (``tests.hosts``) on one machine, whose cores they share with whatever else
 runs there: the load is stated beside the figures. Moments are those that the nodes themselves
 noted in their events and the programs in their evidence; all read the same clock. All hosts share
@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 
 from agent.api import methods, session, work
 from tests.bench import live_work
-from tests.bench.report import Figures, Sheet, Verdict, hand_over
+from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.waiting import wait_for
@@ -274,16 +274,6 @@ LIMITS: list[tuple[str, str, float, str]] = [
 ]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_flock", description=__doc__)
-    parser.add_argument("scenario", nargs="*", choices=[[], *SCENARIOS], help="only these")
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args(argv)
-    figures = measure(quick=chosen.quick, only=chosen.scenario)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
+    parser.add_argument("only", nargs="*", choices=[[], *SCENARIOS], help="only these")

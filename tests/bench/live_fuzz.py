@@ -1,6 +1,6 @@
 """One real agent against whoever reaches its port: garbage, mutants, strangers, replays.
 
-``python -m tests.bench.live_fuzz [--frames 1000000] [--seed N] [--json] [--quick]``. The agent
+``python -m tests.bench live_fuzz [--frames 1000000] [--seed N] [--json] [--quick]``. The agent
 has a peer, finished work in its table, and must not notice: it lives, its table stays, its memory
 does not grow, it logs no fault, whoever sends what is no message loses its link, no connection without a
 valid certificate gets as far as a greeting, and nobody comes to belong or ceases to by the word of
@@ -23,7 +23,7 @@ from agent.api.admission import JoinRequested
 from agent.node.agent import PROGRAMS_EVERY_S
 from tests.bench import live_attacks, live_intruders
 from tests.bench.live_attacks import Target
-from tests.bench.report import Figures, Sheet, Verdict, hand_over
+from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.stranger import run_in
@@ -105,6 +105,7 @@ def measure(
     *, quick: bool, frames: int = FRAMES, seed: int = 1, only: Sequence[str] = tuple(ATTACKS)
 ) -> Figures:
     """The whole run, or only some of the attacks of it."""
+    sys.stderr.write(f"seed {seed}\n")
     with TemporaryDirectory() as folder, Hosts(3, namespaces=True) as hosts:
         agent, peer = hosts[0], hosts[1]
         hosts.make_flock([agent, peer])
@@ -161,19 +162,8 @@ def sheets(figures: Figures) -> list[Sheet]:
     return [Sheet(WHAT, ["figure", "measured"], rows)]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when nothing happened."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_fuzz", description=__doc__)
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
     parser.add_argument("--frames", type=int, default=FRAMES)
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9))
     parser.add_argument("--only", nargs="+", choices=ATTACKS, default=tuple(ATTACKS))
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args(argv)
-    sys.stderr.write(f"seed {chosen.seed}\n")
-    figures = measure(quick=chosen.quick, frames=chosen.frames, seed=chosen.seed, only=chosen.only)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """What an idle agent costs: processor, memory and network, in a flock of 9 and in one of 30.
 
-``python -m tests.bench.live_idle [--json] [--seconds 120] [--quick]``. The first flock has nine
+``python -m tests.bench live_idle [--json] [--seconds 120] [--quick]``. The first flock has nine
 real agents on hosts of their own; the dearest of them counts. The second has one real agent and 29
 peers that are real nodes too, but share one process on another host (``tests.hosts.crowd``).
 
@@ -18,14 +18,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from agent.api import flock, methods
 from agent.execution.process_tree import descendants
-from tests.bench.report import Figures, Sheet, Verdict, hand_over
+from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import REPOSITORY, Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import let_pass, wait_for
@@ -183,16 +182,6 @@ def _asked(crowd: subprocess.Popen[str], agent: str) -> dict[str, Any]:
     return told
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_idle", description=__doc__)
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
     parser.add_argument("--seconds", type=float, default=120.0)
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args(argv)
-    figures = measure(quick=chosen.quick, seconds=chosen.seconds)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """What an owner loses while the machine helps others: a job of their own, with and without.
 
-``python -m tests.bench.live_owner [--json] [--quick] [--rounds 5]``. The owner's job computes on
+``python -m tests.bench live_owner [--json] [--quick] [--rounds 5]``. The owner's job computes on
 all cores at normal priority, as a compile does. It is timed alone and while a real agent runs a
 task that computes on every core, in turns, so that a slow minute of the machine meets both. Beside
 it stands what the same job loses to programs at the same priority, which shows that it can be lost.
@@ -15,10 +15,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 
 from agent.api import flock, methods, work
-from tests.bench.report import Figures, Sheet, Verdict, hand_over, quantile
+from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import wait_for
@@ -126,16 +125,6 @@ def _spin(turns: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, start_new_session=True)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_owner", description=__doc__)
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args(argv)
-    figures = measure(quick=chosen.quick, rounds=chosen.rounds)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Somebody touches the machine: how soon everything that runs for others stands still.
 
-``python -m tests.bench.live_presence [--json] [--tries 20] [--quick]``. A real agent on a virtual
+``python -m tests.bench live_presence [--json] [--tries 20] [--quick]``. A real agent on a virtual
 X display runs a real tree of processes. ``xdotool`` moves the mouse, clicks or types, and the time
 is taken until every process of the tree has the signal that stops it, until every one is stopped
 (state T; one at idle priority reaches that only when it gets a processor, which on a busy machine
@@ -18,16 +18,15 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.api import methods, work
 from tests.bench.live_idle import cpu_s
-from tests.bench.report import Figures, Sheet, Verdict, hand_over, quantile
+from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.hosts.host import Host, Spot
 from tests.hosts.programs import describe
 from tests.hosts.waiting import let_pass, wait_for
@@ -244,18 +243,6 @@ def _processes(host: Host) -> Iterator[tuple[Path, str]]:
             continue  # it has just ended
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.bench.live_presence", description=__doc__
-    )
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
     parser.add_argument("--tries", type=int, default=TRIES)
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args(argv)
-    figures = measure(quick=chosen.quick, tries=chosen.tries)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """A soak: nine real hosts under random kills, cuts, freezes and partitions, with work all the time.
 
-``python -m tests.bench.live_soak [--minutes 20] [--seed N] [--json]``. The seed is printed first;
+``python -m tests.bench live_soak [--minutes 20] [--seed N] [--json]``. The seed is printed first;
 it repeats the plan of faults and submissions, not the timing of processes. Every two minutes all
 is mended, and the flock has to become whole, finish what it was given and agree. A third of the
 workflows are of a published program that hands datasets on and saves its state. In the end the
@@ -24,12 +24,13 @@ from agent.api import methods, work
 from agent.api.programs import Publish, Published
 from agent.client.errors import ClientError
 from tests.bench.live_promises import Books, Fault, check
-from tests.bench.report import Figures, Sheet, Verdict, hand_over
+from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.carrier import write_carrier
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.waiting import let_pass, wait_for
 
+MINUTES, MINUTES_QUICK = 20.0, 1.0
 WHAT = "nine real hosts under random faults, with work all the time"
 HOSTS = 9
 ROUND_S = 120.0
@@ -256,8 +257,10 @@ def _stop_and_start(host: Host) -> None:
     host.start()
 
 
-def measure(*, minutes: float, seed: int) -> Figures:
+def measure(*, quick: bool, minutes: float = MINUTES, seed: int = 1) -> Figures:
     """The whole run."""
+    sys.stderr.write(f"seed {seed}\n")
+    minutes = MINUTES_QUICK if quick else minutes
     before = os.getloadavg()[0]
     with Hosts(HOSTS, namespaces=True) as hosts:
         for host in hosts:
@@ -315,17 +318,7 @@ def sheets(figures: Figures) -> list[Sheet]:
     ]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every promise held."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_soak", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=20.0)
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
+    parser.add_argument("--minutes", type=float, default=MINUTES)
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9))
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    chosen = parser.parse_args(argv)
-    sys.stderr.write(f"seed {chosen.seed}\n")
-    figures = measure(minutes=chosen.minutes, seed=chosen.seed)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """A gigabyte between two hosts: how fast, how much memory, and do the agents go on meanwhile.
 
-``python -m tests.bench.live_transfer [--json] [--quick]``. The same size is moved by a plain TLS copy
+``python -m tests.bench live_transfer [--json] [--quick]``. The same size is moved by a plain TLS copy
 between the same two hosts (``tests.bench.plain_copy``) and by the agents, in turn; both end when it is
 flushed to the disk. The agents do more: the content is hashed, kept under its hash, and told to
 peers. Memory is what both processes hold resident at most, above what they held before. During one
@@ -11,20 +11,19 @@ share the cores with it. Both ends and the clients share the cores of this machi
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from agent.api import datasets, methods, work
 from agent.storage.datasets.store import DatasetStore
 from tests.bench import live_work
 from tests.bench.plain_copy import make_certificate
-from tests.bench.report import Figures, Sheet, Verdict, hand_over, quantile
+from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.hosts.host import REPOSITORY, Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import NOTHING
@@ -187,19 +186,3 @@ def _memory_peak_mb(host: Host) -> float:
     """The most that its agent has held so far."""
     status = Path(f"/proc/{host.process_id}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.bench.live_transfer", description=__doc__
-    )
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args(argv)
-    figures = measure(quick=chosen.quick)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

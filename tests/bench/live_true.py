@@ -1,6 +1,6 @@
 """What a task costs its node when the program does nothing: processor time, and tasks a second.
 
-``python -m tests.bench.live_true [--json] [--quick] [--tasks 1000]``. A real agent
+``python -m tests.bench live_true [--json] [--quick] [--tasks 1000]``. A real agent
 in a flock of its own, 4 slots, and a workflow of 1,000 tasks that run ``true``, submitted through
 the client protocol. Time counts from the submission to the moment at which the workflow is finished.
 
@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from agent.api import flock, methods, work
 from agent.api.values import TaskState
 from agent.execution.process_tree import descendants
 from tests.bench.live_idle import cpu_s
-from tests.bench.report import Figures, Sheet, Verdict, hand_over, quantile
+from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import NOTHING
@@ -115,16 +113,6 @@ def _flush_ms(folder: Path) -> float:
     return quantile(took, 0.5)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when every limit was kept."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.live_true", description=__doc__)
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be chosen."""
     parser.add_argument("--tasks", type=int, default=TASKS)
-    parser.add_argument("--json", action="store_true", help="figures as JSON, no tables")
-    parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
-    chosen = parser.parse_args(argv)
-    figures = measure(quick=chosen.quick, tasks=chosen.tasks)
-    return hand_over(sys.modules[__name__], figures, as_json=chosen.json)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

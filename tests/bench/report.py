@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -75,9 +77,18 @@ class Benchmark(Protocol):
         ...
 
 
-def hand_over(benchmark: Benchmark, figures: Figures, *, as_json: bool) -> int:
-    """Show the figures and what they are worth; the exit code."""
+def hand_over(
+    benchmark: Benchmark, figures: Figures, *, as_json: bool, keep: tuple[Path, str] | None = None
+) -> int:
+    """Show the figures and what they are worth, and return the exit code. ``keep``: the file for the
+    page's rows, and the command that has measured them."""
     verdicts = benchmark.judge(figures)
+    if keep is not None:
+        kept, command = keep
+        rows = _page_rows(benchmark.sheets(figures), verdicts)
+        kept.write_text(
+            json.dumps({"command": command, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
+        )
     if as_json:
         told = [
             {"what": v.what, "measured": v.measured, "limit": v.limit, "kept": v.kept}
@@ -87,6 +98,27 @@ def hand_over(benchmark: Benchmark, figures: Figures, *, as_json: bool) -> int:
     else:
         _show(benchmark.sheets(figures), verdicts)
     return 0 if all(verdict.kept for verdict in verdicts) else 1
+
+
+def judged(figures: Figures, limits: Mapping[str, tuple[float, str]]) -> list[Verdict]:
+    """Return a verdict for each figure that has a limit: how much at most, and of what."""
+    return [
+        Verdict(f"{key}: {limits[key][1]}", value, limits[key][0])
+        for key, value in figures.items()
+        if key in limits
+    ]
+
+
+def _page_rows(sheets: list[Sheet], verdicts: list[Verdict]) -> list[list[str]]:
+    """What, limit, measured; of a benchmark without limits all of its figures."""
+    if verdicts:
+        rows = [verdict.row() for verdict in verdicts]
+        return [[str(what), str(limit), str(measured)] for what, measured, limit, _ in rows]
+    return [
+        [f"{sheet.title}, {_text(first)}", "", ", ".join(map(_text, rest))]
+        for sheet in sheets
+        for first, *rest in sheet.rows
+    ]
 
 
 def _show(sheets: list[Sheet], verdicts: list[Verdict]) -> None:

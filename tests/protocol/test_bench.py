@@ -8,12 +8,13 @@ import copy
 import json
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.bench import __main__ as command
-from tests.bench import source_rules
+from tests.bench import page, source_rules
 from tests.bench.report import Figures, Verdict, hand_over
 from tests.sim.lan import Flock, Step
 
@@ -79,7 +80,7 @@ def all_limits() -> Iterator[tuple[str, tuple[Any, ...], float]]:
             yield name, path, value
 
 
-@pytest.mark.parametrize("name", command.NAMES)
+@pytest.mark.parametrize("name", command.SIMULATED)
 def test_it_runs_and_shows_what_it_measured(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     bench = command.benchmark(name)
     assert hand_over(bench, kept(name), as_json=False) == 0
@@ -89,7 +90,7 @@ def test_it_runs_and_shows_what_it_measured(name: str, capsys: pytest.CaptureFix
     assert all(sheet.title in shown for sheet in bench.sheets(kept(name)))
 
 
-@pytest.mark.parametrize("name", command.NAMES)
+@pytest.mark.parametrize("name", command.SIMULATED)
 def test_its_figures_are_json(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert hand_over(command.benchmark(name), kept(name), as_json=True) == 0
     told = json.loads(capsys.readouterr().out)
@@ -122,6 +123,55 @@ def test_the_command_hands_back_the_verdict(
     monkeypatch.setattr(bench, "measure", lambda **_: figures)
     assert command.main(["twice", "--json"]) == 1
     assert '"kept": false' in capsys.readouterr().out
+
+
+def test_what_is_kept_stands_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(page, "RESULTS", tmp_path)
+    monkeypatch.setattr(command.benchmark("twice"), "measure", lambda **_: kept("twice"))
+    assert command.main(["twice", "--keep"]) == 0
+    assert "Limits" in capsys.readouterr().out
+    before = f"above\n{page.MARK.format('here')}\n| old |\n{page.END}\nbelow\n"
+    head, table = page.written(before, {"here": ("twice", "speed")}).split(page.HEAD)
+    assert head == f"above\n{page.MARK.format('here')}\n"
+    rows = table.partition(page.END)[0].strip().splitlines()
+    assert rows[0].startswith("| `python -m tests.bench twice` | ")
+    assert rows[1].startswith("| | ")
+    assert len(rows) == len(command.benchmark("twice").judge(kept("twice")))
+    assert table.endswith(f"{page.END}\nbelow\n")
+
+
+def test_the_page_is_what_the_benchmarks_kept() -> None:
+    told = page.PAGE.read_text("utf-8")
+    assert page.written(told, command.GROUPS) == told
+    assert {each.stem for each in page.RESULTS.iterdir()} <= set(command.NAMES)
+
+
+def test_a_benchmark_without_limits_keeps_its_figures(tmp_path: Path) -> None:
+    figures = {"flush_ms": 1.5, "one_by_one": [], "in_flight": [], "start": {"records": 7}}
+    kept_there = tmp_path / "journal.json"
+    keep = (kept_there, "the command")
+    assert hand_over(command.benchmark("journal"), figures, as_json=True, keep=keep) == 0
+    assert json.loads(kept_there.read_text()) == {
+        "command": "the command",
+        "rows": [["A bare flush, one page", "", "1.5"], ["A start, records", "", "7"]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("requests", {"a_minute": 53.1, "methods": {"hello": 53.1}, "ended": 1, "seconds": 60.0}),
+        ("gui", {"open_s": 1.01, "all_tasks_s": 9.0}),
+        ("gui_start", {"icon_s": 2.01}),
+    ],
+)
+def test_a_figure_of_the_window_over_its_limit_fails(
+    name: str, figures: Figures, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hand_over(command.benchmark(name), figures, as_json=False) == 1
+    assert capsys.readouterr().out.count("MISSED") == 1
 
 
 def test_what_is_not_a_number_keeps_no_limit() -> None:
