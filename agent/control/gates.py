@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from agent.api.work import ATTACHED_MAX
+from agent.protocol.phrases import Phrase, said
 from agent.protocol.records import More, TaskSpec
 
 ATTACH = "attach"
@@ -35,16 +36,27 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
         return ()
 
 
-def attachment_fault(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> str:
-    """Return why a gate cannot be done with so many datasets, of which ``tasks`` need some; empty
+def attachment_fault(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> Phrase | None:
+    """Return why a gate cannot be done with so many datasets, of which ``tasks`` need some; None
     where it can."""
     names = attach_names(gate)
     if names and count > len(names):
-        only = "one thing" if len(names) == 1 else f"{len(names)} things"
-        return f"{gate.name} takes {only} ({', '.join(names)}), and {count} are attached"
+        only = said("one thing") if len(names) == 1 else said("{count} things", count=len(names))
+        return said(
+            "{gate} takes {only} ({names}), and {count} are attached",
+            gate=gate.name,
+            only=only,
+            names=", ".join(names),
+            count=count,
+        )
     for task in tasks:
         for each in task.inputs:
             if each.task == gate.task and each.output >= count:
-                missing = names[each.output] if each.output < len(names) else "something"
-                return f"{task.name} needs {missing} of {gate.name}: attach it"
-    return ""
+                known = each.output < len(names)
+                return said(
+                    "{task} needs {what} of {gate}: attach it",
+                    task=task.name,
+                    what=names[each.output] if known else said("something"),
+                    gate=gate.name,
+                )
+    return None

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 
 from agent.api.rpc import ErrorCode
 from agent.api.work import Wished
-from agent.control.naming import readable, with_names
+from agent.control.naming import with_names
 from agent.control.port import Wish
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.protocol.effects import Answer, Verdict
+from agent.protocol.phrases import Phrase
 from agent.protocol.records import TaskId, WorkflowId
+from agent.protocol.table import Table
 
 TO_BE_NAMED = ""
 """The node gives requests their ids."""
@@ -25,16 +27,21 @@ async def wish(
     answer = await call.node.ask(event)
     if answer.verdict is not Verdict.REFUSED:
         return answer
-    if answer.fault is not None:
-        raise RefusedError(ErrorCode.REFUSED, with_names(answer.fault, names()))
-    raise RefusedError(ErrorCode.REFUSED, readable(answer.text, call.now.table, names()))
+    fault = answer.fault or Phrase("{text}", {"text": answer.text})
+    known = {task: call.now.table.specs[task].name for task in _tasks_in(fault, call.now.table)}
+    raise RefusedError(ErrorCode.REFUSED, with_names(fault, {**names(), **known}))
 
 
 async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:
     """Hand in a wish for a workflow that is known, and return what came of it. Raises
     ``RefusedError`` where the node refuses."""
     answer = await wish(call, event)
-    text = readable(answer.text, call.now.table)
+    text = answer.text
     if answer.verdict is Verdict.CANCELLING:
         return Wished(workflow, "cancelling", text)
     return Wished(workflow, "done", text)
+
+
+def _tasks_in(fault: Phrase, table: Table) -> list[TaskId]:
+    """The ids of tasks that the flock knows."""
+    return [each for each in fault.values.values() if isinstance(each, str) and each in table.specs]

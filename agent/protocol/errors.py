@@ -14,11 +14,8 @@ class RemoteProtocolError(Exception):
 
 
 class RequestError(Exception):
-    """A client asked for what cannot be done. One sentence: what, where, what to do."""
-
-
-class SubmissionError(RequestError):
-    """A client submitted what cannot be a workflow."""
+    """A client asked for what cannot be done: what, where, what to do. Tasks stand in it by their
+    ids."""
 
     def __init__(self, fault: Phrase) -> None:
         super().__init__(fault.template)

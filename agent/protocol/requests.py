@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.effects import Answer, CancelFinished, Send, Verdict, WorkflowSafe
-from agent.protocol.errors import RequestError, SubmissionError
+from agent.protocol.errors import RequestError
 from agent.protocol.events import (
     Cancel,
     MarkGate,
@@ -23,6 +23,7 @@ from agent.protocol.events import (
     Submit,
 )
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
+from agent.protocol.phrases import Phrase, said
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
     Claim,
@@ -91,14 +92,10 @@ class Requests(Part):
             core = self.core
             try:
                 if not core.able:
-                    reason = "is stopping" if core.stopping else "has a full disk"
-                    raise RequestError(f"{core.name} {reason}; ask another machine")
+                    raise RequestError(_unable(core))
                 handler(event)
-            except SubmissionError as error:
-                refused = Answer(event.request, Verdict.REFUSED, fault=error.fault)
-                self.core.emit(refused)
             except RequestError as error:
-                self.core.emit(Answer(event.request, Verdict.REFUSED, str(error)))
+                self.core.emit(Answer(event.request, Verdict.REFUSED, fault=error.fault))
 
         return answer
 
@@ -119,7 +116,7 @@ class Requests(Part):
             return
         fault = fault_of(event, core.table)
         if fault:
-            raise SubmissionError(fault)
+            raise RequestError(fault)
         spec = WorkflowSpec(
             event.workflow, event.name, core.stamp(), core.me, event.submitter, event.tasks
         )
@@ -188,10 +185,10 @@ class Requests(Part):
                 told.update(dict.fromkeys(w.spec.workflow for w in effect.message.workflows))
             elif isinstance(effect, Answer) and effect.verdict is Verdict.ACCEPTED:
                 told[effect.request] = None
-        text = f"{self.core.name} has a full disk; submit on another machine"
+        full = said("{host} has a full disk; submit on another machine", host=self.core.name)
         for effect in dropped:
             if isinstance(effect, Answer) and effect.verdict is Verdict.ALREADY_KNOWN:
-                self.core.emit(Answer(effect.request, Verdict.REFUSED, text))
+                self.core.emit(Answer(effect.request, Verdict.REFUSED, fault=full))
         refused = [
             workflow
             for workflow, receipt in self._receipts.items()
@@ -201,7 +198,8 @@ class Requests(Part):
         for workflow in refused:
             receipt = self._receipts.pop(workflow)
             self.core.take_in(self.core.table.withdraw(workflow))
-            self._answer(receipt, Verdict.REFUSED, text, disks=0)
+            for request in receipt.requests:
+                self.core.emit(Answer(request, Verdict.REFUSED, fault=full))
         return refused
 
     def vouches(self, effect: object, refused: list[WorkflowId]) -> bool:
@@ -223,14 +221,23 @@ class Requests(Part):
         if found is not None:
             return found
         if workflow in self.core.table.prunings:
-            raise RequestError(f"workflow {workflow} is finished and was cleaned up")
-        raise RequestError(f"no workflow {workflow} is known on {self.core.name}")
+            raise RequestError(
+                said("workflow {workflow} is finished and was cleaned up", workflow=workflow)
+            )
+        raise RequestError(
+            said(
+                "no workflow {workflow} is known on {host}", workflow=workflow, host=self.core.name
+            )
+        )
 
     def _named(self, workflow: Workflow, tasks: tuple[TaskId, ...]) -> list[TaskId]:
         known = dict.fromkeys(spec.task for spec in workflow.spec.tasks)
         for task in tasks:
             if task not in known:
-                raise RequestError(f"workflow {workflow.spec.workflow} has no task {task}")
+                name = workflow.spec.workflow
+                raise RequestError(
+                    said("workflow {workflow} has no task {task}", workflow=name, task=task)
+                )
         return list(tasks or known)
 
     def _within(self, workflow: Workflow, tasks: Iterable[TaskId]) -> list[TaskId]:
@@ -247,7 +254,11 @@ class Requests(Part):
             if self._state(task) not in ENDED
         ]
         if not open_tasks:
-            raise RequestError(f"nothing to cancel in {event.workflow}: all of it has ended")
+            raise RequestError(
+                said(
+                    "nothing to cancel in {workflow}: all of it has ended", workflow=event.workflow
+                )
+            )
         running = [task for task in open_tasks if self._live_runs(task)]
         core.write(
             lives=[
@@ -294,7 +305,10 @@ class Requests(Part):
         tasks = [task for task in self._within(workflow, reach) if self._state(task) in GIVEN_UP]
         if not tasks:
             raise RequestError(
-                f"nothing to retry in {event.workflow}: no task of it failed or was cancelled"
+                said(
+                    "nothing to retry in {workflow}: no task of it failed or was cancelled",
+                    workflow=event.workflow,
+                )
             )
         lives = [core.table.life(task) for task in tasks]
         generation = 1 + max([workflow.generation, *map(effective_generation, lives)])
@@ -321,7 +335,12 @@ class Requests(Part):
         core = self.core
         workflow = self._workflow(event.workflow)
         if not core.table.unfinished.get(event.workflow):
-            raise RequestError(f"workflow {event.workflow} has ended; its priority moves nothing")
+            raise RequestError(
+                said(
+                    "workflow {workflow} has ended; its priority moves nothing",
+                    workflow=event.workflow,
+                )
+            )
         wish = PriorityWish(workflow.priority.revision + 1, core.me, event.priority)
         core.write(workflows=[Workflow(workflow.spec, wish, workflow.generation)])
         core.emit(Answer(event.request, Verdict.DONE))
@@ -330,12 +349,20 @@ class Requests(Part):
         core = self.core
         spec = core.table.specs.get(event.task)
         if spec is None or not spec.gate:
-            raise RequestError(f"{event.task} is no manual step known on {core.name}")
+            raise RequestError(
+                said("{task} is no manual step known on {host}", task=event.task, host=core.name)
+            )
         state = self._state(event.task)
         if state is TaskState.TERMINATED:
-            raise RequestError(f"{spec.name} is marked done already")
+            raise RequestError(said("{task} is marked done already", task=spec.name))
         if state is not TaskState.WAITING:
-            raise RequestError(f"{spec.name} cannot be marked done yet: it is {state.value}")
+            raise RequestError(
+                said(
+                    "{task} cannot be marked done yet: it is {state}",
+                    task=spec.name,
+                    state=_said_of_gate(state),
+                )
+            )
         done = self._done_by_hand(event.task, event.outputs)
         core.write(lives=[TaskLife(event.task, Life(0, runs=(done,)))])
         core.emit(Answer(event.request, Verdict.DONE))
@@ -358,3 +385,17 @@ class Requests(Part):
             Terminated(outputs, (core.me,)),
             stamp,
         )
+
+
+def _unable(core: Core) -> Phrase:
+    """Why a node takes no requests now."""
+    if core.stopping:
+        return said("{host} is stopping; ask another machine", host=core.name)
+    return said("{host} has a full disk; ask another machine", host=core.name)
+
+
+def _said_of_gate(state: TaskState) -> Phrase:
+    """The state of a gate that waits for no person."""
+    if state is TaskState.CANCELLED:
+        return said("cancelled")
+    return said("waiting") if state is TaskState.SUBMITTED else said("failed")

@@ -56,8 +56,24 @@
         <translation>{task} foi cancelada</translation>
     </message>
     <message>
-        <source>{task} needs {what} of {gate}: attach it.</source>
-        <translation>{task} precisa de {what} de {gate}: anexe.</translation>
+        <source>one thing</source>
+        <translation>uma coisa</translation>
+    </message>
+    <message>
+        <source>{count} things</source>
+        <translation>{count} coisas</translation>
+    </message>
+    <message>
+        <source>{gate} takes {only} ({names}), and {count} are attached</source>
+        <translation>{gate} recebe {only} ({names}), e {count} estão anexadas</translation>
+    </message>
+    <message>
+        <source>{task} needs {what} of {gate}: attach it</source>
+        <translation>{task} precisa de {what} de {gate}: anexe</translation>
+    </message>
+    <message>
+        <source>something</source>
+        <translation>algo</translation>
     </message>
     <message>
         <source>Paused until {when}</source>
@@ -567,27 +583,31 @@
         <translation>{host} está com o disco cheio; peça a outra máquina</translation>
     </message>
     <message>
-        <source>{workflow} is finished and was cleaned up</source>
+        <source>workflow {workflow} is finished and was cleaned up</source>
         <translation>{workflow} terminou e foi removido</translation>
     </message>
     <message>
-        <source>No workflow {workflow} is known on {host}</source>
+        <source>{host} has a full disk; submit on another machine</source>
+        <translation>{host} está com o disco cheio; peça a outra máquina</translation>
+    </message>
+    <message>
+        <source>no workflow {workflow} is known on {host}</source>
         <translation>Nenhum fluxo {workflow} é conhecido em {host}</translation>
     </message>
     <message>
-        <source>{workflow} has no task {task}</source>
+        <source>workflow {workflow} has no task {task}</source>
         <translation>{workflow} não tem a tarefa {task}</translation>
     </message>
     <message>
-        <source>Nothing to cancel in {workflow}: all of it has ended</source>
+        <source>nothing to cancel in {workflow}: all of it has ended</source>
         <translation>Nada a cancelar em {workflow}: tudo já terminou</translation>
     </message>
     <message>
-        <source>Nothing to retry in {workflow}: no task of it failed or was cancelled</source>
+        <source>nothing to retry in {workflow}: no task of it failed or was cancelled</source>
         <translation>Nada a repetir em {workflow}: nenhuma tarefa falhou ou foi cancelada</translation>
     </message>
     <message>
-        <source>{workflow} has ended; its priority moves nothing</source>
+        <source>workflow {workflow} has ended; its priority moves nothing</source>
         <translation>{workflow} terminou; a prioridade não muda nada</translation>
     </message>
     <message>
@@ -3480,6 +3500,10 @@
     <message>
         <source>task {task} needs {other}, which is not known here</source>
         <translation>a tarefa {task} precisa de {other}, que não se conhece aqui</translation>
+    </message>
+    <message>
+        <source>{task} is no gate: a program does it, and says itself when it is done</source>
+        <translation>{task} não é um passo manual: um programa a faz e diz ele mesmo quando terminou</translation>
     </message>
 </context>
 </TS>

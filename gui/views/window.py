@@ -35,7 +35,6 @@ from agent.api.work import TaskView
 from gui import settings
 from gui.bridge.asker import is_gone
 from gui.bridge.submitting import workflow_files
-from gui.model.agent_words import refusal_in_our_words
 from gui.model.flock import up_count
 from gui.model.screen import Changes
 from gui.model.tray import (
@@ -269,7 +268,7 @@ class Window(QWidget):
             tick()
 
     def _complain(self, sentence: str) -> None:
-        self.fault.say(refusal_in_our_words(sentence))
+        self.fault.say(sentence)
 
     def _say(self, sentence: str) -> None:
         self.said.say(sentence)

@@ -11,12 +11,16 @@ from functools import partial
 
 from agent.api import presence_reasons as presence
 from agent.api import reasons as why
+from agent.api.phrases import worded
 from agent.api.reasons import Reason
+from agent.api.rpc import ErrorCode, Problem
 from agent.api.work import Move
+from agent.client import RequestError
 from agent.protocol import reasons as told
+from agent.protocol.phrases import Phrase, said
 from agent.wording.english import EVENTS
 from agent.wording.speech import Speech
-from gui.model.agent_words import refusal_in_our_words
+from gui.bridge.bridge import _sentence
 from gui.wording import OwnSpeech, story_line
 
 NOW_MS = round(time.mktime((2026, 3, 10, 12, 0, 0, 0, 0, -1)) * 1000)
@@ -184,18 +188,19 @@ FITTING: tuple[Reason, ...] = (
     why.AcceptanceNeeded(("a", "b", "c", "d", "e"), ("segment",)),
 )
 REFUSALS = (
-    "acor is stopping; ask another machine.",
-    "acor has a full disk; ask another machine.",
-    "workflow line is finished and was cleaned up.",
-    "no workflow line is known on acor.",
-    "workflow line has no task segment.",
-    "nothing to cancel in line: all of it has ended.",
-    "nothing to retry in line: no task of it failed or was cancelled.",
-    "workflow line has ended; its priority moves nothing.",
-    "look is no manual step known on acor.",
-    "look is marked done already.",
-    "look cannot be marked done yet: it is Submitted.",
-    "Look needs scan of gate: attach it.",
+    said("{host} is stopping; ask another machine", host="acor"),
+    said("{host} has a full disk; ask another machine", host="acor"),
+    said("{host} has a full disk; submit on another machine", host="acor"),
+    said("workflow {workflow} is finished and was cleaned up", workflow="line"),
+    said("no workflow {workflow} is known on {host}", workflow="line", host="acor"),
+    said("workflow {workflow} has no task {task}", workflow="line", task="segment"),
+    said("nothing to cancel in {workflow}: all of it has ended", workflow="line"),
+    said("nothing to retry in {workflow}: no task of it failed or was cancelled", workflow="line"),
+    said("workflow {workflow} has ended; its priority moves nothing", workflow="line"),
+    said("{task} is no manual step known on {host}", task="look", host="acor"),
+    said("{task} is marked done already", task="look"),
+    said("{task} cannot be marked done yet: it is {state}", task="look", state=said("waiting")),
+    said("{task} needs {what} of {gate}: attach it", task="look", what="scan", gate="gate"),
 )
 MOVES = (
     (told.Became("Submitted"), why.SetOff("Submit")),
@@ -229,7 +234,7 @@ def families() -> dict[str, list[tuple[str, Said]]]:
         "ends": list(_of_values(ENDS)),
         "waiting": list(_of_values(WAITING)),
         "fitting": list(_of_values(FITTING)),
-        "refusals": list(_of_sentences(REFUSALS, refusal_in_our_words)),
+        "refusals": [(f"{worded(each)}.", partial(_refused, each)) for each in REFUSALS],
         "causes": list(_of_values([*map(why.SetOff, EVENTS), why.ToldBy("acor")])),
         "moves": list(_of_moves()),
     }
@@ -248,8 +253,5 @@ def _of_moves() -> Iterator[tuple[str, Said]]:
         yield f"{texts[0]} ({texts[1]})", partial(story_line, move)
 
 
-def _of_sentences(
-    sentences: Iterable[str], said: Callable[[str], str]
-) -> Iterator[tuple[str, Said]]:
-    for each in sentences:
-        yield each, partial(said, each)
+def _refused(fault: Phrase) -> str:
+    return _sentence(RequestError(Problem(ErrorCode.REFUSED, "", fault)))

@@ -16,9 +16,6 @@ from agent.api.flock import MembersReply, MemberView
 from agent.api.presence_reasons import PausedUntil
 from agent.api.reasons import Opaque, PausedByOwner, as_why
 from agent.api.values import Capabilities, TaskState
-from gui.model.agent_words import (
-    refusal_in_our_words,
-)
 from gui.model.flock import (
     MachineState,
     clock_text,
@@ -367,15 +364,3 @@ def test_clocks_ways_and_systems_of_machines() -> None:
     assert system_text(Capabilities("Linux", cores=1)) == "Linux, 1 core"
     assert system_text(Capabilities(memory_mb=1536)) == "2 GB memory"
     assert system_text(Capabilities()) == ""
-
-
-# -- words of the agent ----------------------------------------------------------------------
-
-
-def test_refusals() -> None:
-    assert refusal_in_our_words("Look needs scan of gate: attach it.") == (
-        "Look needs scan of gate: attach it."
-    )
-    refused = refusal_in_our_words("look cannot be marked done yet: it is Suspended")
-    assert refused == "Look cannot be marked done yet: it is suspended."
-    assert refusal_in_our_words("Something new.") == "Something new."

@@ -21,6 +21,7 @@ from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import priority_value
 from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events, records
+from agent.protocol.phrases import said
 from agent.protocol.states import TaskState
 
 
@@ -64,13 +65,15 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
     task, workflow = spec.task, table.workflow_of[spec.task]
     tasks = table.workflows[workflow].spec.tasks
     if not spec.gate:
-        sentence = f"{spec.name} is no gate: a program does it, and says itself when it is done"
-        raise RefusedError(ErrorCode.REFUSED, sentence)
+        fault = said(
+            "{task} is no gate: a program does it, and says itself when it is done", task=spec.name
+        )
+        raise RefusedError(ErrorCode.REFUSED, fault)
     reading = table.reading(task)
     waits = reading is not None and reading.state is TaskState.WAITING  # else the node says why not
-    fault = attachment_fault(spec, len(params.outputs), tasks) if waits else ""
-    if fault:
-        raise RefusedError(ErrorCode.REFUSED, fault)
+    lacking = attachment_fault(spec, len(params.outputs), tasks) if waits else None
+    if lacking is not None:
+        raise RefusedError(ErrorCode.REFUSED, lacking)
     outputs = tuple(
         records.Dataset(each.dataset, each.size_bytes, each.external) for each in params.outputs
     )
