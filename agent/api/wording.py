@@ -12,6 +12,9 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
 
 from agent.api.phrases import worded
 from agent.protocol.phrases import Phrase, said
@@ -129,6 +132,19 @@ def _bounded(found: re.Match[str]) -> str:
     return (
         f"{_KINDS.get(kind, kind)} {_BOUNDS[length or '', relation].format(bound=bound, unit=unit)}"
     )
+
+
+def read_as(kind: Any, wanted: str) -> Callable[[object], Any]:
+    """Return what reads a value of this type that a person wrote, and raises ``ValueError`` for
+    another one, with the end of a sentence that says what is wanted."""
+
+    def read(value: object) -> object:
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError:
+            raise ValueError(f"is {value!r}: {wanted}") from None
+
+    return read
 
 
 def moment(time_s: float) -> str:

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Annotated
 
+import msgspec
+from msgspec import Meta
+
+from agent.api.wording import read_as
 from agent.presence.hours import WEEK, Hours, Weekday, minutes
 from agent.presence.rules import HOURS_MAX, PROGRAMS_MAX, Rules, faults
 
@@ -88,33 +93,18 @@ def _programs(value: object) -> tuple[str, ...]:
 
 
 def _texts(value: object, most: int) -> tuple[str, ...]:
-    if (
-        not isinstance(value, list)
-        or len(value) > most
-        or not all(isinstance(each, str) for each in value)
-    ):
-        raise ValueError(f'has to be a list of up to {most} texts, like ["one", "two"].')
-    return tuple(value)
+    try:
+        texts: tuple[str, ...] = msgspec.convert(
+            value, Annotated[tuple[str, ...], Meta(max_length=most)]
+        )
+    except msgspec.ValidationError:
+        raise ValueError(f'has to be a list of up to {most} texts, like ["one", "two"].') from None
+    return texts
 
 
-def _seconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"is {value!r}: it has to be a number of seconds.")
-    return float(value)
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"is {value!r}: it has to be a whole number.")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"is {value!r}: it has to be true or false.")
-    return value
-
-
+_seconds = read_as(float, "it has to be a number of seconds.")
+_whole = read_as(int, "it has to be a whole number.")
+_flag = read_as(bool, "it has to be true or false.")
 READERS: dict[str, Callable[[object], object]] = {
     "hours": _hours,
     "idle_s": _seconds,

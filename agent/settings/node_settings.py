@@ -38,9 +38,12 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from msgspec import Meta
 
 from agent.api.errors import ServiceError
+from agent.api.wording import read_as
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.rules_file import read_rules
@@ -131,19 +134,24 @@ def settings_of(path: Path, content: bytes) -> NodeSettings:
 def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
     readers: dict[str, Callable[[object], object]] = {
         "name": _name,
-        "port": _number(0, 65_535, "a port from 0 to 65535, 0 for any"),
+        "port": read_as(
+            Annotated[int, Meta(ge=0, le=65_535)], "it has to be a port from 0 to 65535, 0 for any."
+        ),
         "listen": _list_of(_host),
         "addresses": _list_of(_address),
-        "slots": _number(1, SLOTS_MAX, f"a number from 1 to {SLOTS_MAX}"),
-        "processor": _processor,
+        "slots": read_as(
+            Annotated[int, Meta(ge=1, le=SLOTS_MAX)],
+            f"it has to be a number from 1 to {SLOTS_MAX}.",
+        ),
+        "processor": _one_of(PROCESSOR),
         "memory_gb": _gigabytes,
-        "volunteer": _mode,
+        "volunteer": _one_of(MODES),
         "presence": read_rules,
         "datasets": _url,
         "datasets_gb": _gigabytes,
-        "published_programs": _taking,
+        "published_programs": _one_of(TAKES),
         "tags": _list_of(_tag),
-        "join_requests": _yes_or_no,
+        "join_requests": read_as(bool, "write true or false."),
     }
     read: dict[str, object] = {}
     for key, value in given.items():
@@ -170,19 +178,10 @@ def _name(value: object) -> str:
     return value.strip()
 
 
-def _number(least: int, most: int, what: str) -> Callable[[object], int]:
-    def read(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"is {value!r}: it has to be {what}.")
-        return value
-
-    return read
-
-
-def _gigabytes(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < DISK_GB:
-        raise ValueError(f"is {value!r}: write how many gigabytes, like 50, or 0 for the default.")
-    return float(value)
+_gigabytes = read_as(
+    Annotated[float, Meta(ge=0, lt=DISK_GB)],
+    "write how many gigabytes, like 50, or 0 for the default.",
+)
 
 
 def _url(value: object) -> str:
@@ -196,16 +195,13 @@ def _url(value: object) -> str:
     return value
 
 
-def _taking(value: object) -> str:
-    if value not in TAKES or not isinstance(value, str):
-        raise ValueError(f"is {value!r}: choose {', '.join(TAKES[:-1])} or {TAKES[-1]}.")
-    return value
+def _one_of(words: tuple[str, ...]) -> Callable[[object], str]:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in words:
+            raise ValueError(f"is {value!r}: choose {', '.join(words[:-1])} or {words[-1]}.")
+        return value
 
-
-def _processor(value: object) -> str:
-    if value not in PROCESSOR or not isinstance(value, str):
-        raise ValueError(f"is {value!r}: it has to be 'spare' or 'share'.")
-    return value
+    return read
 
 
 def _list_of(read_one: Callable[[object], _Value]) -> Callable[[object], tuple[_Value, ...]]:
@@ -235,19 +231,7 @@ def _address(value: object) -> Address:
         raise ValueError(f"is wrong: {error}") from error
 
 
-def _yes_or_no(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"is {value!r}: write true or false.")
-    return value
-
-
 def _tag(value: object) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= NAME_LENGTH_MAX:
         raise ValueError(f"has {value!r}: a tag is a short text, like 'gpu'.")
-    return value
-
-
-def _mode(value: object) -> str:
-    if value not in MODES or not isinstance(value, str):
-        raise ValueError(f"is {value!r}: choose {', '.join(MODES[:-1])} or {MODES[-1]}.")
     return value
