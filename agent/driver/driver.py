@@ -146,7 +146,9 @@ class Driver:
         self._timer = self._probing = None
 
     def _work(self) -> None:
-        """Until nothing is left to handle; whatever is handed in meanwhile is handled here."""
+        """Do what commits let go, then handle until nothing is left; whatever is handed in
+        meanwhile is handled here."""
+        self._commits_told = False
         if self._working or self._over:
             return
         self._working = True
@@ -254,11 +256,7 @@ class Driver:
         """In the journal's thread, or here if it was refused outright."""
         if not self._loop.is_closed() and not self._commits_told:
             self._commits_told = True
-            self._loop.call_soon_threadsafe(self._commits_over)
-
-    def _commits_over(self) -> None:
-        self._commits_told = False
-        self._work()
+            self._loop.call_soon_threadsafe(self._work)
 
     def _refused(self, persist: Persist, dropped: tuple[Effect, ...], error: BaseException) -> None:
         log.error("%s", error)

@@ -22,12 +22,12 @@ STATIONS: dict[str, tuple[str, ...]] = {
     "preview": (
         "window.Window.submit",
         "submit_sheet.SubmitSheet._check",
-        "submitting.Preview.checked",
+        "submitting.Preview.check",
         "submission.programs_of",
         "connected.Client._open",
         "link.Link.greet",
         "programs.programs",
-        "flock_programs.FlockPrograms.told",
+        "flock_programs.FlockPrograms.answers",
         "program_views.program_views",
         "reading.describe",
         "reading._Reader.workflow",
@@ -42,7 +42,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
     ),
     "submit to peers": (
         "submit_sheet.SubmitSheet._send",
-        "submitting.sent",
+        "submitting.send",
         "submission.prepare",
         "submitting.submit",
         "pending_requests.PendingRequests.ask",
@@ -90,7 +90,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
     "way back": (
         "agent.Agent.told",
         "happenings.happening_of",
-        "rows.filled",
+        "rows.with_rows",
         "event_log.EventLog.record",
         "envelope.event_line",
         "connection.Connection._write",
