@@ -24,7 +24,7 @@ from agent import __version__
 from agent.api.errors import MembershipError, ServiceError
 from agent.api.reasons import Reason, as_why, text_of
 from agent.api.session import PeerChanged, VolunteeringChanged
-from agent.control.port import Notice
+from agent.control.port import Notice, Wish
 from agent.control.rooms import Rooms
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
@@ -41,7 +41,7 @@ from agent.net.link_streams import Streams
 from agent.net.membership import Membership
 from agent.net.transfer_pipe import Pipe
 from agent.node.options import Options
-from agent.node.pending_requests import PendingRequests, Wish
+from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import RunningNode, open_datasets, open_journal
 from agent.node.workflow_ends import WorkflowEnds

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent.api.errors import ServiceError
+from agent.control.port import Wish
 from agent.protocol.effects import Answer
-from agent.protocol.events import Cancel, Event, MarkGate, Prioritise, Retry, Submit
+from agent.protocol.events import Event
 
 REQUESTS_MAX = 10_000
-
-Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 
 
 class PendingRequests:
