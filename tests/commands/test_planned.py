@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.api.plan import Misfit, PlanReply, TaskPlan
+from agent.api.reasons import NotAccepted, as_why
 from agent.commands.planned import show_plan
 
 WAITS = "birch and cedar run count only when somebody there accepts it"
@@ -12,7 +13,8 @@ WAITS = "birch and cedar run count only when somebody there accepts it"
 
 def plan(task: str) -> TaskPlan:
     unaccepted = "does not take the published program count"
-    misfits = [Misfit(name, name, unaccepted) for name in ("birch", "cedar")]
+    why = as_why(NotAccepted("count"))
+    misfits = [Misfit(name, name, unaccepted, why=why) for name in ("birch", "cedar")]
     return TaskPlan(task, ("alder",), (*misfits, Misfit("elm", "elm", "has no tag gpu")), 0.0, 60.0)
 
 
