@@ -36,16 +36,16 @@ def circles(needs: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
     """
     done: set[str] = set()
     for start in needs:
-        way = {start: iter(needs[start])} if start not in done else {}
+        way = {} if start in done else {start: iter(needs[start])}
         while way:
-            name, needed = next(reversed(way.items()))
+            name, needed = way.popitem()
             for each in needed:
-                if each in way:
-                    names = list(way)
+                if each in way or each == name:
+                    names = [*way, name]
                     yield [*names[names.index(each) :], each]
                 elif each in needs and each not in done:
+                    way[name] = needed
                     way[each] = iter(needs[each])
                     break
             else:
-                del way[name]
                 done.add(name)

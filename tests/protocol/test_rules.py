@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
 import msgspec
 import pytest
 
@@ -41,7 +45,7 @@ from agent.protocol.records import (
     WorkflowSpec,
 )
 from agent.protocol.sanity import sane_incarnation, sane_life, sane_stamp, sane_workflow
-from agent.protocol.specs import contradiction, producers_of
+from agent.protocol.specs import circles, contradiction, producers_of
 from agent.protocol.table import Table
 from agent.protocol.timers import TimerKind, Timers
 from tests.protocol.stage import Stage, task
@@ -119,6 +123,23 @@ def test_tasks_that_need_each_other_are_named_without_those_that_wait_for_them()
     assert found.values == {"way": "A → A"}
     assert contradiction(around) is contradiction([]) is None
     assert contradiction([task("join", "x", "y"), task("x"), task("y", "x")]) is None
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_circles_are_found_where_there_are_any(seed: int) -> None:
+    draw = random.Random(seed)
+    names = "abcdefg"[: draw.randint(1, 7)]
+    needs = {name: [each for each in f"{names}z" if draw.random() < 0.25] for name in names}
+    found = list(circles(needs))
+    for way in found:
+        assert way[0] == way[-1]
+        assert all(each in needs[name] for name, each in pairwise(way))
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError:
+        assert found, needs
+    else:
+        assert found == [], needs
 
 
 def test_what_a_task_waits_for_is_named_once() -> None:
