@@ -1,9 +1,13 @@
-"""How editors are told a line: the few ways that there are, by the names of the programs."""
+"""How editors are told a line: the few ways that there are, by the names of the programs; and which
+one opens a file here, asked of the system beside Qt's thread."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from gui.editing import Associations
 
 Words = Callable[[str, int], list[str]]
 
@@ -63,3 +67,16 @@ def _name(word: str) -> str:
     for ending in (".exe", ".cmd", ".sh"):
         name = name.removesuffix(ending)
     return name
+
+
+async def editor_command(associations: Associations, path: Path, line: int) -> list[str]:
+    """Return the command that opens the file at the line; empty where only the file can be
+    opened."""
+
+    def found() -> list[str]:
+        try:
+            return at_line(associations.command_for(path), path, line)
+        except OSError:
+            return []
+
+    return await asyncio.to_thread(found) if line > 0 else []

@@ -27,7 +27,7 @@ from gui.model.folding import is_open, task_moved, task_progressed, workflow_mov
 from gui.model.hands import parts_behind, peers_with_task, with_peer, with_task
 from gui.model.news import News, news_of
 from gui.model.notices import Absence, FlockPart, Notice
-from gui.model.totals import Totals
+from gui.model.workflows import Totals
 
 
 @dataclass(slots=True)

@@ -1,8 +1,9 @@
-"""A workflow in words: what it says of itself in a row, and what one can do with it now."""
+"""A workflow in words: what it says of itself in a row, what one can do with it now, and sums of all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from agent.api.values import ENDED, PRIORITY_NAMES, TaskState
 from agent.api.work import TaskView, WorkflowView
@@ -171,3 +172,23 @@ def _going(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> s
     if workflow.counts.get(TaskState.RUNNING):
         return tr("running")
     return tr("waits for a free machine")
+
+
+@dataclass(slots=True)
+class Totals:
+    """``running`` tasks, ``gates`` that wait for a person, ``active`` workflows."""
+
+    running: int = 0
+    gates: int = 0
+    active: int = 0
+
+    def replace(self, before: WorkflowView | None, after: WorkflowView) -> None:
+        """Count ``after`` in, in place of ``before``; None if the workflow is new."""
+        if before is not None:
+            self._add(before, -1)
+        self._add(after, 1)
+
+    def _add(self, view: WorkflowView, times: int) -> None:
+        self.running += times * view.counts.get(TaskState.RUNNING, 0)
+        self.gates += times * view.counts.get(TaskState.WAITING, 0)
+        self.active += times * (view.state == "running")

@@ -28,9 +28,9 @@ from PySide6.QtWidgets import (
 from agent.api.work import Submitted
 from agent.workflow.model import Workflow
 from agent.workflow.variables import Variable
-from gui.bridge.editing import editor_command
 from gui.bridge.submitting import Checked, Preview, send
 from gui.editing import native_associations
+from gui.editing.lines import editor_command
 from gui.icons.drawing import mark_icon
 from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, refusals, summary_text, waits_text

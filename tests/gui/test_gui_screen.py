@@ -26,10 +26,9 @@ from gui.model.notices import Absence, Absent, Answering, StatusPage
 from gui.model.queue import Queue
 from gui.model.screen import Screen
 from gui.model.sources import source_mark, source_tip
-from gui.model.totals import Totals
 from gui.model.tray import Act, TrayState, pause_entries, tray_of
 from gui.model.trouble import Remedy, agent_trouble, flock_trouble
-from gui.model.workflows import in_order, outlook, retry_from
+from gui.model.workflows import Totals, in_order, outlook, retry_from
 from tests.gui.values import (
     LOG,
     NOW_S,

@@ -22,9 +22,9 @@ from agent.client import Client, ClientError, RequestError
 from agent.workflow.faults import Faults
 from agent.workflow.yaml_nodes import Node, read_yaml_file
 from gui.bridge.attaching import Kept, finish_gate, size_of
-from gui.bridge.editing import editor_command
 from gui.bridge.submitting import FILES_MAX, Checked, Preview, _user, send, workflow_files
 from gui.editing import Associations
+from gui.editing.lines import editor_command
 
 FILE = """\
 name: NAME
