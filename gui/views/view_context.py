@@ -68,8 +68,8 @@ class ViewContext(QObject):
         if changes.parts:
             self.bridge.want_parts(changes.parts)
         self._stale |= changes.stale
-        if self._attended in changes.workflows | changes.stale and not self._again.isActive():
-            self._again.start(self._wait_ms())
+        if self._attended in changes.workflows | changes.stale:
+            self._read_again_soon()
         if changes.anything or changes.news:
             self.changed.emit(changes)
         if self.screen.early is not None and self.screen.absence is None:
@@ -93,12 +93,13 @@ class ViewContext(QObject):
         elif (view := self.screen.workflows.get(self._attended)) and view.state == "running":
             self.bridge.want_outlook(self._attended)
 
-    def _wait_ms(self) -> int:
-        """Soon, but the outlook not more often than somebody would look at it anew."""
-        if self._attended in self._stale:
-            return READ_AGAIN_MS
+    def _read_again_soon(self) -> None:
+        """The outlook not more often than somebody would look at it anew; what is stale at once."""
         passed_s = time.monotonic() - self._read_s
-        return max(READ_AGAIN_MS, round((OUTLOOK_EVERY_S - passed_s) * 1000))
+        outlook_ms = max(READ_AGAIN_MS, round((OUTLOOK_EVERY_S - passed_s) * 1000))
+        wait_ms = READ_AGAIN_MS if self._attended in self._stale else outlook_ms
+        if not self._again.isActive() or self._again.remainingTime() > wait_ms:
+            self._again.start(wait_ms)
 
     def ask(
         self,

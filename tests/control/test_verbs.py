@@ -360,6 +360,17 @@ def test_events_tell_all_that_happens_in_order(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_rows_are_made_only_while_somebody_follows(tmp_path: Path) -> None:
+    async def scene(there: Serving, client: LineClient) -> None:
+        start = (await client.result("status"))["position"]
+        await client.result("submit", workflow())
+        await client.result("events", {"after": start})
+        events = [(await client.heard())["params"]["happening"] for _ in range(4)]
+        assert [each["rows"] for each in events if each["type"] == "task moved"] == [[]] * 4
+
+    play(tmp_path, scene)
+
+
 def test_a_fault_of_ours_is_told_as_such_and_the_connection_goes_on(tmp_path: Path) -> None:
     async def scene(there: Serving, client: LineClient) -> None:
         there.node.broken = True
