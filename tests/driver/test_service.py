@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 import time
 from collections.abc import Sequence
@@ -296,6 +297,22 @@ def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
                 await ant.flock.expel("ant")
             with pytest.raises(ServiceError, match="belongs to the flock office already"):
                 await bee.flock.create("other")
+
+    in_loop(test)
+
+
+def test_one_thing_is_done_with_a_flock_at_a_time(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with services(tmp_path, "ant") as (ant,):
+            made = asyncio.create_task(ant.flock.create("office"))
+            await asyncio.sleep(0)  # it has begun
+            with pytest.raises(ServiceError, match="ant is busy with its flock: try again later"):
+                await ant.flock.invite()
+            assert (await made).flock == "office"
+            assert (await ant.flock.invite()).flock == "office"
+            await ant.flock.stop()
+            with pytest.raises(ServiceError, match="ant is stopping"):
+                await ant.flock.invite()
 
     in_loop(test)
 
