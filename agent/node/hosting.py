@@ -74,7 +74,7 @@ class InsideAgent:
     """Runs an agent in a thread of its own; started once, stopped once."""
 
     def __init__(self, home: Home) -> None:
-        self._home, self._ending = home, _AskedFromOutside()
+        self._home, self._ending = home, AskedFromOutside()
         self._started: Future[Running] = Future()
         self._thread = threading.Thread(target=self._main, name="agent", daemon=True)
 
@@ -114,7 +114,7 @@ class InsideAgent:
                 raise
 
 
-class _AskedFromOutside:
+class AskedFromOutside:
     """Satisfies ``Ending``: asked by a method, from any thread, also before the loop watches."""
 
     def __init__(self) -> None:

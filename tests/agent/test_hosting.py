@@ -1,17 +1,19 @@
-"""What `wingbeat agent` keeps of its arguments."""
+"""What `wingbeat agent` keeps of its arguments, and how an agent inside is asked to end."""
 
 from __future__ import annotations
 
+import asyncio
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from agent.api.errors import ServiceError
-from agent.node.hosting import keep_settings
+from agent.node.hosting import AskedFromOutside, keep_settings
 from agent.node.running import AlreadyRunningError
 from agent.paths import Home
 from agent.storage.journal import Journal
+from tests.hosts.waiting import eventually
 
 TOLD = 'laptop "seven" \\ ü'
 
@@ -68,3 +70,33 @@ def test_what_the_file_says_already_needs_no_room_on_the_disk(tmp_path: Path) ->
     keep_settings(home, {"name": TOLD, "port": 0})
     assert home.settings_file.stat().st_ino == was.st_ino
     assert home.settings_file.stat().st_mtime_ns == was.st_mtime_ns
+
+
+# -- an agent in another program's process -----------------------------------------------------
+
+
+def test_who_asks_before_the_agent_runs_is_heard_once_it_does() -> None:
+    async def scene() -> None:
+        told: list[str] = []
+        ending = AskedFromOutside()
+        ending.ask("the first")
+        ending.ask("the second")
+        ending.watch(told.append)
+        await eventually(lambda: bool(told))
+        assert told == ["the first"]
+
+    asyncio.run(scene())
+
+
+def test_who_asks_when_it_has_ended_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[str] = []
+    ending = AskedFromOutside()
+
+    async def scene() -> None:
+        ending.watch(told.append)
+        ending.ended()
+
+    asyncio.run(scene())
+    ending.ask("too late")
+    assert told == []
+    assert caplog.records == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from agent.api.reasons import NO_WHY
 from agent.flock.peer_status import PeerStatuses
 from agent.net.addresses import Address
 from agent.net.link import Traffic
@@ -43,3 +44,12 @@ def test_an_earlier_version_tells_its_load_with_its_status() -> None:
     assert not book.heard("a", BEAT, 1_000)
     book.heard("a", STATUS, 1_000)
     assert load(book) == 30
+
+
+def test_what_an_earlier_version_says_stays_as_it_said_it() -> None:
+    book = PeerStatuses()
+    book.linked("a")
+    book.heard("a", structs.replace(STATUS, reason="its owner is there"), 1_000)
+    (view,) = book.views([LINK], 100.0)
+    assert (view.reason, view.why) == ("its owner is there", NO_WHY)
+    assert (view.volunteering, view.slots, view.linked_since_ms) == (True, 1, 95_000)
