@@ -10,15 +10,21 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from agent.api.reasons import reason_of
 from agent.api.values import WorkflowState
+from agent.api.volunteering import VolunteeringView
+from agent.api.work import NodeView
 from agent.commands.columns import GAP, column_widths, padded, stacked_rows
 from agent.commands.complaining import plain as plain  # noqa: PLC0414 - for all who show
 from agent.commands.complaining import window_of
 from agent.commands.folding import wrapped_lines
+from agent.wording.english import HELPING, PAUSED
+from agent.wording.speech import Speech
 
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 STYLES = {
@@ -114,10 +120,17 @@ def ago(then_ms: int, now_s: float | None = None) -> str:
     return f"{duration(passed_s)} ago" if passed_s >= 1 else "just now"
 
 
-def helping(reason: str, *, helps: bool) -> str:
-    """Return whether a machine helps, and why; its own sentence often begins with the same word."""
+class _Because(Speech):
+    """Says why a machine helps or not behind words that say whether it does."""
+
+    def filled(self, template: str, values: dict[str, Any]) -> str:
+        return super().filled(template.removeprefix(HELPING).removeprefix(PAUSED), values)
+
+
+def helping(view: NodeView | VolunteeringView, *, helps: bool) -> str:
+    """Return whether a machine helps, and why."""
     verb = "helps" if helps else "does not help"
-    because = reason.removeprefix("Helping: ").removeprefix("Paused: ")
+    because = _Because().say(reason_of(view.why, view.reason))
     return f"{verb}: {because}" if because else verb
 
 

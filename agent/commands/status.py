@@ -39,7 +39,7 @@ def run(arguments: list[str]) -> int:
 def node_line(node: NodeView) -> str:
     """Return a machine in a line: its name, its flock, whether it helps and why."""
     flock = f"in flock {node.flock}" if node.flock else "in no flock"
-    return f"{node.name} {flock}, {helping(node.reason, helps=node.volunteering)}"
+    return f"{node.name} {flock}, {helping(node, helps=node.volunteering)}"
 
 
 def _show_node(reply: StatusReply) -> None:

@@ -88,7 +88,7 @@ async def _volunteering(options: argparse.Namespace, client: Client) -> int:
 def show_state(view: VolunteeringView) -> None:
     """Show whether this machine helps, and until when it pauses, in a sentence or two."""
     helps = view.volunteering and not view.owner_present
-    lines = [f"this machine {helping(view.reason, helps=helps)}"]
+    lines = [f"this machine {helping(view, helps=helps)}"]
     until = f"until {moment(view.paused_until_ms)}" if view.paused_until_ms else ""
     if view.finishing:
         lines.append(f"it pauses when what runs has ended{f', {until}' if until else ''}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import aclosing
 
 from agent.api.methods import SHOW
+from agent.api.reasons import Cancelled, reason_of
 from agent.api.session import Event, GateWaiting, Happening, TaskMoved
 from agent.api.values import Position, TaskState, WorkflowState
 from agent.api.work import Show, WorkflowView
@@ -123,7 +124,8 @@ def _worth_telling(happening: Happening) -> str:
 def ending(moved: TaskMoved) -> str:
     """Return what has become of a task, where, and why if nothing came of it."""
     where = f" on {moved.host}" if moved.host else ""
-    why = "" if moved.reason in ("", moved.after.value.lower()) else f": {moved.reason}"
+    plainly = isinstance(reason_of(moved.why, moved.reason), Cancelled)  # as the state says
+    why = f": {moved.reason}" if moved.reason and not plainly else ""
     return f"{moved.name} {moved.after.value}{where}{why}"
 
 

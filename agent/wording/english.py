@@ -11,6 +11,8 @@ from agent.api import reasons as api
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
+HELPING, PAUSED = "Helping: ", "Paused: "
+"""How sentences of this machine begin where they stand alone."""
 SENTENCES: dict[type[Reason], str] = {
     # Whether a machine helps, as it tells the flock.
     told.Starting: "starting",

@@ -83,7 +83,7 @@ KNOWS = {
     "": "client commands",
     "api": "",
     "client": "",
-    "commands": "client workflow",
+    "commands": "client wording workflow",
     "control": "client host wording workflow",
     "data": "execution host net settings storage",
     "driver": "",
