@@ -15,6 +15,13 @@ from collections.abc import Iterator
 from tests.style.source import Source, parse, sources
 
 NOT_OURS = {"agent/api/wording.py": "msgspec's own messages"}
+READ_BACK = {
+    "agent/protocol/reasons.py",
+    "agent/api/reasons.py",
+    "agent/control/naming.py",
+    "agent/control/verbs/why.py",
+}
+"""Where what came from elsewhere is read."""
 READ = frozenset({"compile", "fullmatch", "match", "search", "sub", "findall", "finditer"})
 _WORDS = re.compile(r"[A-Za-z>)]{2,},? \(?[A-Za-z(]")
 
@@ -46,3 +53,14 @@ def patterns(source: Source) -> Iterator[str]:
                 yield source.path
             case _:
                 pass
+
+
+def test_nothing_that_arises_here_travels_without_a_type() -> None:
+    """``Opaque`` is for what others say: an older agent, a cause of a later version."""
+    found = {
+        source.path
+        for source in sources("agent", "gui")
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Opaque")
+    }
+    assert found == READ_BACK
