@@ -66,11 +66,8 @@ def published_programs(table: Table) -> Published:
     """Return the programs that unfinished work brings along, each with its dataset and who
     submitted it."""
     found = Published()
-    for workflow in table.unfinished:
-        spec = table.workflows[workflow].spec
-        for task in spec.tasks:
-            if task.published is not None:
-                found.setdefault(task.program, (task.published, spec.submitter))
+    for task, folder, submitter in table.bringing():
+        found.setdefault(task.program, (folder, submitter))
     return found
 
 

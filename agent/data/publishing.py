@@ -209,12 +209,9 @@ class PublishedPrograms:
 
     def _brought(self) -> Iterator[tuple[str, DatasetId, str]]:
         """Every published program that unfinished work names, under its true name, and by whom."""
-        for workflow_id in self._table.unfinished:
-            spec = self._table.workflows[workflow_id].spec
-            for task in spec.tasks:
-                published = task.published
-                if published is not None and _is_name_of(task.program, published.dataset):
-                    yield task.program, published.dataset, spec.submitter
+        for task, folder, submitter in self._table.bringing():
+            if _is_name_of(task.program, folder.dataset):
+                yield task.program, folder.dataset, submitter
 
     def _dataset_of(self, name: str) -> DatasetId:
         known = self._decisions.own | self._decisions.accepted | self._decisions.refused

@@ -13,7 +13,7 @@ apart by which was submitted first.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -23,6 +23,7 @@ from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
     NO_LIFE,
     PRIORITY_INTERACTIVE,
+    Dataset,
     Life,
     NodeId,
     Pruning,
@@ -130,6 +131,15 @@ class Table:
     def home(self, task: TaskId) -> NodeId:
         """Return the node on which the task was submitted."""
         return self.workflows[self.workflow_of[task]].spec.host
+
+    def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
+        """Yield each task of unfinished work whose program comes with it, that program's folder, and
+        who submitted it."""
+        for workflow in self.unfinished:
+            spec = self.workflows[workflow].spec
+            for task in spec.tasks:
+                if task.published is not None:
+                    yield task, task.published, spec.submitter
 
     def closure(self, tasks: Iterable[TaskId]) -> list[TaskId]:
         """Return the tasks and all that depends on them, each once, nearest first."""
