@@ -14,7 +14,7 @@ import contextlib
 import logging
 import secrets
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent.api.errors import ServiceError
 from agent.api.methods import HELLO, METHODS
@@ -197,13 +197,21 @@ class Connection:
     # -- what it is told -------------------------------------------------------------------
 
     async def _answer(self, request: Request) -> None:
+        """Write a line for whatever becomes of a request; nothing that a verb raises gets further."""
         try:
-            outcome = await _outcome(self._call, request)
-            if outcome.done and request.method == HELLO.name:
+            line = await VERBS[request.method].answer(self._call, request.id, request.params)
+        except RefusedError as error:
+            await self._refuse(request.id, error.problem)
+        except ServiceError as error:
+            await self._refuse(request.id, Problem(ErrorCode.REFUSED, str(error)))
+        except Exception:
+            log.exception("%s failed", request.method)
+            sentence = f"the agent failed at {request.method}; its log says more"
+            await self._refuse(request.id, Problem(ErrorCode.AGENT_FAILED, sentence))
+        else:
+            if request.method == HELLO.name:
                 self._greet()
-            await self._write(outcome.line)
-            if not outcome.done:
-                self._end_stranger()
+            await self._write(line)
         finally:
             self._slots.release()
 
@@ -287,27 +295,3 @@ class Connection:
                 while await self._reader.read(READ_BYTES):
                     pass
         self._writer.transport.abort()
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    line: bytes
-    done: bool
-
-
-async def _outcome(call: RequestContext, request: Request) -> _Outcome:
-    """A line for whatever becomes of a request; nothing that a verb raises gets further."""
-    try:
-        line = await VERBS[request.method].answer(call, request.id, request.params)
-    except RefusedError as error:
-        return _Outcome(failure_line(request.id, error.problem), done=False)
-    except ServiceError as error:
-        problem = Problem(ErrorCode.REFUSED, str(error))
-    except Exception:
-        log.exception("%s failed", request.method)
-        problem = Problem(
-            ErrorCode.AGENT_FAILED, f"the agent failed at {request.method}; its log says more"
-        )
-    else:
-        return _Outcome(line, done=True)
-    return _Outcome(failure_line(request.id, problem), done=False)

@@ -34,11 +34,11 @@ def write_run(
     waited_for = bool(core.table.dependants(task))
     if waited_for and isinstance(run.phase, Terminated):
         core.untold.kept_back[task] = None
-        core.write_unhurried(lives)
+        core.write(lives=lives, hurried=False)
     elif _begins_in_row(core, task, run, in_a_row=in_a_row):
         core.write_in_row(lives)
     elif _goes_on(core, task, run) or (in_a_row and not waited_for and _begins_or_ends(run)):
-        core.write_unhurried(lives)
+        core.write(lives=lives, hurried=False)
     else:
         core.write(lives=lives)
 

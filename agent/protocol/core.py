@@ -260,16 +260,17 @@ class Core:
         workflows: Iterable[Workflow] = (),
         lives: Iterable[TaskLife] = (),
         prunings: Iterable[Pruning] = (),
+        *,
+        hurried: bool = True,
     ) -> News:
-        """Join records that this node itself decided, have everybody told, and return what was
-        new."""
-        self.untold.hurry()
-        return self._write(workflows, lives, prunings)
-
-    def write_unhurried(self, lives: Iterable[TaskLife]) -> News:
-        """Join lives that this node decided and return what was new; peers are told within a
-        moment, together with whatever else there is to tell by then."""
-        return self._write((), lives, ())
+        """Join records that this node itself decided and return what was new. Everybody is told at
+        once, or within a moment, together with whatever else there is to tell by then."""
+        if hurried:
+            self.untold.hurry()
+        news = self.table.join(workflows, lives, prunings)
+        self.take_in(news)
+        self.untold.add(news)
+        return news
 
     def write_in_row(self, lives: Iterable[TaskLife]) -> News:
         """Join lives of runs in this node's row of short tasks and return what was new; peers are
@@ -277,17 +278,6 @@ class Core:
         news = self.table.join(lives=lives)
         self.take_in(news)
         self.untold.add_in_row(news.lives, self.now_s)
-        return news
-
-    def _write(
-        self,
-        workflows: Iterable[Workflow],
-        lives: Iterable[TaskLife],
-        prunings: Iterable[Pruning],
-    ) -> News:
-        news = self.table.join(workflows, lives, prunings)
-        self.take_in(news)
-        self.untold.add(news)
         return news
 
     def save_identity(self) -> None:
