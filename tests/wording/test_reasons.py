@@ -9,10 +9,12 @@ import pytest
 from msgspec import Raw, inspect
 
 from agent.api.reasons import NO_WHY, Opaque, SetOff, ToldBy, as_why, reason_of
+from agent.api.work import NodeView
 from agent.control.naming import cause_of
+from agent.protocol import codec
 from agent.protocol import reasons as told
 from agent.protocol.events import Event
-from agent.protocol.messages import Message
+from agent.protocol.messages import Capabilities, Message, Status
 from agent.protocol.reasons import WHY, Reason, carried, kinds, reason_in, tag_of
 from agent.wording.english import EVENTS, SENTENCES
 from agent.wording.speech import Speech
@@ -124,3 +126,25 @@ def _machine(node: str) -> str:
 )
 def test_what_set_a_move_off(cause: str, after: str, reason: Reason) -> None:
     assert cause_of(cause, after, _machine) == reason
+
+
+def test_a_status_of_a_later_version_costs_no_link() -> None:
+    """Its reason is not known here, so its text is told; what it carries beside stays as it is."""
+    later = Raw(msgspec.msgpack.encode({"reason": "TheMoonIsFull"}))
+    status = Status(
+        *(1, 1, "acor", "9", 2, False, True, "the moon is full", 0, 0, Capabilities(), {}),
+        more={WHY: later},
+    )
+    read = codec.decode(codec.encode(status))
+    assert isinstance(read, Status)
+    assert reason_in(read.more, read.reason) == Opaque("the moon is full")
+
+
+def test_an_answer_of_a_later_version_is_read() -> None:
+    told_so = (
+        '{"node": "n", "name": "acor", "version": "9", "reason": "so", "why": {"reason": "New"}}'
+    )
+    view = msgspec.json.decode(told_so, type=NodeView)
+    assert reason_of(view.why, view.reason) == Opaque("so")
+    before = msgspec.json.decode('{"node": "n", "name": "acor", "version": "0"}', type=NodeView)
+    assert reason_of(before.why, "as before") == Opaque("as before")
