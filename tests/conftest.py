@@ -1,7 +1,7 @@
 """What holds for every test.
 
-Examples have no deadline: a shared machine may stall in any of them, and a test that fails for it
-says nothing about the code. A failing example prints what repeats it.
+Examples have no deadline, drawing them neither: a shared machine may stall in any of them, and a test
+that fails for it says nothing about the code. A failing example prints what repeats it.
 
 Whoever starts the tests in the background has Ctrl-C ignored by all that they start; here it means
 what it always means, because programs are interrupted by it.
@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.repeat.plugin import without_group
 
@@ -38,7 +38,13 @@ FORGOTTEN = Path(tempfile.gettempdir()) / f"no-home-of-wingbeat-{os.getpid()}"
 
 EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", "100"))
 
-settings.register_profile("wingbeat", deadline=None, print_blob=True, max_examples=EXAMPLES)
+settings.register_profile(
+    "wingbeat",
+    deadline=None,
+    print_blob=True,
+    max_examples=EXAMPLES,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("wingbeat")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in [each for each in os.environ if each.startswith(PERSONAL)]:

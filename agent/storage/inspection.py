@@ -2,7 +2,8 @@
 
 Three things are looked at: SQLite's structure, by SQLite; the checksum of every row; and, after a
 crash, the log for transactions that SQLite passes over. The connection used here writes nothing,
-so that a damaged journal, or one of a later version, stays exactly as it was found.
+so that a damaged journal, or one of a later version, stays exactly as it was found. Only what a
+process left that was killed before it had a log is undone first.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.storage.database import open_to_read, stored_rows
+from agent.storage.database import open_to_read, open_to_write, stored_rows
 from agent.storage.errors import DAMAGE_CODES, primary_code
 from agent.storage.formats import (
     FormatUnreadableError,
@@ -61,6 +62,10 @@ def find_damage(database: Path) -> Damage | None:
         return Damage("its structure is not as it was written", version)
     except sqlite3.DatabaseError as error:
         detail = getattr(error, "sqlite_errorcode", None)
+        if detail == sqlite3.SQLITE_READONLY_ROLLBACK:
+            # Killed while it made the journal, before there was a log: only a writer may undo that.
+            open_to_write(database).close()
+            return find_damage(database)
         if primary_code(error) in FOUND_DAMAGED or detail in FOUND_DAMAGED_IN_DETAIL:
             return Damage(str(error), version)
         raise

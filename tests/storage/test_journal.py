@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+import sqlite3
 import stat
 import tempfile
 import threading
@@ -56,6 +58,24 @@ def test_any_record_comes_back_as_it_was(
             journal.write([change])
         with Journal.open(Path(folder)) as journal:
             assert held(journal.read()) == replayed([change])
+
+
+def test_a_journal_that_was_never_made_to_its_end_is_no_damaged_one(tmp_path: Path) -> None:
+    """As a process leaves it that is killed amid its first moment."""
+    making, left = tmp_path / "making.db", tmp_path / "left"
+    left.mkdir(mode=0o700)
+    with closing(sqlite3.connect(making, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.execute("CREATE TABLE half (made)")
+        connection.executemany("INSERT INTO half VALUES (?)", [(bytes(4096),)] * 20)
+        shutil.copy(making, left / "journal.db")
+        shutil.copy(f"{making}-journal", left / "journal.db-journal")
+    assert (left / "journal.db").stat().st_size
+    with Journal.open(left) as journal:
+        assert journal.read().notices == ()
+        journal.write([persist(1)])
+        assert held(journal.read()) == replayed([persist(1)], {})
 
 
 def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:

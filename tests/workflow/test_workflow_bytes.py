@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.api.work import Submit
@@ -65,14 +65,12 @@ def test_any_text(text: str) -> None:
     yaml_answer(text.encode("utf-8", "surrogatepass"))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(TREES)
 def test_any_tree(tree: object) -> None:
     yaml_answer(yaml.safe_dump({"tasks": tree}, allow_unicode=True).encode())
     yaml_answer(yaml.safe_dump(tree, allow_unicode=True).encode())
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(0, 2_000), st.binary(max_size=3), st.integers(0, 20))
 def test_files_that_somebody_has_damaged(text: str, at: int, put: bytes, cut: int) -> None:
     data = text.encode()
