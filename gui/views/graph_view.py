@@ -59,6 +59,7 @@ class GraphView(QGraphicsView):
         self.setObjectName("graph")
         self.setAccessibleName(tr("Graph of the workflow"))
         self.setScene(QGraphicsScene(self))
+        self.viewport().setAcceptDrops(False)  # a scene takes any file from the window and drops it
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
+    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -205,6 +207,26 @@ def test_a_dropped_file_opens_the_sheet(
     )
     window.dropEvent(event)
     until(qtbot, lambda: window.findChild(QPushButton, "submitDo") is not None)
+
+
+def test_a_file_may_be_dropped_on_every_part_of_the_window(window: Window) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/data/a file.wingbeat.yaml")])
+    window._veil.hide()
+    missed = []
+    for part in window.findChildren(QWidget):
+        event = QDragEnterEvent(
+            QPoint(1, 1),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QApplication.sendEvent(part, event)
+        if part.window() is window and part.isEnabled() and window._veil.isHidden():
+            missed.append((type(part).__name__, part.objectName()))
+        window._veil.hide()
+    assert missed == []
 
 
 def test_a_folder_is_all_its_workflows_and_a_path_can_be_pasted(
