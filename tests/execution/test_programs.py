@@ -101,7 +101,7 @@ def test_a_wrong_description_is_told_with_all_its_faults(tmp_path: Path) -> None
         ProgramError, match=r"bad/program.yaml:1:1: .* did you mean command"
     ) as told:
         reader()(folder)
-    assert "outputs has to be a list" in str(told.value)
+    assert "outputs must be a list" in str(told.value)
 
 
 def test_one_bad_program_does_not_hide_the_others_and_is_said_once(
