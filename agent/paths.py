@@ -11,12 +11,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import platformdirs
 
 APPLICATION = "wingbeat"
 VARIABLE = "WINGBEAT_HOME"
 FOLDER_MODE = 0o700
+TASK_LOGS = "tasks"
+"""The folder among the logs for what programs print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +82,8 @@ class Home:
             missing = [each for each in (folder, *folder.parents) if not each.exists()]
             for each in reversed(missing):
                 each.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+
+def task_log(folder: Path, task: str, generation: int, attempt: int) -> Path:
+    """Return the file for what the program of one run prints, in the folder of such logs."""
+    return folder / f"task-{quote(task, safe='')}" / f"{generation}.{attempt}.log"

@@ -1,12 +1,12 @@
 """Running programs: what is installed here, child processes, and what they say.
 
 ==================  =============================================================================
-``programs``        program folders as they are executed; ``confinement`` what may be executed
+``programs``        program folders as they are executed; ``allowed_commands`` what may be executed
 ``children``        all runs of this node: started, suspended, resumed, stopped, as events
 ``child``           one program of one run, from its start to the end of its last process
 ``words``           the lines between node and program (the source's table 3.4)
 ``output``          what programs print: words are heard, the rest goes to a log that has an end
-``scratch``         the working folder of a run: inputs, outputs; ``saving`` what attempts hand on
+``scratch``         the working folder of a run: inputs, outputs; ``checkpoint_saving`` what attempts hand on
 ``store``           what is needed of the place where datasets are kept
 ``limits``          what a run may take of the machine
 ``groups``          a program and all that it starts, behind one interface; ``groups_linux``,

@@ -18,10 +18,10 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
 
+from agent.execution.allowed_commands import ConfinementError, refuse_steering
+from agent.execution.checkpoint_saving import Saving
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
-from agent.execution.confinement import ConfinementError, refuse_steering
 from agent.execution.groups import Exit, Groups, Launch
 from agent.execution.groups_native import native_groups
 from agent.execution.inherited import inherited
@@ -35,9 +35,9 @@ from agent.execution.limits import (
 )
 from agent.execution.output import OutputLog
 from agent.execution.programs import Program, ProgramError, Programs
-from agent.execution.saving import Saving
 from agent.execution.scratch import OutputError, Scratch, ScratchFolders
 from agent.execution.store import Store
+from agent.paths import task_log
 from agent.protocol.effects import StartChild
 from agent.protocol.events import (
     ChildCheckpointed,
@@ -213,7 +213,9 @@ class Children:
         if program is None:
             raise ProgramError(f"the program {effect.spec.program} is not here any more")
         limits = self._limits_of(effect, program)
-        output = OutputLog(self._log_path(effect), limits.log_bytes)
+        output = OutputLog(
+            task_log(self._logs, effect.task, effect.run[0], effect.run[1]), limits.log_bytes
+        )
         scratch = self._folders.take()
         try:
             return await self._run_program(run, program, effect, limits, output, scratch)
@@ -344,12 +346,6 @@ class Children:
                 except OutputError as error:
                     return ChildFailed(*key, short_text(f"{program.name} {error}"))
                 return ChildSucceeded(*key, outputs)
-
-    def _log_path(self, effect: StartChild) -> Path:
-        """What the program prints besides its words, a file for each run of a task."""
-        generation, attempt, _, _ = effect.run
-        folder = self._logs / f"task-{quote(effect.task, safe='')}"
-        return folder / f"{generation}.{attempt}.log"
 
     def _tell_soon(self, event: Event) -> None:
         asyncio.get_running_loop().call_soon(self._tell, event)

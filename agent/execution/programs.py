@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent.execution.confinement import ConfinementError, command_line
+from agent.execution.allowed_commands import ConfinementError, command_line
 from agent.execution.limits import NO_LIMITS, Limits
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
-from urllib.parse import quote
 
 from agent.api.logs import AgentLog, AgentLogReply, LogLine, Severity
 from agent.host.logs import FILE, FILES_MAX, TIME_FORMAT
@@ -48,11 +47,6 @@ def _takes(wanted: AgentLog, line: LogLine) -> bool:
     """Whether it is severe enough, and has the text in it, in whatever case."""
     severe = RANKS[line.severity] >= RANKS[wanted.severity]
     return severe and wanted.containing.casefold() in line.text.casefold()
-
-
-def task_log_file(folder: Path, task: str, generation: int, attempt: int) -> Path:
-    """Return where the output of a run of this machine is logged."""
-    return folder / "tasks" / f"task-{quote(task, safe='')}" / f"{generation}.{attempt}.log"
 
 
 def read_piece(path: Path, offset: int, limit: int) -> tuple[bytes, int]:

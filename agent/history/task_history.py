@@ -25,9 +25,10 @@ from agent.api import history as api
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.session import WorkflowEnded
-from agent.history.log_reading import read_lines, read_piece, task_log_file
+from agent.history.log_reading import read_lines, read_piece
 from agent.history.run_views import Span, task_runs
 from agent.host.logs import NORMAL
+from agent.paths import TASK_LOGS, task_log
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.records import NodeId, Run, TaskId, TaskSpec
@@ -274,7 +275,7 @@ class TaskHistory:
 
     async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
         """Return some of what a run has printed on this machine, and how much there is."""
-        path = task_log_file(self._logs, task, run.generation, run.attempt)
+        path = task_log(self._logs / TASK_LOGS, task, run.generation, run.attempt)
         return await asyncio.to_thread(read_piece, path, offset, limit)
 
     async def log_lines(self, wanted: AgentLog) -> AgentLogReply:

@@ -28,7 +28,7 @@ from agent.execution.programs import Programs
 from agent.node.options import Options
 from agent.node.programs import ProgramReader
 from agent.node.work_port import WorkPort
-from agent.paths import Home
+from agent.paths import TASK_LOGS, Home
 from agent.protocol.events import (
     CapabilitiesChanged,
     ChildStarted,
@@ -125,7 +125,7 @@ class RunningNode:
         self.children = Children(
             self.programs,
             home.scratch,
-            home.log / "tasks",
+            home.log / TASK_LOGS,
             self.hand,
             grace_s=options.grace_s,
             store=datasets,

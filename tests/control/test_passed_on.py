@@ -16,7 +16,7 @@ from msgspec import structs
 from agent.api.rpc import ErrorCode
 from agent.control import members, relay
 from agent.control.naming import task_id
-from agent.history.log_reading import task_log_file
+from agent.paths import TASK_LOGS, task_log
 from agent.protocol.records import Claim, Life, Run, Running, TaskLife
 from tests.control.serving import (
     WITHIN_S,
@@ -256,7 +256,7 @@ def test_why_no_conversation_begins(
 
 
 def log_of(serving: Serving, text: bytes, attempt: int = 1) -> None:
-    path = task_log_file(Path(serving.node.known.log_folder), COPY, 1, attempt)
+    path = task_log(Path(serving.node.known.log_folder) / TASK_LOGS, COPY, 1, attempt)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.confinement import ConfinementError, command_line, refuse_steering
+from agent.execution.allowed_commands import ConfinementError, command_line, refuse_steering
 from agent.execution.programs import ProgramError, Programs
 from agent.node.programs import ProgramReader
 from agent.protocol.messages import Capabilities
