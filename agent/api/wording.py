@@ -148,8 +148,8 @@ def read_as(kind: Any, wanted: str) -> Callable[[object], Any]:
 
 
 def moment(time_s: float) -> str:
-    """Return a time as people read it, in UTC; one that no calendar holds as its number of
-    seconds."""
+    """Return a time to the minute as people read it, in UTC; ``second N`` for one that no calendar
+    holds."""
     try:
         return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (OverflowError, OSError, ValueError):

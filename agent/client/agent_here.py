@@ -12,9 +12,9 @@ NO_AGENT = "no agent runs here: start one with `wingbeat agent`"
 
 
 def read_control_file(home: Home | None = None) -> ControlFile:
-    """Return where the agent of this home (default: this user's) listens, and its token. Raises
-    ``NoAgentError`` where none runs or the file cannot be read, ``NotUnderstoodError`` where
-    another version wrote it."""
+    """Return where the agent of this home (default: this user's) listens, and its token, by the
+    file that it left; whether it still runs is not looked at. Raises ``NoAgentError`` where there is
+    no file or it cannot be read, ``NotUnderstoodError`` where another version wrote it."""
     home = home or Home.of()
     path = home.data / CONTROL_FILE
     try:

@@ -59,8 +59,8 @@ class Followed:
         return self.now.state in OVER
 
     async def look(self, bundle: list[Event] | None) -> None:
-        """Read the workflow anew after events (None: some were lost), and after a read that failed;
-        note whether the agent answers."""
+        """Read the workflow anew after any event (None: some were lost), and after a read that
+        failed. That no agent answers is only noted; other ``ClientError`` come through."""
         if bundle == [] and not self._stale:
             return
         try:

@@ -23,8 +23,9 @@ def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
 def acceptances(
     specs: Iterable[TaskSpec], machines: Sequence[Machine], *, far: bool = False
 ) -> list[AcceptanceNeeded]:
-    """Return a reason for each set of programs that the same machines do not run yet. The first
-    of the machines is this one; ``far``: another member asks, so that it publishes nothing here."""
+    """Return which machines have yet to accept which published programs, those of the same
+    machines together. The first machine is this one: it takes what it is about to publish itself,
+    unless another member asks (``far``)."""
     programs = {spec.program: spec for spec in specs if spec.published is not None}
     waiting: dict[tuple[str, ...], list[str]] = {}
     for program, spec in programs.items():

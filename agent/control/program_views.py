@@ -26,8 +26,9 @@ Described = dict[str, ProgramDescription]
 
 
 def descriptions(folder: Path) -> tuple[Described, list[tuple[str, str]]]:
-    """Read the programs in a folder; return them by name, and the folders that are none with what
-    is wrong. Both are empty where the folder cannot be read."""
+    """Read the programs in the first ``FOLDERS_MAX`` folders of this one; return them by their
+    names, of two of one name the first, and the folders that are none with what is wrong. Both are
+    empty where the folder cannot be read."""
     found: Described = {}
     broken: list[tuple[str, str]] = []
     try:

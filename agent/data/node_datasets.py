@@ -147,8 +147,8 @@ class NodeDatasets:
         return self._node.holders(dataset)
 
     async def listing(self) -> DatasetsReply:
-        """Return the datasets that are here, the newest first, with who holds them and what made
-        them."""
+        """Return the datasets on this disk, the newest first, and how full the store is. Who else
+        holds them and what made them is left empty."""
         needed = self._caretaker.wanted().needed
         kept, quota = await asyncio.to_thread(lambda: (self.store.listing(), self.store.quota()))
         views = tuple(

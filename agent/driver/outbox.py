@@ -68,7 +68,8 @@ class Outbox:
 
     def put(self, effects: Sequence[Effect], links_made: int) -> None:
         """Take in the effects of one event: submit their records to the disk, do those that wait
-        for no commit now, and the others when the commit before them is done."""
+        for no commit now, and the others when the commit before them is done. What is for a peer
+        that was linked anew after ``links_made`` links is left out then."""
         batch: Batch | None = None
         for effect in effects:
             if isinstance(effect, Persist):

@@ -213,7 +213,8 @@ class FlockOperations:
     @_one_at_a_time
     async def expel(self, name_or_id: str) -> str:
         """Expel a member by its name or id; return a warning when it was a keeper, else an empty
-        text. Raise ``ServiceError`` when that cannot be."""
+        text. Raise ``ServiceError`` outside a flock, and where nobody, several or this machine have
+        the name; ``MembershipError`` when no keeper could do it."""
         network = self._network("expel")
         node = self._member_called(name_or_id)
         warning = await joining.expel(network.membership, node, network.addresses_of)

@@ -122,8 +122,8 @@ def check_departure(membership: Membership, applicant: Applicant) -> None:
 
 
 def clock_fault(ahead_s: float) -> MembershipError | None:
-    """Return the error for a machine whose clock is ahead by this much and so cannot join; None
-    where the difference is small."""
+    """Return the error for a machine that cannot join because its clock is so far ahead of the
+    flock's, or behind it where negative; None where the difference is small."""
     if abs(ahead_s) <= CLOCK_DIFFERENCE_S_MAX:
         return None
     direction = "ahead of" if ahead_s > 0 else "behind"

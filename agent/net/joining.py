@@ -94,7 +94,8 @@ async def join_flock(
 
 
 async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
-    """Do what is due: renewal, keepers, the authority's key; to be called now and then. Raise
+    """Do what is due, to be called now and then: appoint missing keepers, renew this node's
+    certificate, fetch the authority's key where this node was appointed and has none yet. Raise
     ``MembershipError`` when something is due and no keeper could do it."""
     await membership.appoint_missing()
     now_s, member = membership.clock(), membership.member

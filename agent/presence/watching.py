@@ -142,7 +142,8 @@ class PresenceWatcher:
         self._thread.start()
 
     async def stop(self) -> None:
-        """Stop watching, within a limit of time, and answer whoever waits for a look."""
+        """Stop watching, keep what the person asked for last, both within a limit of time, and
+        answer whoever waits for a look."""
         thread, self._thread = self._thread, None
         if thread is None:
             return

@@ -73,8 +73,8 @@ def passed_over(log: Path, counted: int) -> bool:
 def latest_pages(log: Path) -> dict[int, int]:
     """Return where in the log the latest image of each page begins, by page, played over damaged
     frames. A damaged frame still counts: most of its rows are good, and their checksums tell which.
-    Only the last transaction is left out when it has one, because it may never have been
-    finished."""
+    Only a last transaction with a damaged frame is left out, because it may never have been
+    finished, and what follows it."""
     try:
         file = log.open("rb")
     except FileNotFoundError:

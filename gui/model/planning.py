@@ -25,7 +25,8 @@ def planned_tasks(submit: Submit) -> dict[str, TaskView]:
 
 
 def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
-    """Return how many tasks there are and, as far as a plan tells, how long they take."""
+    """Return how many tasks and steps for a person there are, how long they take as far as a plan
+    without faults tells, and whether the name is known already and nothing would run."""
     gates = sum(task.gate for task in submit.tasks)
     parts = [tr_n("%n task(s)", "", len(submit.tasks) - gates)]
     if gates:

@@ -52,7 +52,8 @@ class Flow(QLayout):
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        """Return the size of the largest part, for each has to fit into a line."""
+        """Return the greatest width and the greatest height of the parts that are shown, without
+        margins: each has to fit into a line."""
         size = QSize()
         for each in self._items:
             if each.isEmpty():

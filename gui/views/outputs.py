@@ -115,8 +115,9 @@ class Outputs(QWidget):
 
 
 async def fetch_dataset(client: Client, dataset: Dataset, folder: Path) -> Path:
-    """Write a dataset into a folder and return the path of the file or folder there. Raises
-    ``ClientError`` or ``OSError``."""
+    """Write a dataset into a folder, over files of the same name, and return the path of the file
+    or folder there. Only the first ``FILES_MAX`` files come. Raises ``ClientError`` or
+    ``OSError``."""
     reply = await client.call(DATASET_FILES, DatasetFiles(dataset.dataset, limit=FILES_MAX))
     name = _plain_name(reply.name) or short_dataset(dataset.dataset)
     top = folder / name

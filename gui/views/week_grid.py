@@ -51,9 +51,11 @@ class WeekGrid(QWidget):
         return QSize(DAY_WIDTH + HOURS_OF_DAY * 26, AXIS_HEIGHT + len(DAYS) * CELL_HEIGHT + 2)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a block at this cell: it paints where the cell is off, and wipes where it is on."""
+        """Begin a block at this cell, by the left button: it paints where the cell is off, and wipes
+        where it is on; the cell itself changes at once."""
         cell = self._cell(event.position())
-        if cell is not None and self.isEnabled():
+        left = event.button() is Qt.MouseButton.LeftButton
+        if cell is not None and left and self.isEnabled():
             self._first, self._before, self._at = cell, self.cells, cell
             self._on = cell not in self.cells
             self._paint_to(cell)

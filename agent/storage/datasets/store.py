@@ -208,8 +208,9 @@ class DatasetStore:
         self._room.count(self._used_bytes())
 
     def contents(self, dataset: DatasetId, size_bytes: int, manifest: bytes) -> dict[str, int]:
-        """Return the digests and sizes of the contents that a dataset on its way here is made of;
-        raise ``NotKeepable`` for a name or manifest that is wrong."""
+        """Return the digests and sizes of the contents that a dataset on its way here is made of: of
+        a folder by its manifest, of a single file by ``size_bytes``, unchecked. Raise
+        ``NotKeepable`` for a name that is none, and for a manifest that is not the folder's."""
         found = parsed(dataset)
         if found is None:
             raise NotKeepable(f"{dataset} is no dataset that nodes keep.")
