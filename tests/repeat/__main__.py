@@ -39,6 +39,8 @@ RUN_S_MAX = 3_600
 DISK = os.environ.get("TMPDIR") or ("/var/tmp" if Path("/var/tmp").is_dir() else None)
 """Where a file is on a disk, if nobody said otherwise: what is under /tmp may be in memory."""
 ENDING_S_MAX = 30
+BY_ITSELF_S_MAX = 10.0
+"""Who watches over an agent ends a moment after it."""
 SEEDS = 1_000_000
 
 
@@ -134,7 +136,7 @@ def _count(tally: Tally, seed: int, *, shuffle: bool, folder: Path) -> None:
     except KeyboardInterrupt:
         tally.count(seed, _told(folder / "told")[0])
         raise
-    failures += [Failure(f"left behind: {each}", "", "") for each in _end_marked()]
+    failures += [Failure(f"left behind: {each}", "", "") for each in _end_marked(BY_ITSELF_S_MAX)]
     tally.count(seed, failures)
     took = f"{time.monotonic() - began:.0f} s"
     print(f"run {tally.runs}, seed {seed}, {took}: {len(failures)} failed", flush=True)
@@ -194,9 +196,10 @@ def _end(pytest: subprocess.Popen[bytes]) -> None:
         pytest.wait()
 
 
-def _end_marked() -> list[str]:
-    """End what a run left behind; return the commands."""
-    marked = [each for each in psutil.process_iter() if _is_marked(each)]
+def _end_marked(by_itself_s: float = 0.0) -> list[str]:
+    """End what a run left behind and what did not end by itself meanwhile; return the commands."""
+    found = [each for each in psutil.process_iter() if _is_marked(each)]
+    marked = psutil.wait_procs(found, by_itself_s)[1]
     commands = []
     for each in marked:
         with suppress(psutil.Error):
