@@ -77,17 +77,14 @@ def with_values(text: str, given: Mapping[str, Value | Table]) -> str:
         elif document[key] != value:
             document[key] = value
     after = tomlkit.dumps(fresh) + tomlkit.dumps(document)
-    if tomllib.loads(after) != _meant(tomllib.loads(text), given):
+    if _full(tomllib.loads(after)) != _full({**tomllib.loads(text), **given}):
         raise ValueError("something else in it would change")
     return after
 
 
-def _meant(before: Mapping[str, object], given: Mapping[str, Value | Table]) -> dict[str, object]:
-    meant = {**before, **given}
-    for key, value in given.items():
-        if value == {} and key not in before:
-            del meant[key]
-    return meant
+def _full(settings: Mapping[str, object]) -> dict[str, object]:
+    """All but tables that say nothing: there or not is the same."""
+    return {key: value for key, value in settings.items() if value != {}}
 
 
 def _change_table(document: TOMLDocument, key: str, value: Table) -> None:

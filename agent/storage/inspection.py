@@ -25,6 +25,7 @@ from agent.storage.formats import (
 from agent.storage.log_frames import counted_frames, passed_over
 from agent.storage.places import shared_index, write_ahead_log
 from agent.storage.rows import checksum
+from agent.storage.salvage import salvage
 
 # What SQLite says when its file is not what it should be. SQLITE_ERROR: a table is missing, or a
 # header asks for what no version of SQLite knows. SQLITE_IOERR: a sector cannot be read.
@@ -62,14 +63,24 @@ def find_damage(database: Path) -> Damage | None:
         return Damage("its structure is not as it was written", version)
     except sqlite3.DatabaseError as error:
         detail = getattr(error, "sqlite_errorcode", None)
-        if detail == sqlite3.SQLITE_READONLY_ROLLBACK:
-            # Killed while it made the journal, before there was a log: only a writer may undo that.
-            open_to_write(database).close()
+        if detail == sqlite3.SQLITE_READONLY_ROLLBACK and _undone(database):
             return find_damage(database)
         if primary_code(error) in FOUND_DAMAGED or detail in FOUND_DAMAGED_IN_DETAIL:
             return Damage(str(error), version)
         raise
     return None if words is None else Damage(words, version)
+
+
+def _undone(database: Path) -> bool:
+    """Undo what a process left that was killed while it made the journal, before there was a log,
+    which only a writer may; return whether that was it. Where a record can be read it was not."""
+    if next(salvage(database), None) is not None:
+        return False
+    try:
+        open_to_write(database).close()
+    except sqlite3.DatabaseError:
+        return False
+    return True
 
 
 def _damaged_log(connection: sqlite3.Connection, database: Path) -> str | None:

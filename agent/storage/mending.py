@@ -14,7 +14,13 @@ from pathlib import Path
 from agent.storage.database import commit, fold_log, open_to_write
 from agent.storage.formats import bring_up_to_date
 from agent.storage.inspection import Damage
-from agent.storage.places import Places, keep_names, shared_index, write_ahead_log
+from agent.storage.places import (
+    Places,
+    keep_names,
+    rollback_journal,
+    shared_index,
+    write_ahead_log,
+)
 from agent.storage.salvage import salvage
 
 KEPT_ASIDE = 3
@@ -75,9 +81,9 @@ def _put_in_place(places: Places) -> None:
 
 
 def _move_log(places: Places, aside: Path) -> None:
-    log = write_ahead_log(places.database)
-    if log.exists():
-        log.replace(write_ahead_log(aside))
+    for beside in (write_ahead_log, rollback_journal):
+        if beside(places.database).exists():
+            beside(places.database).replace(beside(aside))
     shared_index(places.database).unlink(missing_ok=True)
 
 
@@ -87,5 +93,6 @@ def _forget_oldest(folder: Path) -> None:
 
 
 def _remove(database: Path) -> None:
-    for path in (write_ahead_log(database), shared_index(database), database):
-        path.unlink(missing_ok=True)
+    for beside in (write_ahead_log, rollback_journal, shared_index):
+        beside(database).unlink(missing_ok=True)
+    database.unlink(missing_ok=True)

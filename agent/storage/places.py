@@ -32,6 +32,11 @@ def write_ahead_log(database: Path) -> Path:
     return database.with_name(database.name + "-wal")
 
 
+def rollback_journal(database: Path) -> Path:
+    """What SQLite keeps beside a database that it changes without a log: how it was before."""
+    return database.with_name(database.name + "-journal")
+
+
 def shared_index(database: Path) -> Path:
     """Return the file in which SQLite keeps an index of the log, rebuilt when missing."""
     return database.with_name(database.name + "-shm")

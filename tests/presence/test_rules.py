@@ -98,6 +98,8 @@ def test_rules_are_changed_however_they_are_written(tmp_path: Path, text: str) -
     path.write_text(text)
     kept = keep_rules(path, Rules(idle_s=30, own_only=True))
     assert (kept.name, kept.presence.idle_s, kept.presence.own_only) == ("ant", 30, True)
+    kept = keep_rules(path, Rules())
+    assert (kept.name, kept.rules) == ("ant", Rules())
     lines = path.read_text().splitlines()
     assert [line for line in text.splitlines() if "#" in line and "60" not in line] == [
         line for line in lines if "#" in line and "30" not in line

@@ -62,8 +62,31 @@ def test_any_record_comes_back_as_it_was(
 
 def test_a_journal_that_was_never_made_to_its_end_is_no_damaged_one(tmp_path: Path) -> None:
     """As a process leaves it that is killed amid its first moment."""
-    making, left = tmp_path / "making.db", tmp_path / "left"
+    left = tmp_path / "left"
     left.mkdir(mode=0o700)
+    leave_half_made(tmp_path, left)
+    assert (left / "journal.db").stat().st_size
+    with Journal.open(left) as journal:
+        assert journal.read().notices == ()
+        journal.write([persist(1)])
+        assert held(journal.read()) == replayed([persist(1)], {})
+
+
+def test_records_are_kept_though_such_a_remnant_lies_beside_them(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    with Journal.open(left) as journal:
+        journal.write([persist(1)])
+    full = (left / "journal.db").read_bytes()
+    leave_half_made(tmp_path, left)
+    (left / "journal.db").write_bytes(full)
+    with Journal.open(left) as journal:
+        remembered = journal.read()
+    assert remembered.lives == persist(1).lives
+    assert ["was damaged" in each for each in remembered.notices] == [True]
+
+
+def leave_half_made(folder: Path, left: Path) -> None:
+    making = folder / "making.db"
     with closing(sqlite3.connect(making, isolation_level=None)) as connection:
         connection.execute("PRAGMA cache_size = 1")
         connection.execute("BEGIN")
@@ -71,11 +94,6 @@ def test_a_journal_that_was_never_made_to_its_end_is_no_damaged_one(tmp_path: Pa
         connection.executemany("INSERT INTO half VALUES (?)", [(bytes(4096),)] * 20)
         shutil.copy(making, left / "journal.db")
         shutil.copy(f"{making}-journal", left / "journal.db-journal")
-    assert (left / "journal.db").stat().st_size
-    with Journal.open(left) as journal:
-        assert journal.read().notices == ()
-        journal.write([persist(1)])
-        assert held(journal.read()) == replayed([persist(1)], {})
 
 
 def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:
