@@ -131,7 +131,14 @@ class OwnSpeech(Speech):
         return span((self.now_ms - since_ms) / 1000)
 
     def moment(self, at_ms: int) -> str:
-        at, now = time.localtime(at_ms / 1000), time.localtime(self.now_ms / 1000)
+        try:
+            at, now = time.localtime(at_ms / 1000), time.localtime(self.now_ms / 1000)
+        except (
+            OverflowError,
+            OSError,
+            ValueError,
+        ):  # no calendar holds it, another machine told it
+            return f"{at_ms / 1000:.0f} s"
         told = clock(at_ms / 1000)
         if at[:3] == now[:3]:
             return told

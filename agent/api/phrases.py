@@ -8,9 +8,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from string import Formatter
 
+import msgspec
+from msgspec import Raw
+
 from agent.protocol.phrases import Phrase, Value, said
 
 Translate = Callable[[str], str]
+NO_PHRASE = Raw(b"null")
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Phrase)
+
+
+def no_phrase() -> Raw:
+    """Return what stands in answers where there is a text only."""
+    return NO_PHRASE
+
+
+def as_raw(phrase: Phrase | None) -> Raw:
+    """Return what an answer carries of a phrase."""
+    return NO_PHRASE if phrase is None else Raw(_encoder.encode(phrase))
+
+
+def phrase_of(carried: Raw) -> Phrase | None:
+    """Return the phrase that an answer carries; None where there is none, and for one that another
+    version said in a way that is not ours: its text stands beside it."""
+    try:
+        return _decoder.decode(carried)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def worded(phrase: Phrase, translated: Translate = str) -> str:

@@ -7,7 +7,6 @@ from msgspec import Raw, Struct, field
 from agent.api.reasons import no_why
 from agent.api.values import Count, Millis
 from agent.api.work import Submit
-from agent.protocol.phrases import Phrase
 
 PENDING = "pending:"
 """What the name of a dataset begins with that lies with the client until the submission."""
@@ -55,5 +54,5 @@ class PlanReply(Struct, frozen=True):
     expected_end_ms: Millis
     missing: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
-    wrong: tuple[Phrase, ...] = ()
+    wrong: tuple[Raw, ...] = ()
     whys: tuple[Raw, ...] = ()

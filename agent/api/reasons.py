@@ -318,5 +318,5 @@ def reason_of(why: Raw, text: str) -> Reason:
     only says ``text``."""
     try:
         return _decoder.decode(why)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Opaque(text)

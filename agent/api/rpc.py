@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, Struct, field
 
-from agent.protocol.phrases import Phrase
+from agent.api.phrases import no_phrase
 
 
 class ErrorCode(IntEnum):
@@ -50,12 +50,12 @@ class Request(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):
-    """Why a question has no answer: one sentence; ``fault`` is the same as a value, where it is
-    what is wrong with something that a person wrote."""
+    """Why a question has no answer: one sentence; ``fault`` carries the same as a ``Phrase``,
+    where it is what is wrong with something that a person wrote."""
 
     code: int
     message: str
-    fault: Phrase | None = None
+    fault: Raw = field(default_factory=no_phrase)
 
 
 class Answer(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.api.phrases import phrase_of
 from agent.api.rpc import ErrorCode, Problem
 
 
@@ -28,7 +29,7 @@ class RequestError(ClientError):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.code = problem.code
-        self.fault = problem.fault
+        self.fault = phrase_of(problem.fault)
 
 
 class EventsLostError(RequestError):

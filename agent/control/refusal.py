@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.api.phrases import worded
+from agent.api.phrases import as_raw, worded
 from agent.api.rpc import ErrorCode, Problem
 from agent.protocol.phrases import Phrase
 
@@ -14,4 +14,4 @@ class RefusedError(Exception):
         fault = told if isinstance(told, Phrase) else None
         sentence = worded(told) if isinstance(told, Phrase) else told
         super().__init__(sentence)
-        self.problem = Problem(code, sentence, fault)
+        self.problem = Problem(code, sentence, as_raw(fault))

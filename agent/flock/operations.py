@@ -34,6 +34,7 @@ from agent.net.dial_connect import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
 from agent.net.link_bulk import StreamAcceptor
 from agent.net.membership import Membership, create_flock
+from agent.net.vouching import voucher_of
 from agent.protocol.events import MembersChanged, PresenceChanged
 from agent.protocol.reasons import NotOfFlock
 
@@ -329,9 +330,9 @@ class FlockOperations:
     def _keep_door(self, membership: Membership, door: Sequence[Address]) -> None:
         """Keep where this node was let in: killed before its first link, it knows no other way back."""
         book = AddressBook(self._own.home.data / ADDRESS_BOOK)
-        for keeper in membership.roster.keepers():
-            if keeper != membership.node_id and book.note(keeper, door, first_hand=False):
-                book.save()
+        voucher = voucher_of(membership.member.certificate)
+        if voucher is not None and book.note(voucher.keeper, door, first_hand=False):
+            book.save()
 
     def _notify(self, notice: FlockNotice) -> None:
         if isinstance(notice, FlockChanged):

@@ -17,8 +17,12 @@ def long(seconds: float) -> str:
 
 
 def moment(at_s: float, now_s: float, zone: tzinfo | None) -> str:
-    """Return a moment of the local clock as text, with its day where that is not today."""
-    at, now = datetime.fromtimestamp(at_s, zone), datetime.fromtimestamp(now_s, zone)
+    """Return a moment of the local clock as text, with its day where that is not today; ``second N``
+    for one that no calendar holds, as another machine may tell it."""
+    try:
+        at, now = datetime.fromtimestamp(at_s, zone), datetime.fromtimestamp(now_s, zone)
+    except (OverflowError, OSError, ValueError):
+        return f"second {at_s:.0f}"
     text = f"{at.hour:02d}:{at.minute:02d}"
     if at.date() == now.date():
         return text

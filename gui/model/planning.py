@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Raw
 
-from agent.api.phrases import worded
+from agent.api.phrases import phrase_of, worded
 from agent.api.plan import PlanReply
 from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import Dataset, TaskState
@@ -49,7 +49,9 @@ def refusals(plan: PlanReply | None) -> list[str]:
     """Return what the node would refuse it for; an agent of before tells it in English only."""
     if plan is None:
         return []
-    return [worded(each, tr) for each in plan.wrong] or list(plan.faults)
+    phrases = [phrase_of(each) for each in plan.wrong]
+    told = [worded(each, tr) for each in phrases if each is not None]
+    return told if told and len(told) == len(phrases) else list(plan.faults)
 
 
 def fits_text(plan: PlanReply) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 
 from agent.api import presence_reasons as presence
 from agent.api import reasons as why
-from agent.api.phrases import worded
+from agent.api.phrases import as_raw, worded
 from agent.api.reasons import Reason
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.work import Move
@@ -254,4 +254,4 @@ def _of_moves() -> Iterator[tuple[str, Said]]:
 
 
 def _refused(fault: Phrase) -> str:
-    return _sentence(RequestError(Problem(ErrorCode.REFUSED, "", fault)))
+    return _sentence(RequestError(Problem(ErrorCode.REFUSED, "", as_raw(fault))))

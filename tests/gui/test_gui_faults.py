@@ -16,12 +16,13 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 from PySide6.QtWidgets import QApplication
 
 import agent
 import gui.translations
-from agent.api.phrases import worded
+from agent.api.phrases import as_raw, worded
 from agent.api.plan import PlanReply
 from agent.api.rpc import ErrorCode, Problem
 from agent.client import RequestError
@@ -107,14 +108,16 @@ def test_alternatives_and_parts_are_said_in_our_language() -> None:
 def test_what_a_node_would_refuse_is_said_in_our_words() -> None:
     wrong = said("task {task} names no program", task='"a"')
     told = PlanReply(False, (worded(wrong),), (), 0, 0)
-    assert refusals(replace(told, wrong=(wrong,))) == ['a tarefa "a" não diz o programa']
+    assert refusals(replace(told, wrong=(as_raw(wrong),))) == ['a tarefa "a" não diz o programa']
     assert refusals(told) == ['task "a" names no program'], "an agent of before"
+    later = Raw(b'{"template":"{n} tasks","values":{"n":1.5}}')
+    assert refusals(replace(told, wrong=(later,))) == ['task "a" names no program']
     assert refusals(None) == []
 
 
 def test_a_refused_submission_is_said_in_our_words() -> None:
     wrong = said("task {task} names no program", task='"a"')
-    refused = Problem(ErrorCode.REFUSED, worded(wrong), wrong)
+    refused = Problem(ErrorCode.REFUSED, worded(wrong), as_raw(wrong))
     assert error_text(RequestError(refused)) == 'a tarefa "a" não diz o programa'
     before = msgspec.json.decode(b'{"code": 1, "message": "no"}', type=Problem)
     assert error_text(RequestError(before)) == "no"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any, get_args
 
 import msgspec
@@ -16,6 +17,7 @@ from agent.protocol import reasons as told
 from agent.protocol.events import Event
 from agent.protocol.messages import Capabilities, Message, Status
 from agent.protocol.reasons import WHY, Reason, carried, kinds, reason_in, tag_of
+from agent.wording.amounts import moment
 from agent.wording.english import EVENTS, SENTENCES
 from agent.wording.speech import Speech
 from gui.wording import OwnSpeech
@@ -75,6 +77,14 @@ def test_a_client_reads_what_it_is_told(kind: type[Reason]) -> None:
 def test_a_peer_reads_what_it_is_told(kind: type[Reason]) -> None:
     reason = sample(kind)
     assert reason_in(carried(reason), "in words") == reason
+
+
+def test_a_reason_that_is_no_text_is_told_by_the_text_beside_it() -> None:
+    assert reason_of(Raw(b'{"type":"\xff"}'), "so") == Opaque("so")
+
+
+def test_a_moment_that_no_calendar_holds_is_told_all_the_same() -> None:
+    assert moment(1e18, 0.0, UTC) == "second 1000000000000000000"
 
 
 def test_a_reason_of_a_later_version_is_told_by_its_text() -> None:

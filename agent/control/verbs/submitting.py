@@ -8,7 +8,7 @@ from math import ceil
 from sys import intern
 
 from agent.api.methods import PLAN, SUBMIT
-from agent.api.phrases import worded
+from agent.api.phrases import as_raw, worded
 from agent.api.plan import Plan, PlanReply
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
@@ -176,7 +176,7 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     fault = misnamed(told) or (None if known else fault_of(event, now.table))
     if fault is not None:
         fault = with_names(fault, names_in(told))
-        return PlanReply(known, (worded(fault),), (), 0, 0, wrong=(fault,))
+        return PlanReply(known, (worded(fault),), (), 0, 0, wrong=(as_raw(fault),))
     far = bool(call.member)
     plans, end_s = plan_tasks(views, specs, priority, far=far)
     machines = machines_seen(now)
