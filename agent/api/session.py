@@ -91,7 +91,7 @@ class TaskMoved(Struct, frozen=True, tag="task moved"):
 
     ``reason`` says why, where it was given up or cancelled. ``rows``: the task as `show` would tell
     it now, then those that wait on although it has ended; none from an agent that was not followed
-    at that moment, or of before.
+    at that moment, or of before. ``more``: others wait on too, and `show` has to be asked for them.
     """
 
     task: str
@@ -104,6 +104,7 @@ class TaskMoved(Struct, frozen=True, tag="task moved"):
     reason: str = ""
     rows: tuple[TaskView, ...] = ()
     why: Raw = field(default_factory=no_why)
+    more: bool = False
 
 
 class TaskProgressed(Struct, frozen=True, tag="task progressed"):

@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from agent.api.rpc import ErrorCode
-from agent.api.session import Event, Happening
+from agent.api.session import Event, Happening, TaskMoved
 from agent.api.values import Position
 from agent.control.envelope import event_line
 from agent.control.limits import Limits
 from agent.control.refusal import RefusedError
 
 UNREAD_BYTES = 400
-"""What an event that nobody has read counts for, about as much as it will take."""
+"""What an event that nobody has read counts for, about as much as it will take; each row that it
+brings counts for as much again."""
 
 
 class EventLog:
@@ -67,7 +68,7 @@ class EventLog:
         same = bool(self._times) and self._times[-1] == at_ms
         self._times.append(self._times[-1] if same else at_ms)
         self._lines.append(happening)
-        self._bytes += UNREAD_BYTES
+        self._bytes += _bytes_of(happening)
         self._forget(at_ms - self._limits.events_recent_s * 1000)
         self._news.set()
 
@@ -110,7 +111,7 @@ class EventLog:
             return line
         written = event_line(Event(self._first + place, self._times[place], line))
         self._lines[place] = written
-        self._bytes += len(written) - UNREAD_BYTES
+        self._bytes += len(written) - _bytes_of(line)
         return written
 
     async def wait_after(self, sequence: int) -> None:
@@ -125,4 +126,6 @@ class EventLog:
 
 
 def _bytes_of(line: bytes | Happening) -> int:
-    return len(line) if isinstance(line, bytes) else UNREAD_BYTES
+    if isinstance(line, bytes):
+        return len(line)
+    return UNREAD_BYTES * (1 + (len(line.rows) if isinstance(line, TaskMoved) else 0))

@@ -28,7 +28,8 @@ def with_rows(happening: session.Happening, node: NodePort, views: Views) -> ses
     """Return the event with the rows that it changes; as it is where it changes none."""
     match happening:
         case session.TaskMoved(task=task, after=after):
-            return structs.replace(happening, rows=_of_task(task, after, views))
+            rows, more = _of_task(task, after, views)
+            return structs.replace(happening, rows=rows, more=more)
         case session.PeerChanged(node=machine) if machine == views.now.node:
             return structs.replace(happening, own=node_view(views))
         case session.PeerChanged(node=machine):
@@ -40,13 +41,17 @@ def with_rows(happening: session.Happening, node: NodePort, views: Views) -> ses
             return happening
 
 
-def _of_task(task: TaskId, after: TaskState, views: Views) -> tuple[work.TaskView, ...]:
+def _of_task(
+    task: TaskId, after: TaskState, views: Views
+) -> tuple[tuple[work.TaskView, ...], bool]:
+    """Return the rows, and whether there would be more of them."""
     table = views.now.table
     spec = table.specs.get(task)
     if spec is None:
-        return ()
-    waiting = islice(_waiting(task, table), WAITING_ROWS_MAX) if after in ENDED else ()
-    return tuple(map(views.task, (spec, *(table.specs[each] for each in waiting))))
+        return (), False
+    waiting = list(islice(_waiting(task, table), WAITING_ROWS_MAX + 1)) if after in ENDED else []
+    specs = (spec, *(table.specs[each] for each in waiting[:WAITING_ROWS_MAX]))
+    return tuple(map(views.task, specs)), len(waiting) > WAITING_ROWS_MAX
 
 
 def _waiting(task: TaskId, table: Table) -> Iterator[TaskId]:

@@ -22,8 +22,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from msgspec import structs
+
 from agent.api.errors import ServiceError
-from agent.api.reasons import Reason
+from agent.api.reasons import NO_REASON, Reason
 from agent.presence.conditions import required
 from agent.presence.descriptions import description, reading_of
 from agent.presence.hours import tomorrow_s
@@ -51,12 +53,14 @@ LOOK_ANEW_AFTER_S = 1.0
 ANSWER_WITHIN_S = 5.0
 JOIN_S = 2.0
 
+PASSING = frozenset({"at_ms", "since_ms", "percent", "size_mb", "load_percent"})
+"""Moments and amounts in reasons that are another at every look."""
 MOMENT_STEP_MS = 1_000
 """By so much a reason's moment has to be later to be told anew; ages are counted by who shows them."""
 
 Hand = Callable[[PresenceChanged | None, Reason, bool], None]
-"""Told of every change: the event, or None where the node knows it and only the reason's moment is
-another; the reason for whoever sits here; whether it is paused."""
+"""Told of every change: the event, or None where the node knows it and only the reason is another; the
+reason for whoever sits here; whether it is paused."""
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +131,7 @@ class PresenceWatcher:
         self._verdict = verdict(rules, self._wish, self._readings, self._memory, now)
         self._memory = self._verdict.memory
         self._told: tuple[PresenceChanged, Wish, Rules] | None = None
-        self._told_at_ms = 0
+        self._told_reason: Reason = NO_REASON
         self._test_until_s = self._tested_s = float("-inf")
         self._woken = self._stopping = self._all_now = False
         self._asking: list[asyncio.Future[None]] = []
@@ -326,14 +330,17 @@ class PresenceWatcher:
                 return
             event, reason = self._event(), self._verdict.reason
             told, paused = (event, self._wish, self._rules), self._verdict.cause is Cause.PAUSED
-            known, self._told, self._told_at_ms = self._told == told, told, _moment(reason)
+            known, self._told, self._told_reason = self._told == told, told, reason
         self._hand(None if known else event, reason, paused)
 
     def _is_news(self) -> bool:
-        """Whether there is another verdict or wish, or a later moment of the same reason; the lock
-        is held."""
-        later_ms = abs(_moment(self._verdict.reason) - self._told_at_ms)
-        return (self._event(), self._wish, self._rules) != self._told or later_ms >= MOMENT_STEP_MS
+        """Whether there is another verdict, reason or wish, or a later moment of the same reason; the
+        lock is held."""
+        reason, before = self._verdict.reason, self._told_reason
+        if (self._event(), self._wish, self._rules) != self._told:
+            return True
+        later_ms = abs(_moment(reason) - _moment(before))
+        return _lasting(reason) != _lasting(before) or later_ms >= MOMENT_STEP_MS
 
     def _standing(self, kind: Kind, holds: frozenset[Kind], now: Now) -> Standing:
         if kind in holds:
@@ -417,6 +424,12 @@ def _answer(asking: list[asyncio.Future[None]]) -> None:
 def _moment(reason: Reason) -> int:
     """When what a reason tells of happened; 0 where it tells of no moment."""
     return int(getattr(reason, "at_ms", 0))
+
+
+def _lasting(reason: Reason) -> Reason:
+    """Return the reason without what of it is another at every look."""
+    passing = PASSING.intersection(reason.__struct_fields__)
+    return structs.replace(reason, **dict.fromkeys(passing, 0))
 
 
 def _now() -> Now:

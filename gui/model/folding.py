@@ -41,16 +41,32 @@ def workflow_moved(
     )
 
 
+def workflow_overtaken(told: WorkflowView, known: WorkflowView) -> WorkflowView:
+    """Return what an answer told of a workflow, but where its tasks are as later events left them."""
+    return msgspec.structs.replace(
+        told,
+        counts=known.counts,
+        tasks=known.tasks,
+        state=known.state,
+        gates=known.gates,
+        permille=max(told.permille, known.permille),
+        ended_ms=known.ended_ms,
+        expected_end_ms=told.expected_end_ms if is_open(known) else 0,
+    )
+
+
 def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
     """Return the task as a move leaves it: state, host, times and progress. What the move does not
     tell, such as a reason, stays until it is read anew or is no longer true."""
     begins = moved.after in UNDER_WAY and task.state not in UNDER_WAY
     again = task.state in ENDED and moved.after not in ENDED
     finished = moved.after is TaskState.TERMINATED
+    host = moved.host or ("" if again else task.host)
     return msgspec.structs.replace(
         task,
         state=moved.after,
-        host=moved.host or ("" if again else task.host),
+        host=host,
+        host_node=task.host_node if host == task.host else "",
         changed_ms=at_ms,
         begun_ms=at_ms if begins else (0 if again else task.begun_ms),
         ended_ms=at_ms if moved.after in ENDED else 0,

@@ -2,7 +2,8 @@
 
 It asks nobody: where an event names what it does not know, it says so in ``Changes.wanted`` and
 the bridge reads it. Rows are the contract's own values, replaced and never changed, so a view finds
-out by identity which rows are new. Events older than the page they meet are already in it.
+out by identity which rows are new. Events older than the page they meet are already in it, and a page
+that they have overtaken changes nothing of what they told: answers come by another connection.
 """
 
 from __future__ import annotations
@@ -17,13 +18,20 @@ from agent.api import session
 from agent.api.admission import AskView, JoinRequestView, RequestsReply
 from agent.api.flock import MembersReply, PeersReply
 from agent.api.programs import ProgramsReply
+from agent.api.reasons import CancelledStopping, reason_of
 from agent.api.settings import SettingsView
-from agent.api.values import TaskState
+from agent.api.values import UNDER_WAY, TaskState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import CurrentTask, NodeView, TaskView, WorkflowView
+from agent.api.work import CurrentTask, NodeView, ShowReply, TaskView, WorkflowView
 from gui.model import notices
 from gui.model.early import EarlyPause
-from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
+from gui.model.folding import (
+    is_open,
+    task_moved,
+    task_progressed,
+    workflow_moved,
+    workflow_overtaken,
+)
 from gui.model.hands import parts_behind, peers_with_task, with_peer, with_task
 from gui.model.news import News, news_of
 from gui.model.notices import Absence, FlockPart, Notice
@@ -84,6 +92,9 @@ class Screen:
         self.asked: AskView | None = None
         self.dataset_names: dict[str, str] = {}
         self._read_at: dict[str, int] = {}
+        """By which event the counts of each workflow are known."""
+        self._rows_at: dict[str, dict[str, int]] = {}
+        """By which event each row of a task is known; answers tell counts without rows."""
         self._folds: dict[type, Callable[[Any, Changes], None]] = {
             notices.Connected: self._connected,
             notices.Absent: self._absent,
@@ -130,6 +141,15 @@ class Screen:
         yet."""
         return list(self.tasks.get(workflow, {}).values())
 
+    def is_stopping(self, workflow: str) -> bool:
+        """Tell whether a cancelled task was still being ended somewhere when it was read: only one
+        machine tells when that is over."""
+        return any(
+            isinstance(reason_of(each.why, each.reason), CancelledStopping)
+            for each in self.tasks_of(workflow)
+            if each.state is TaskState.CANCELLED
+        )
+
     def end_ms(self, task: CurrentTask) -> int:
         """Return when what a machine has in hand is expected to end; 0 where its workflow was not
         read or nobody knows."""
@@ -160,6 +180,7 @@ class Screen:
         reply = notice.reply
         if notice.first == 0:
             self._read_at.clear()
+            self._rows_at.clear()
             changes.everything = True
         self.node, self.total = reply.node, reply.total
         for workflow in reply.workflows:
@@ -182,20 +203,31 @@ class Screen:
 
     def _shown(self, notice: notices.TasksPage, changes: Changes) -> None:
         reply = notice.reply
-        name = reply.workflow.workflow
-        if name not in self.workflows:
+        name, at = reply.workflow.workflow, reply.position.sequence
+        known, known_at = self.workflows.get(name), self._read_at.get(name, 0)
+        if known is None:
             self.workflows = {name: reply.workflow, **self.workflows}
             self.totals.replace(None, reply.workflow)
             self.total = max(self.total, len(self.workflows))
         else:
-            self._put(reply.workflow)
-        self._read_at[name] = reply.position.sequence
-        own = self.tasks.setdefault(name, {}) if reply.first else {}
-        own.update((task.task, task) for task in reply.tasks)
+            overtaken = at < known_at
+            self._put(workflow_overtaken(reply.workflow, known) if overtaken else reply.workflow)
+        self._read_at[name] = max(at, known_at)
         if len(reply.tasks) > 1 or reply.workflow.tasks <= 1 or reply.first:
-            self.tasks[name] = own
+            self._put_page(reply)
         changes.workflows.add(name)
         changes.tasks.add(name)
+
+    def _put_page(self, reply: ShowReply) -> None:
+        """The tasks of a page, but those of which a later event has told."""
+        name, at = reply.workflow.workflow, reply.position.sequence
+        known, rows_at = self.tasks.get(name, {}), self._rows_at.setdefault(name, {})
+        own = known if reply.first else {}
+        for row in reply.tasks:
+            later = row.task in known and rows_at.get(row.task, 0) > at
+            own[row.task] = known[row.task] if later else row
+            rows_at[row.task] = rows_at[row.task] if later else at
+        self.tasks[name] = own
 
     def _peers(self, notice: notices.PeersRead, changes: Changes) -> None:
         changes.flock = changes.flock or self.peers != notice.reply
@@ -243,6 +275,8 @@ class Screen:
                 self._volunteering_changed(told, changes)
             case session.ProgramWaiting():
                 changes.programs = True
+            case session.CancelFinished(workflow=name):
+                changes.stale.add(name)
             case _:
                 pass
         if not self._is_our_own_joining(event):
@@ -256,36 +290,52 @@ class Screen:
         return self.node is None or self.node.flock != happening.flock
 
     def _task_moved(self, moved: session.TaskMoved, event: session.Event, changes: Changes) -> None:
+        """Whoever has it in hand is told by every move; counts and rows may have been read later."""
         name = moved.workflow
-        workflow = self.workflows.get(name)
-        if workflow is None:
+        if moved.rows:
+            self._hand_over(moved.rows[0], changes)
+        if name not in self.workflows:
             changes.wanted.add(name)
             return
-        if event.sequence <= self._read_at.get(name, 0):
-            return
         known = self.tasks.get(name, {}).get(moved.task)
+        if event.sequence > self._read_at.get(name, 0):
+            self._count(moved, known, event, changes)
+        for row in moved.rows:
+            self._put_row(row.workflow, row, event.sequence, changes)
+        if not moved.rows and known is not None:
+            row = task_moved(known, moved, event.at_ms)
+            if self._put_row(name, row, event.sequence, changes):
+                changes.stale.add(name)
+        is_ended = moved.after is TaskState.CANCELLED and moved.before in UNDER_WAY
+        if moved.more or is_ended:  # its program may go on for a while
+            changes.stale.add(name)
+        changes.flock = changes.flock or TaskState.RUNNING in (moved.before, moved.after)
+
+    def _count(
+        self,
+        moved: session.TaskMoved,
+        known: TaskView | None,
+        event: session.Event,
+        changes: Changes,
+    ) -> None:
+        name = moved.workflow
+        workflow = self.workflows[name]
         before = moved.before if moved.before is not None else (known.state if known else None)
         if before is None and sum(workflow.counts.values()) >= workflow.tasks:
             changes.wanted.add(name)
             return
         self._put(workflow_moved(workflow, before, moved.after, event.at_ms))
+        self._read_at[name] = event.sequence
         changes.workflows.add(name)
-        if moved.rows:
-            self._put_rows(moved.rows, changes)
-        elif known is not None:
-            self.tasks[name][moved.task] = task_moved(known, moved, event.at_ms)
-            changes.tasks.add(name)
-            changes.stale.add(name)
-        changes.flock = changes.flock or TaskState.RUNNING in (moved.before, moved.after)
 
-    def _put_rows(self, rows: tuple[TaskView, ...], changes: Changes) -> None:
-        """What was told of tasks stands where they were read, and with whoever has the first."""
-        for row in rows:
-            own = self.tasks.get(row.workflow, {})
-            if row.task in own:
-                own[row.task] = row
-                changes.tasks.add(row.workflow)
-        self._hand_over(rows[0], changes)
+    def _put_row(self, workflow: str, row: TaskView, at: int, changes: Changes) -> bool:
+        """Put the row of a task by an event, where one was read that is older; return whether."""
+        own, rows_at = self.tasks.get(workflow, {}), self._rows_at.setdefault(workflow, {})
+        if row.task not in own or at <= rows_at.get(row.task, 0):
+            return False
+        own[row.task], rows_at[row.task] = row, at
+        changes.tasks.add(workflow)
+        return True
 
     def _hand_over(self, row: TaskView, changes: Changes) -> None:
         """A machine has the task in hand while it is under way, and nobody else has."""
@@ -313,11 +363,13 @@ class Screen:
     ) -> None:
         own = self.tasks.get(progressed.workflow, {})
         known = own.get(progressed.task)
-        if known is None:
+        rows_at = self._rows_at.get(progressed.workflow, {})
+        if known is None or event.sequence <= rows_at.get(progressed.task, 0):
             return
         own[progressed.task] = row = task_progressed(known, progressed, event.at_ms)
         changes.tasks.add(progressed.workflow)
-        self._hand_over(row, changes)
+        if row.host_node:  # else machines are read again
+            self._hand_over(row, changes)
 
     def _volunteering_changed(self, told: session.VolunteeringChanged, changes: Changes) -> None:
         if self.node is not None:

@@ -79,19 +79,22 @@ class ViewContext(QObject):
         """Keep the tasks of this workflow up to date from now on, instead of those of the one
         before; read them if they are not known or stale."""
         self._attended = workflow
-        if workflow not in self.screen.tasks:
-            self.bridge.want(workflow)
-        elif workflow in self._stale:
+        if self._lacks(workflow):
             self._read_again()
 
     def _read_again(self) -> None:
         """All of it where events told less than there is; else only how far it is as a whole."""
         self._read_s = time.monotonic()
-        if self._attended in self._stale or self._attended not in self.screen.tasks:
+        if self._lacks(self._attended):
             self._stale.discard(self._attended)
             self.bridge.want(self._attended)
         elif (view := self.screen.workflows.get(self._attended)) and view.state == "running":
             self.bridge.want_outlook(self._attended)
+
+    def _lacks(self, workflow: str) -> bool:
+        """Whether its tasks were not read, or are not as they were any more."""
+        known = workflow in self.screen.tasks
+        return not known or workflow in self._stale or self.screen.is_stopping(workflow)
 
     def _read_again_soon(self) -> None:
         """The outlook not more often than somebody would look at it anew; what is stale at once."""

@@ -8,8 +8,9 @@ import json
 import pytest
 
 from agent.api.rpc import ErrorCode
-from agent.api.session import WorkflowSafe
-from agent.api.values import Position
+from agent.api.session import TaskMoved, WorkflowSafe
+from agent.api.values import Position, TaskState
+from agent.api.work import TaskView
 from agent.control.event_log import UNREAD_BYTES, EventLog
 from agent.control.limits import Limits
 from agent.control.refusal import RefusedError
@@ -90,6 +91,19 @@ def test_more_than_so_many_bytes_are_not_kept_in_any_case() -> None:
     ring.record(4)
     assert ring.refused(0)[0] == ErrorCode.EVENTS_LOST
     assert ring.told(1) == [2, 3, 4]
+
+
+def test_rows_that_nobody_has_read_count_too() -> None:
+    ring = Ring(events_bytes_max=6 * UNREAD_BYTES, events_max=100)
+    row = TaskView("t", "t", "w", "p", TaskState.READY)
+    moved = TaskMoved("t", "t", "w", None, TaskState.READY, "", "", rows=(row, row))
+    ring.log.record(moved)
+    ring.log.record(moved)
+    ring.log.check(Position(ring.log.position.log, 0))
+    ring.log.record(moved)
+    assert ring.refused(0)[0] == ErrorCode.EVENTS_LOST
+    lines = ring.log.lines_after(1)
+    assert ring.log._bytes == sum(map(len, lines))
 
 
 def test_how_much_an_agent_remembers() -> None:

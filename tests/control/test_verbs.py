@@ -345,6 +345,7 @@ def test_events_tell_all_that_happens_in_order(tmp_path: Path) -> None:
             "cause": "submitted",
             "reason": "",
             "why": None,
+            "more": False,
         }
         assert [each["happening"]["type"] for each in events[4:]] == [
             "workflow safe",

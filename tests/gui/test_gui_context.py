@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from pytestqt.qtbot import QtBot
 
 from agent.api.datasets import DatasetsReply
+from agent.api.reasons import CancelledStopping, as_why
 from agent.api.values import Dataset, TaskState
 from agent.client import Home
 from gui.bridge.bridge import Bridge
@@ -83,6 +84,25 @@ def test_what_an_event_leaves_out_is_read_soon(
     move(context, 3)
     assert context._again.remainingTime() <= READ_AGAIN_MS
     qtbot.waitUntil(lambda: asked.noted[1:] == [f"tasks of {NAME}"], timeout=WITHIN_MS)
+
+
+def test_what_is_still_being_stopped_is_read_until_it_has_stopped(
+    qtbot: QtBot, asked: Asked, context: ViewContext
+) -> None:
+    view = workflow(state="cancelled", counts={TaskState.CANCELLED: 1, TaskState.TERMINATED: 1})
+    stopping = task("a", TaskState.CANCELLED, why=as_why(CancelledStopping(("acor",))))
+    context.attend("")
+    asked.noted.clear()
+    context.take((shown(view, stopping, task("b"), sequence=1),))
+    context.attend(NAME)
+    assert asked.noted == [f"tasks of {NAME}"], "it may have stopped meanwhile"
+    context._read_s = 0.0  # long ago
+    context.take((shown(view, stopping, task("b"), sequence=2),))
+    qtbot.waitUntil(lambda: asked.noted == 2 * [f"tasks of {NAME}"], timeout=WITHIN_MS)
+    context._read_s = 0.0
+    context.take((shown(view, task("a", TaskState.CANCELLED), task("b"), sequence=3),))
+    qtbot.waitUntil(lambda: not context._again.isActive(), timeout=WITHIN_MS)
+    assert len(asked.noted) == 2
 
 
 def test_names_are_asked_for_while_one_is_missing(

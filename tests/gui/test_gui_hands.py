@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from agent.api import session
 from agent.api.flock import PeerView
+from agent.api.reasons import CancelledStopping, as_why
 from agent.api.values import Capabilities, TaskState
-from gui.model.notices import FlockPart
+from agent.api.work import TaskView
+from gui.model.notices import FlockPart, Happened
 from tests.gui.values import (
     chain,
     connected,
@@ -100,3 +102,130 @@ def test_presence_that_comes_whole_is_shown_whole() -> None:
     told = session.VolunteeringChanged(False, False, "paused", True, view)
     assert screen.fold([happened(1, told)]).volunteering
     assert screen.volunteering is view
+
+
+# -- in which order answers and events come ------------------------------------------------
+
+
+def told(sequence: int, before: TaskState, row: TaskView, *others: TaskView) -> Happened:
+    """A move with its row, and those of others."""
+    happening = moved(row.task, before, row.state, where=row.workflow)
+    return happened(sequence, replace(happening, rows=(row, *others)))
+
+
+def own_row(state: TaskState, **changes: object) -> TaskView:
+    return task("import", state, **{"host_node": "n1", **changes})
+
+
+def test_what_begins_before_its_workflow_is_known_is_in_hand() -> None:
+    screen = connected(status(), peers())
+    row = own_row(TaskState.SCHEDULED, workflow="new")
+    began = replace(row, state=TaskState.RUNNING)
+    changes = screen.fold(
+        [told(1, TaskState.READY, row), told(2, TaskState.SCHEDULED, began)],
+    )
+    assert (changes.wanted, changes.node) == ({"new"}, True)
+    assert screen.node is not None
+    assert [each.state for each in screen.node.tasks] == [TaskState.RUNNING]
+
+
+def test_what_has_ended_before_an_answer_is_in_nobody_s_hand() -> None:
+    view = workflow(counts={TaskState.RUNNING: 1})
+    row = own_row(TaskState.RUNNING)
+    screen = connected(status(view), shown(view, row), peers())
+    screen.fold([told(1, TaskState.READY, row)])
+    ended = replace(row, state=TaskState.TERMINATED)
+    done = workflow(counts={TaskState.TERMINATED: 1})
+    screen.fold([shown(done, ended, sequence=2), told(2, TaskState.RUNNING, ended)])
+    assert screen.node is not None
+    assert screen.node.tasks == ()
+
+
+def test_an_outlook_does_not_make_rows_newer_than_they_are() -> None:
+    view = workflow(counts={TaskState.RUNNING: 1, TaskState.SUBMITTED: 2})
+    screen = connected(status(view), shown(view, own_row(TaskState.RUNNING), *chain()[1:]))
+    ended = own_row(TaskState.TERMINATED)
+    later = workflow(counts={TaskState.TERMINATED: 1, TaskState.SUBMITTED: 2})
+    screen.fold([shown(later, ended, sequence=1), told(1, TaskState.RUNNING, ended)])
+    assert screen.tasks["line-42"]["import"] is ended
+    assert screen.workflows["line-42"] is later, "its counts have the event already"
+
+
+def test_an_answer_that_events_have_overtaken_takes_nothing_back() -> None:
+    view = workflow(counts={TaskState.RUNNING: 1, TaskState.SUBMITTED: 2})
+    begun = own_row(TaskState.RUNNING)
+    screen = connected(status(view), shown(view, begun, *chain()[1:]))
+    ended = own_row(TaskState.TERMINATED)
+    screen.fold([told(2, TaskState.RUNNING, ended)])
+    counts = screen.workflows["line-42"].counts
+    other = replace(chain()[1], reason="waits for a person")
+    screen.fold([shown(replace(view, priority=90), begun, other, chain()[2], sequence=1)])
+    assert screen.tasks["line-42"]["import"] is ended
+    assert screen.tasks["line-42"]["segment"] is other
+    seen = screen.workflows["line-42"]
+    assert (seen.counts, seen.state, seen.priority) == (counts, "waiting", 90)
+
+
+def test_a_row_that_is_older_than_an_answer_stays_away_also_in_another_workflow() -> None:
+    view, other = workflow(), workflow("other", counts={TaskState.READY: 1})
+    newer = task("map", TaskState.READY, workflow="other")
+    screen = connected(status(view, other), shown(view, *chain()), shown(other, newer, sequence=3))
+    older = task("map", workflow="other", reason="waits for import")
+    ended = own_row(TaskState.TERMINATED)
+    screen.fold([told(2, TaskState.RUNNING, ended, older)])
+    assert screen.tasks["line-42"]["import"] is ended
+    assert screen.tasks["other"]["map"] is newer
+
+
+def test_progress_from_before_an_answer_is_past() -> None:
+    view = workflow(counts={TaskState.TERMINATED: 1})
+    ended = own_row(TaskState.TERMINATED, permille=1000)
+    screen = connected(status(view), shown(view, ended, sequence=2))
+    screen.fold(
+        [happened(1, session.TaskProgressed("import", "import", "line-42", "acor", 250, 9))]
+    )
+    assert screen.tasks["line-42"]["import"] is ended
+
+
+def test_who_has_a_task_is_not_known_from_a_name_alone() -> None:
+    """An agent of before tells no rows: machines are read, and progress does not change hands."""
+    view = workflow(counts={TaskState.RUNNING: 1})
+    screen = connected(status(view), shown(view, own_row(TaskState.RUNNING, host="acor")))
+    move = moved("import", TaskState.RUNNING, TaskState.RUNNING, "garajau")
+    screen.fold([happened(1, move)])
+    assert screen.tasks["line-42"]["import"].host_node == ""
+    row = own_row(TaskState.RUNNING, host_node="id-garajau")
+    read = connected(peers(peer("garajau")))
+    read.fold([status(view), told(1, TaskState.READY, row)])
+    assert read.peers is not None
+    screen.fold([peers(*read.peers.peers)])
+    progress = session.TaskProgressed("import", "import", "line-42", "garajau", 250, 30_000)
+    screen.fold([happened(2, progress)])
+    assert screen.node is not None
+    assert screen.peers is not None
+    assert (screen.node.tasks, len(screen.peers.peers[0].tasks)) == ((), 1)
+
+
+# -- what rows leave out -------------------------------------------------------------------
+
+
+def test_what_is_cancelled_while_it_runs_is_read_again_and_when_it_has_stopped() -> None:
+    view = workflow()
+    stopping = own_row(TaskState.CANCELLED, why=as_why(CancelledStopping(("acor",))))
+    screen = connected(status(view), shown(view, *chain()))
+    assert screen.fold([told(1, TaskState.READY, own_row(TaskState.CANCELLED))]).stale == set()
+    assert screen.fold([told(2, TaskState.RUNNING, stopping)]).stale == {"line-42"}
+    assert screen.is_stopping("line-42")
+    over = session.CancelFinished("import", "import", "line-42")
+    assert screen.fold([happened(3, over)]).stale == {"line-42"}
+    screen.fold([shown(view, own_row(TaskState.CANCELLED), *chain()[1:], sequence=3)])
+    assert not screen.is_stopping("line-42")
+
+
+def test_where_more_wait_than_are_told_all_are_read_again() -> None:
+    view = workflow()
+    screen = connected(status(view), shown(view, *chain()))
+    ended = own_row(TaskState.TERMINATED)
+    happening = replace(moved("import", TaskState.RUNNING, ended.state), rows=(ended,))
+    assert screen.fold([happened(1, happening)]).stale == set()
+    assert screen.fold([happened(2, replace(happening, more=True))]).stale == {"line-42"}

@@ -21,6 +21,7 @@ from agent.settings.editing import keep_rules
 from agent.wording.speech import english
 
 T = TypeVar("T")
+NO_PROGRAMS: Seen[tuple[str, ...]] = Seen(())
 WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
 
 
@@ -45,6 +46,8 @@ class Machine:
     input_s: float = float("-inf")
     running: int = 0
     mains: Callable[[], Reading[bool]] = lambda: Seen(value=True)
+    processor: Reading[float] = field(default_factory=lambda: Seen(1.0))
+    programs: Reading[tuple[str, ...]] = NO_PROGRAMS
     watched: tuple[str, ...] = ()
     handed: list[PresenceChanged] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -60,9 +63,9 @@ class Machine:
             sessions=Told(lambda: Seen(Sessions())),
             mains=Told(self.see_mains),
             full_screen=Told(lambda: Seen(None)),
-            processor=Told(lambda: Seen(1.0)),
+            processor=Told(lambda: self.processor),
             memory=Told(lambda: Seen(4_000.0)),
-            programs=Told(lambda: Seen(())),
+            programs=Told(lambda: self.programs),
             watch=self._watch,
         )
         self.made.append(found)
