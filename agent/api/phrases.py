@@ -9,29 +9,25 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from agent.protocol.phrases import Phrase, Value, said
 
 Translate = Callable[[str], str]
-NO_PHRASE = Raw(b"null")
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Phrase)
 
 
-def no_phrase() -> Raw:
-    """Return what stands in answers where there is a text only."""
-    return NO_PHRASE
-
-
-def as_raw(phrase: Phrase | None) -> Raw:
+def as_raw(phrase: Phrase) -> Raw:
     """Return what an answer carries of a phrase."""
-    return NO_PHRASE if phrase is None else Raw(_encoder.encode(phrase))
+    return Raw(_encoder.encode(phrase))
 
 
-def phrase_of(carried: Raw) -> Phrase | None:
+def phrase_of(carried: Raw | UnsetType) -> Phrase | None:
     """Return the phrase that an answer carries; None where there is none, and for one that another
     version said in a way that is not ours: its text stands beside it."""
+    if carried is UNSET:
+        return None
     try:
         return _decoder.decode(carried)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

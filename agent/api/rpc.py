@@ -12,9 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Annotated, Literal
 
-from msgspec import Meta, Raw, Struct, field
-
-from agent.api.phrases import no_phrase
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 
 class ErrorCode(IntEnum):
@@ -55,7 +53,7 @@ class Problem(Struct, frozen=True, omit_defaults=True):
 
     code: int
     message: str
-    fault: Raw = field(default_factory=no_phrase)
+    fault: Raw | UnsetType = UNSET
 
 
 class Answer(Struct, frozen=True):

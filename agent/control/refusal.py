@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from agent.api.phrases import as_raw, worded
 from agent.api.rpc import ErrorCode, Problem
 from agent.protocol.phrases import Phrase
@@ -14,4 +16,4 @@ class RefusedError(Exception):
         fault = told if isinstance(told, Phrase) else None
         sentence = worded(told) if isinstance(told, Phrase) else told
         super().__init__(sentence)
-        self.problem = Problem(code, sentence, as_raw(fault))
+        self.problem = Problem(code, sentence, UNSET if fault is None else as_raw(fault))
