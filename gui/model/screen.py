@@ -324,6 +324,9 @@ class Screen:
         if before is None and sum(workflow.counts.values()) >= workflow.tasks:
             changes.wanted.add(name)
             return
+        if before is not None and not workflow.counts.get(before):
+            changes.wanted.add(name)  # the answer was ahead of its events, and counts this one
+            return
         self._put(workflow_moved(workflow, before, moved.after, event.at_ms))
         self._read_at[name] = event.sequence
         changes.workflows.add(name)

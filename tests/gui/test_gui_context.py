@@ -55,7 +55,7 @@ def asked(qapp: QObject) -> Asked:
 @pytest.fixture
 def context(asked: Asked, tmp_path: Path) -> ViewContext:
     made = ViewContext(Home.at(tmp_path), Screen(), cast("Bridge", asked))
-    view = workflow(state="running", counts={TaskState.RUNNING: 1, TaskState.READY: 1})
+    view = workflow(state="running", counts={TaskState.RUNNING: 3, TaskState.READY: 1})
     made.take((status(view), shown(view, task("a", TaskState.RUNNING), task("b"))))
     made.attend(NAME)
     return made

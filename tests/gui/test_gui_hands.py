@@ -42,6 +42,14 @@ def test_the_row_that_an_event_brings_is_shown_and_nothing_is_asked() -> None:
     assert [each.running for each in screen.peers.peers] == [1, 0]
 
 
+def test_an_answer_that_is_ahead_of_its_events_is_not_counted_twice() -> None:
+    view = workflow(state="running", counts={TaskState.RUNNING: 2})
+    screen = connected(status(view))
+    changes = screen.fold([happened(1, moved("import", TaskState.READY, TaskState.RUNNING))])
+    assert screen.workflows["line-42"].counts == {TaskState.RUNNING: 2}
+    assert changes.wanted == {"line-42"}
+
+
 def test_a_task_is_in_the_hands_of_whoever_has_it_now() -> None:
     view = workflow()
     screen = connected(status(view), shown(view, *chain()), peers(peer("garajau")))
