@@ -11,6 +11,7 @@ from string import Formatter
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from agent.protocol.errors import UNREADABLE
 from agent.protocol.phrases import Phrase, Value, said
 
 Translate = Callable[[str], str]
@@ -30,7 +31,7 @@ def phrase_of(carried: Raw | UnsetType) -> Phrase | None:
         return None
     try:
         return _decoder.decode(carried)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
 
 

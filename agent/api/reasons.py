@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from agent.api import presence_reasons as presence
 from agent.protocol import reasons as told
+from agent.protocol.errors import UNREADABLE
 from agent.protocol.reasons import NO_REASON as NO_REASON  # noqa: PLC0414
 from agent.protocol.reasons import Became as Became  # noqa: PLC0414
 from agent.protocol.reasons import Cancelled as Cancelled  # noqa: PLC0414
@@ -318,5 +319,5 @@ def reason_of(why: Raw, text: str) -> Reason:
     only says ``text``."""
     try:
         return _decoder.decode(why)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return Opaque(text)

@@ -27,6 +27,7 @@ from agent.net.invitation_book import (
 )
 from agent.net.join_requests import NUMBER_BYTES
 from agent.net.roster import ROSTER_BYTES_MAX
+from agent.protocol.errors import UNREADABLE
 
 EXCHANGE_S_MAX = 15.0
 """On both sides; a keeper may wait for others meanwhile (``book_sharing``) before it answers."""
@@ -264,7 +265,7 @@ async def close(writer: asyncio.StreamWriter) -> None:
 def _decode(data: bytes, decoder: msgspec.msgpack.Decoder[_Said]) -> _Said:
     try:
         return decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise MembershipError(
             "it speaks another version of Wingbeat: use the same one on both machines"
         ) from error

@@ -45,6 +45,7 @@ from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member
 from agent.net.identity import read_named
 from agent.net.standing import Standing
 from agent.net.vouching import Signer
+from agent.protocol.errors import UNREADABLE
 
 ROSTER_FILE = "roster"
 ROSTER_BYTES_MAX = 1024 * 1024
@@ -333,5 +334,5 @@ def _decoded(data: bytes) -> _Content:
         raise MembershipError(f"a roster of {len(data)} bytes; at most {ROSTER_BYTES_MAX}")
     try:
         return _decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise MembershipError("holds no readable roster") from error

@@ -20,7 +20,7 @@ from typing import Annotated
 import msgspec
 
 from agent.protocol.codec import MESSAGE_BYTES_MAX
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.errors import UNREADABLE, RemoteProtocolError
 
 ALPN_LINK = "wingbeat/1"
 ALPN_BULK = "wingbeat-bulk/1"
@@ -113,7 +113,7 @@ def read_opening(body: bytes) -> Opening:
     """Decode the first word of the other side; raise ``RemoteProtocolError`` when it is none."""
     try:
         return _opening.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise RemoteProtocolError(f"not an opening: {error}") from error
 
 
@@ -122,7 +122,7 @@ def read_refused(body: bytes) -> RefusedWord:
     ``RemoteProtocolError`` when it is none."""
     try:
         word = _refused.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise RemoteProtocolError(f"not a refusal: {error}") from error
     shown = "".join(letter if letter.isprintable() else " " for letter in word.text)
     return RefusedWord(word.cause, shown)

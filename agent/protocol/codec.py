@@ -10,7 +10,7 @@ from typing import get_args
 
 import msgspec
 
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.errors import UNREADABLE, RemoteProtocolError
 from agent.protocol.messages import Message
 
 MESSAGE_BYTES_MAX = 32 * 1024 * 1024
@@ -46,14 +46,14 @@ def decode(data: bytes) -> Message | UnknownMessage:
         raise RemoteProtocolError(f"a message of {len(data)} bytes; at most {MESSAGE_BYTES_MAX}")
     try:
         return _decoder.decode(data)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         return _later_version(data, error)
 
 
 def _later_version(data: bytes, error: Exception) -> UnknownMessage:
     try:
         tag = _tag_decoder.decode(data).tag
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except UNREADABLE:
         tag = ""
     if tag and len(tag) <= TAG_LENGTH_MAX and tag not in KNOWN_TAGS:
         return UnknownMessage(tag)

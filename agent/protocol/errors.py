@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from agent.protocol.phrases import Phrase
+
+UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+"""What decoding raises for bytes that somebody else sent, however wrong they are."""
 
 
 class LocalProtocolError(Exception):

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
+from agent.protocol.errors import UNREADABLE
+
 WHY = "why"
 """Under this name ``more`` carries a reason."""
 WHY_BYTES_MAX = 4096
@@ -324,7 +326,7 @@ def reason_in(more: dict[str, Raw], text: str) -> Reason:
         return Opaque(text)
     try:
         return _decoder.decode(told)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+    except UNREADABLE:
         return Opaque(text)
 
 

@@ -55,7 +55,7 @@ class Changes:
     stale: set[str] = field(default_factory=set)
     """Workflows of which an event tells less than the agent knows: results, reasons, attempts."""
     wanted: set[str] = field(default_factory=set)
-    """Workflows that are named and not known."""
+    """Workflows that are named and not known, or whose counts an event does not fit to."""
     parts: set[FlockPart] = field(default_factory=set)
     """What is to be read of the flock, because a row that was told does not fit to it."""
 
