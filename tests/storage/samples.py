@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from agent.protocol.effects import Identity, Persist
 from agent.protocol.records import (
@@ -17,6 +18,7 @@ from agent.protocol.records import (
     Workflow,
     WorkflowSpec,
 )
+from agent.storage.journal import Journal
 from agent.storage.reading import Remembered
 from agent.storage.rows import Key, Record, last_words
 
@@ -69,3 +71,18 @@ def held(remembered: Remembered) -> dict[Key, Record]:
     assert remembered.identity is not None
     told = Persist(remembered.identity, remembered.workflows, remembered.lives, remembered.prunings)
     return replayed([told])
+
+
+def written(folder: Path, *changes: Persist) -> Remembered:
+    """Open the journal of a folder, write these in one transaction, and return all that it holds."""
+    with Journal.open(folder) as journal:
+        journal.write(changes)
+        return journal.read()
+
+
+def flipped(path: Path, place: int, mask: int) -> bytes:
+    """Turn these bits of one byte of a file over; return what the file holds then."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= mask
+    path.write_bytes(content)
+    return bytes(content)

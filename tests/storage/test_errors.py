@@ -45,28 +45,28 @@ def sqlites(code: int) -> sqlite3.Error:
         (sqlites(sqlite3.SQLITE_READONLY), PLENTY, JournalRefused, "permissions"),
         (sqlite3.OperationalError("no code"), PLENTY, JournalRefused, "permissions"),
         (OSError(errno.EACCES, "not yours"), PLENTY, JournalRefused, "not yours"),
+        (PermissionError(errno.EACCES, "denied"), PLENTY, JournalRefused, "permissions"),
+        (FileNotFoundError(errno.ENOENT, "not there"), None, JournalRefused, "not there"),
     ],
 )
 def test_each_failure_is_told_as_what_it_is(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     error: sqlite3.Error | OSError,
-    free_bytes: int,
+    free_bytes: int | None,
     kind: type[JournalRefused],
     words: str,
 ) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
-    told = refusal(tmp_path, error)
+    """None stands for a folder that is not there, which is no full disk."""
+    folder = tmp_path if free_bytes is not None else tmp_path / "nowhere"
+    if free_bytes is not None:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
+    told = refusal(folder, error)
     assert type(told) is kind
     assert words in str(told)
-    assert str(tmp_path) in str(told)
-    with pytest.raises(kind), in_words(tmp_path):
+    assert str(folder) in str(told)
+    with pytest.raises(kind), in_words(folder):
         raise error
-
-
-def test_a_folder_that_is_not_there_is_not_a_full_disk(tmp_path: Path) -> None:
-    told = refusal(tmp_path / "nowhere", FileNotFoundError(errno.ENOENT, "not there"))
-    assert type(told) is JournalRefused
 
 
 def test_who_has_the_journal_is_named_where_that_is_known(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ then asks of each file whether it was flushed before it had its name, and its fo
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
-from functools import partialmethod
+from contextlib import closing
+from functools import partial, partialmethod
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,16 @@ from agent.storage.datasets.store import DatasetStore
 from agent.storage.identity_copy import IdentityCopy
 from agent.storage.journal import Journal
 from agent.storage.reserve import Reserve
-from tests.storage.samples import identity, persist
+from tests.storage.samples import flipped, identity, persist, written
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows flushes names by itself")
+
+
+def kept(store: DatasetStore, folder: Path, move: bool) -> None:
+    source = folder / "source"
+    (source / "deep").mkdir(parents=True)
+    (source / "deep" / "file").write_bytes(b"content")
+    store.keep(source, move=move)
 
 
 class Disk:
@@ -56,27 +63,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
     return Disk(monkeypatch)
 
 
-def kept(store: DatasetStore, folder: Path, *, move: bool) -> None:
-    source = folder / "source"
-    (source / "deep").mkdir(parents=True)
-    (source / "deep" / "file").write_bytes(b"content")
-    store.keep(source, move=move)
-
-
-def copied(store: DatasetStore, folder: Path) -> None:
-    kept(store, folder, move=False)
-
-
-def moved(store: DatasetStore, folder: Path) -> None:
-    kept(store, folder, move=True)
-
-
-def sent_whole(store: DatasetStore, folder: Path) -> None:
-    assert store.put_object(DIGEST, b"content")
-
-
-def received(store: DatasetStore, folder: Path) -> None:
-    store.receive_object(DIGEST, 7, lambda write: write(b"content"))
+DIGEST = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"
 
 
 def in_pieces(store: DatasetStore, folder: Path) -> None:
@@ -84,39 +71,42 @@ def in_pieces(store: DatasetStore, folder: Path) -> None:
     store.complete(DIGEST)
 
 
-DIGEST = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"
-
-
-@pytest.mark.parametrize("way", [copied, moved, sent_whole, received, in_pieces])
+@pytest.mark.parametrize(
+    ("way", "trees"),
+    [
+        (partial(kept, move=False), 1),
+        (partial(kept, move=True), 1),
+        (lambda store, _: store.put_object(DIGEST, b"content"), 0),
+        (lambda store, _: store.receive_object(DIGEST, 7, lambda write: write(b"content")), 0),
+        (in_pieces, 0),
+    ],
+    ids=["copied", "moved", "sent whole", "received", "in pieces"],
+)
 def test_a_dataset_that_is_told_of_is_on_disk(
-    disk: Disk, tmp_path: Path, way: Callable[[DatasetStore, Path], None]
+    disk: Disk, tmp_path: Path, way: Callable[[DatasetStore, Path], None], trees: int
 ) -> None:
-    store = DatasetStore(tmp_path / "store")
-    disk.done.clear()
-    way(store, tmp_path)
+    with closing(DatasetStore(tmp_path / "store")) as store:
+        disk.done.clear()
+        way(store, tmp_path)
     objects = tmp_path / "store" / "objects"
-    (each,) = objects.rglob(DIGEST)
-    assert disk.holds(each)
+    held = [*objects.rglob(DIGEST), *(tmp_path / "store" / "trees").iterdir()]
+    assert [disk.holds(each) for each in held] == [True] * (1 + trees)
     assert disk.has_flushed(objects), "the folder of the object is new"
-    trees = list((tmp_path / "store" / "trees").iterdir())
-    assert len(trees) == (way in (copied, moved))
-    assert all(disk.holds(tree) for tree in trees)
-    store.close()
 
 
 def test_the_identity_is_on_disk_before_the_commit_that_it_covers(
     disk: Disk, tmp_path: Path
 ) -> None:
-    path = tmp_path / "identity"
-    copy = IdentityCopy(path)
+    copy = IdentityCopy(tmp_path / "identity")
     copy.cover(identity(1))
-    assert disk.has_flushed(path)
+    flush = ("flushed", (tmp_path / "identity").stat().st_ino)
+    assert flush in disk.done
     assert disk.has_flushed(tmp_path)
     disk.done.clear()
     copy.cover(identity(2))
     assert disk.done == []
     copy.cover(identity(100_000))
-    assert disk.done == [("flushed", path.stat().st_ino)]
+    assert disk.done == [flush]
 
 
 def test_a_journal_that_was_opened_has_its_name_and_its_reserve(disk: Disk, tmp_path: Path) -> None:
@@ -129,16 +119,12 @@ def test_a_journal_that_was_opened_has_its_name_and_its_reserve(disk: Disk, tmp_
 
 
 def test_a_mended_journal_is_complete_before_it_has_the_name(disk: Disk, tmp_path: Path) -> None:
-    with Journal.open(tmp_path / "running") as journal:
-        journal.write([persist(number) for number in range(1, 20)])
-    damaged = shutil.copytree(tmp_path / "running", tmp_path / "damaged")
-    content = bytearray((damaged / "journal.db").read_bytes())
-    content[0] ^= 1
-    (damaged / "journal.db").write_bytes(content)
+    written(tmp_path, *map(persist, range(1, 20)))
+    flipped(tmp_path / "journal.db", 0, 1)
     disk.done.clear()
-    with Journal.open(damaged) as journal:
+    with Journal.open(tmp_path) as journal:
         assert "was damaged" in journal.read().notices[0]
-        named = disk.done.index(("named", (damaged / "journal.db").stat().st_ino))
-    folder = ("flushed", damaged.stat().st_ino)
+        named = disk.done.index(("named", (tmp_path / "journal.db").stat().st_ino))
+    folder = ("flushed", tmp_path.stat().st_ino)
     assert disk.done[:named].count(folder) == 2, "when it was made, and when the old one had left"
     assert folder in disk.done[named:]

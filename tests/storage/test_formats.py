@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,24 +14,30 @@ from agent.storage.errors import JournalTooNew
 from agent.storage.journal import Journal
 from agent.storage.rows import IDENTITY, checksum, row
 from tests.storage.journals import version1
-from tests.storage.samples import held, persist, replayed
+from tests.storage.samples import flipped, held, persist, replayed, written
 
 JOURNALS = Path(__file__).parent / "journals"
 
 
-def test_a_journal_of_version_1_is_read(tmp_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One with a journal of version 1."""
     shutil.copy(JOURNALS / "version1.db", tmp_path / "journal.db")
-    with Journal.open(tmp_path) as journal:
-        remembered = journal.read()
-        journal.write([persist(1)])
+    return tmp_path
+
+
+def count(folder: Path, counted: str) -> int:
+    with closing(sqlite3.connect(folder / "journal.db")) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {counted}").fetchone()[0])
+
+
+def test_a_journal_of_version_1_is_read(folder: Path) -> None:
+    """What this version does not know is passed on."""
+    remembered = written(folder)
+    written(folder, persist(1))
+    (workflow,) = remembered.workflows
     assert remembered.notices == ()
     assert held(remembered) == replayed([version1.CHANGE])
-
-
-def test_what_this_version_does_not_know_is_passed_on(tmp_path: Path) -> None:
-    shutil.copy(JOURNALS / "version1.db", tmp_path / "journal.db")
-    with Journal.open(tmp_path) as journal:
-        (workflow,) = journal.read().workflows
     assert {name: bytes(raw) for name, raw in workflow.spec.more.items()} == {"colour": b"\xa3red"}
 
 
@@ -45,46 +52,34 @@ def fail_halfway(connection: sqlite3.Connection) -> None:
 
 
 def test_an_older_journal_is_brought_up_to_date(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copy(JOURNALS / "version1.db", tmp_path / "journal.db")
     monkeypatch.setattr(formats, "STEPS", (*formats.STEPS, add_column_of_marks))
     for _ in range(2):
-        with Journal.open(tmp_path) as journal:
-            assert held(journal.read()) == replayed([version1.CHANGE])
-    connection = sqlite3.connect(tmp_path / "journal.db")
-    (marks,) = connection.execute("SELECT count(*) FROM mark").fetchone()
-    connection.close()
-    assert marks == len(replayed([version1.CHANGE]))
+        assert held(written(folder)) == replayed([version1.CHANGE])
+    assert count(folder, "mark") == len(replayed([version1.CHANGE]))
 
 
 def test_a_damaged_older_journal_is_mended_and_brought_up_to_date(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content = bytearray((JOURNALS / "version1.db").read_bytes())
-    content[25] ^= 0xFF
-    content[-1] ^= 0xFF
-    (tmp_path / "journal.db").write_bytes(content)
+    for place in (25, -1):
+        flipped(folder / "journal.db", place, 0xFF)
     monkeypatch.setattr(formats, "STEPS", (*formats.STEPS, add_column_of_marks))
-    with Journal.open(tmp_path) as journal:
-        assert "was damaged" in journal.read().notices[0]
-        journal.write([persist(1)])
-    connection = sqlite3.connect(tmp_path / "journal.db")
-    assert formats.version_of(connection) == 2
-    assert connection.execute("SELECT count(*) FROM mark").fetchone() > (1,)
-    connection.close()
+    assert "was damaged" in written(folder, persist(1)).notices[0]
+    assert count(folder, "mark") > 1
+    with closing(sqlite3.connect(folder / "journal.db")) as connection:
+        assert formats.version_of(connection) == 2
 
 
 def test_a_step_that_fails_leaves_the_older_journal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copy(JOURNALS / "version1.db", tmp_path / "journal.db")
     with monkeypatch.context() as patched:
         patched.setattr(formats, "STEPS", (*formats.STEPS, fail_halfway))
         with pytest.raises(Exception, match="nowhere"):
-            Journal.open(tmp_path)
-    with Journal.open(tmp_path) as journal:
-        assert held(journal.read()) == replayed([version1.CHANGE])
+            Journal.open(folder)
+    assert held(written(folder)) == replayed([version1.CHANGE])
 
 
 def test_a_journal_of_a_later_version_is_refused_and_left_as_it_is(
@@ -92,8 +87,7 @@ def test_a_journal_of_a_later_version_is_refused_and_left_as_it_is(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(formats, "STEPS", (*formats.STEPS, add_column_of_marks))
-        with Journal.open(tmp_path) as journal:
-            journal.write([persist(1)])
+        written(tmp_path, persist(1))
     before = (tmp_path / "journal.db").read_bytes()
     with pytest.raises(JournalTooNew, match="later version of Wingbeat") as refused:
         Journal.open(tmp_path)
@@ -103,21 +97,12 @@ def test_a_journal_of_a_later_version_is_refused_and_left_as_it_is(
 
 
 def test_records_of_an_unknown_kind_stay_and_are_told(tmp_path: Path) -> None:
-    with Journal.open(tmp_path) as journal:
-        journal.write([persist(1)])
-    connection = sqlite3.connect(tmp_path / "journal.db")
-    connection.execute("UPDATE record SET kind = 'later' WHERE kind = 'identity'")
-    connection.execute("UPDATE record SET checksum = ? WHERE kind = 'later'", (later_checksum(),))
-    connection.commit()
-    connection.close()
+    written(tmp_path, persist(1))
+    _, name, _, content = row((IDENTITY, ""), persist(1).identity)
+    later = ("later", checksum(b"later", name.encode(), content), IDENTITY)
+    with closing(sqlite3.connect(tmp_path / "journal.db")) as connection, connection:
+        connection.execute("UPDATE record SET kind = ?, checksum = ? WHERE kind = ?", later)
     for _ in range(2):
-        with Journal.open(tmp_path) as journal:
-            remembered = journal.read()
+        remembered = written(tmp_path)
         assert "1 records" in remembered.notices[0]
         assert remembered.identity is not None
-
-
-def later_checksum() -> int:
-    """Of the identity's row under another kind."""
-    _, name, _, content = row((IDENTITY, ""), persist(1).identity)
-    return checksum(b"later", name.encode(), content)

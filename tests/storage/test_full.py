@@ -12,15 +12,16 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from agent.storage import database, reserve
-from agent.storage.errors import JournalFull, JournalRefused, refusal
+from agent.storage.errors import JournalFull
 from agent.storage.journal import Journal
 from agent.storage.reserve import MARGIN_BYTES
 from tests.hosts.waiting import EVENTUALLY_S_MAX
-from tests.storage.samples import held, persist, replayed
+from tests.storage.samples import held, persist, replayed, written
 from tests.style.source import REPOSITORY
 
 LIMIT_S = EVENTUALLY_S_MAX
@@ -73,21 +74,15 @@ def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
 def test_a_refusal_keeps_what_was_there(
     limited: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = []
-    for number in range(1, 200):
-        done = limited.submit([persist(number)])
-        if done.exception(LIMIT_S) is None:
-            kept.append(persist(number))
-        else:
-            assert isinstance(done.exception(), JournalFull)
-    assert 0 < len(kept) < 199
+    changes = [persist(number) for number in range(1, 200)]
+    refusals = [limited.submit([each]).exception(LIMIT_S) for each in changes]
+    assert {type(each) for each in refusals} == {JournalFull, type(None)}
+    kept = [each for each, refusal in zip(changes, refusals, strict=True) if refusal is None]
     assert held(limited.read()) == replayed(kept)
     monkeypatch.undo()
     limited.close()
-    with Journal.open(tmp_path) as journal:
-        assert held(journal.read()) == replayed(kept)
-        journal.write([persist(300)])
-        assert held(journal.read()) == replayed([*kept, persist(300)])
+    assert held(written(tmp_path)) == replayed(kept)
+    assert held(written(tmp_path, persist(300))) == replayed([*kept, persist(300)])
 
 
 def test_the_reserve_is_given_up_and_taken_back(limited: Journal, tmp_path: Path) -> None:
@@ -105,24 +100,15 @@ def test_the_reserve_is_given_up_and_taken_back(limited: Journal, tmp_path: Path
 def test_no_room_for_the_copy_of_the_identity_refuses_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(code, "no room")
-
     with Journal.open(tmp_path) as journal:
         with monkeypatch.context() as patched:
-            patched.setattr("os.fsync", full)
+            patched.setattr("os.fsync", Mock(side_effect=OSError(code, "no room")))
             with pytest.raises(JournalFull, match="make room"):
                 journal.write([persist(1)])
             assert not journal.usable()
         assert journal.usable()
         journal.write([persist(2)])
         assert held(journal.read()) == replayed([persist(2)])
-
-
-def test_another_failure_is_told_as_what_it_is(tmp_path: Path) -> None:
-    told = refusal(tmp_path, PermissionError(errno.EACCES, "Permission denied"))
-    assert type(told) is JournalRefused
-    assert "permissions" in str(told)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,28 +31,28 @@ def names(found: tuple[list[TaskRow], int]) -> list[str]:
 
 def row(task: str, ended_ms: int, **changes: object) -> TaskRow:
     """A task that was done."""
-    told: dict[str, object] = {
-        "task": task,
-        "generation": 1,
-        "name": task,
-        "workflow": "survey",
-        "program": "copy",
-        "state": "Terminated",
-        "host": "birch",
-        "host_node": "birchnode",
-        "submitted_ms": 0,
-        "ready_ms": 0,
-        "started_ms": 10,
-        "ended_ms": ended_ms,
-        "waited_ms": ended_ms // 10,
-        "ran_ms": 5,
-        "suspended_ms": 0,
-        "attempts": 1,
-        "moved": "[]",
-        "reason": "",
-        "spans": "[]",
-    }
-    return TaskRow(**{**told, **changes})  # type: ignore[arg-type]
+    told = TaskRow(
+        task=task,
+        generation=1,
+        name=task,
+        workflow="survey",
+        program="copy",
+        state="Terminated",
+        host="birch",
+        host_node="birchnode",
+        submitted_ms=0,
+        ready_ms=0,
+        started_ms=10,
+        ended_ms=ended_ms,
+        waited_ms=ended_ms // 10,
+        ran_ms=5,
+        suspended_ms=0,
+        attempts=1,
+        moved="[]",
+        reason="",
+        spans="[]",
+    )
+    return told._replace(**changes)  # type: ignore[arg-type]
 
 
 def test_nothing_is_remembered_at_first(history: History) -> None:
@@ -77,13 +78,17 @@ def test_rows_are_found_by_what_they_are(history: History) -> None:
         ],
         {},
     )
-    assert names(history.tasks(Wanted(host="alder", limit=9))) == ["b"]
-    assert names(history.tasks(Wanted(host="aldernode", limit=9))) == ["b"]
-    assert names(history.tasks(Wanted(program="merge", limit=9))) == ["c"]
-    assert names(history.tasks(Wanted(workflow="other", limit=9))) == ["a"]
-    assert names(history.tasks(Wanted(state=TaskState.TERMINATED, limit=9))) == ["c", "a"]
-    assert history.tasks(Wanted(since_ms=100, until_ms=300, limit=9))[1] == 2
-    assert history.tasks(Wanted(since_ms=101, until_ms=301, limit=9))[1] == 2
+    wanted = {
+        Wanted(host="alder", limit=9): ["b"],
+        Wanted(host="aldernode", limit=9): ["b"],
+        Wanted(program="merge", limit=9): ["c"],
+        Wanted(workflow="other", limit=9): ["a"],
+        Wanted(state=TaskState.TERMINATED, limit=9): ["c", "a"],
+        Wanted(since_ms=100, until_ms=300, limit=9): ["b", "a"],
+        Wanted(since_ms=101, until_ms=301, limit=9): ["c", "b"],
+    }
+    assert {each: names(history.tasks(each)) for each in wanted} == wanted
+    assert [history.tasks(each)[1] for each in wanted] == list(map(len, wanted.values()))
 
 
 def test_the_latest_are_on_the_first_page(history: History) -> None:
@@ -152,33 +157,28 @@ def test_a_batch_is_written_whole_or_not_at_all(history: History) -> None:
 
 
 def test_it_is_there_after_a_restart_for_its_owner_only(tmp_path: Path) -> None:
-    history = History.open(tmp_path / FILE)
-    history.write([row("a", 100)], {3: 7})
-    if os.name == "posix":
+    with closing(History.open(tmp_path / FILE)) as history:
+        history.write([row("a", 100)], {3: 7})
         modes = {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
-        assert modes == {0o600}
-    history.close()
+        assert modes == {0o600} or os.name != "posix"
     with pytest.raises(sqlite3.ProgrammingError):
         history.since_ms()
-    again = History.open(tmp_path / FILE)
-    assert again.tasks(Wanted(limit=9)) == ([row("a", 100)], 1)
-    assert again.sums(3 * HOUR_MS, 4 * HOUR_MS, "").given_ms == 7
-    again.close()
+    with closing(History.open(tmp_path / FILE)) as again:
+        assert again.tasks(Wanted(limit=9)) == ([row("a", 100)], 1)
+        assert again.sums(3 * HOUR_MS, 4 * HOUR_MS, "").given_ms == 7
     assert [each.name for each in tmp_path.iterdir()] == [FILE]
 
 
 @pytest.mark.parametrize("damage", ["no database", "its structure is no text"])
 def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
     path = tmp_path / FILE
+    History.open(path).close()
+    damaged = path.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xac")
     if damage == "no database":
-        path.write_bytes(b"no database at all " * 1_000)
-    else:
-        History.open(path).close()
-        path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xac"))
-    damaged = path.read_bytes()
-    history = History.open(path)
-    history.write([row("a", 1)], {})
-    assert history.tasks(Wanted(limit=9))[1] == 1
-    history.close()
+        damaged = b"no database at all " * 1_000
+    path.write_bytes(damaged)
+    with closing(History.open(path)) as history:
+        history.write([row("a", 1)], {})
+        assert history.tasks(Wanted(limit=9))[1] == 1
     aside = [each for each in tmp_path.iterdir() if "damaged" in each.name]
     assert [each.read_bytes() for each in aside] == [damaged]

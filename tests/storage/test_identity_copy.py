@@ -19,6 +19,11 @@ PLACE_BYTES = 512  # so it is on disk, whatever version wrote it
 ROW = Identity(incarnation=3, reputation=10, stamp=(100, 2))
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "identity"
+
+
 @pytest.mark.parametrize(
     ("row", "copy", "damaged", "counts"),
     [
@@ -39,8 +44,7 @@ def test_the_copy_counts_when_the_row_may_be_an_old_one(
     assert remembered(row, copy, damaged=damaged) == counts
 
 
-def test_it_is_ahead_of_what_is_used_and_written_when_that_is_reached(tmp_path: Path) -> None:
-    path = tmp_path / "identity"
+def test_it_is_ahead_of_what_is_used_and_written_when_that_is_reached(path: Path) -> None:
     copy = IdentityCopy(path)
     copy.cover(ROW)
     ahead = Identity(3, 10, (100 + AHEAD_MS, 0))
@@ -51,18 +55,11 @@ def test_it_is_ahead_of_what_is_used_and_written_when_that_is_reached(tmp_path: 
     copy.cover(Identity(3, 10, (100 + AHEAD_MS, 1)))
     assert read_copy(path) == Identity(3, 10, (100 + 2 * AHEAD_MS, 0))
     assert path.read_bytes().startswith(written)
-
-
-def test_a_new_incarnation_is_written_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "identity"
-    copy = IdentityCopy(path)
-    copy.cover(ROW)
     copy.cover(Identity(4, 10, (100, 2)))
-    assert read_copy(path) == Identity(4, 10, (100 + AHEAD_MS, 0))
+    assert read_copy(path) == Identity(4, 10, (100 + AHEAD_MS, 0)), "a new incarnation, at once"
 
 
-def test_a_clock_at_the_end_of_time_goes_no_further(tmp_path: Path) -> None:
-    path = tmp_path / "identity"
+def test_a_clock_at_the_end_of_time_goes_no_further(path: Path) -> None:
     for stamp in ((STAMP_WALL_MAX - 1, 0), (STAMP_WALL_MAX, 5)):
         IdentityCopy(path).cover(Identity(3, 10, stamp))
         found = read_copy(path)
@@ -70,15 +67,13 @@ def test_a_clock_at_the_end_of_time_goes_no_further(tmp_path: Path) -> None:
         assert (STAMP_WALL_MAX, 5) >= found.stamp >= stamp
 
 
-def test_a_write_that_is_cut_short_after_a_restart_leaves_the_latest(tmp_path: Path) -> None:
-    path = tmp_path / "identity"
+def test_a_write_that_is_cut_short_after_a_restart_leaves_the_latest(path: Path) -> None:
+    torn, places = path.with_name("torn"), (slice(0, PLACE_BYTES), slice(PLACE_BYTES, None))
     for incarnation in range(3, 8):
         latest = read_copy(path)
         before = path.read_bytes() if latest else b""
         IdentityCopy(path).cover(Identity(incarnation, 10, (100, 2)))
         after = path.read_bytes()
         assert len(after) <= 2 * PLACE_BYTES
-        places = [slice(0, PLACE_BYTES), slice(PLACE_BYTES, None)]
-        untouched = [place for place in places if before[place] and before[place] == after[place]]
-        (tmp_path / "torn").write_bytes(b"".join(before[place] for place in untouched))
-        assert latest is None or read_copy(tmp_path / "torn") == latest
+        torn.write_bytes(b"".join(before[each] for each in places if before[each] == after[each]))
+        assert latest is None or read_copy(torn) == latest

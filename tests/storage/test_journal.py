@@ -9,15 +9,14 @@ import sqlite3
 import stat
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.protocol.effects import Identity, Persist
@@ -25,22 +24,20 @@ from agent.protocol.records import Pruning, TaskLife, Workflow
 from agent.storage.database import open_to_write
 from agent.storage.errors import JournalBusy, JournalClosed, JournalRefused
 from agent.storage.journal import Journal
+from agent.storage.reading import Remembered
 from agent.storage.store import Store
 from agent.storage.writer import Writer
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.protocol.generation import fewer_examples, records
-from tests.storage.samples import held, identity, life, persist, replayed, workflow
+from tests.storage.samples import held, identity, life, persist, replayed, workflow, written
 
 LIMIT_S = EVENTUALLY_S_MAX
+NONE = type(None)
 FULL = 2
 
 
 def test_a_new_journal_remembers_nothing(tmp_path: Path) -> None:
-    with Journal.open(tmp_path / "deep" / "journal") as journal:
-        remembered = journal.read()
-    assert remembered.identity is None
-    assert (remembered.workflows, remembered.lives, remembered.prunings) == ((), (), ())
-    assert remembered.notices == ()
+    assert written(tmp_path / "deep" / "journal") == Remembered(None, (), (), (), ())
 
 
 @fewer_examples
@@ -49,15 +46,14 @@ def test_a_new_journal_remembers_nothing(tmp_path: Path) -> None:
     lives=st.lists(records(TaskLife), max_size=3),
     prunings=st.lists(records(Pruning), max_size=2),
 )
+@example(workflows=[workflow("large", 5_000)], lives=[], prunings=[])
 def test_any_record_comes_back_as_it_was(
     workflows: list[Workflow], lives: list[TaskLife], prunings: list[Pruning]
 ) -> None:
     change = Persist(identity(1), tuple(workflows), tuple(lives), tuple(prunings))
     with tempfile.TemporaryDirectory() as folder:
-        with Journal.open(Path(folder)) as journal:
-            journal.write([change])
-        with Journal.open(Path(folder)) as journal:
-            assert held(journal.read()) == replayed([change])
+        written(Path(folder), change)
+        assert held(written(Path(folder))) == replayed([change])
 
 
 def test_a_journal_that_was_never_made_to_its_end_is_no_damaged_one(tmp_path: Path) -> None:
@@ -66,21 +62,17 @@ def test_a_journal_that_was_never_made_to_its_end_is_no_damaged_one(tmp_path: Pa
     left.mkdir(mode=0o700)
     leave_half_made(tmp_path, left)
     assert (left / "journal.db").stat().st_size
-    with Journal.open(left) as journal:
-        assert journal.read().notices == ()
-        journal.write([persist(1)])
-        assert held(journal.read()) == replayed([persist(1)], {})
+    assert written(left).notices == ()
+    assert held(written(left, persist(1))) == replayed([persist(1)])
 
 
 def test_records_are_kept_though_such_a_remnant_lies_beside_them(tmp_path: Path) -> None:
     left = tmp_path / "left"
-    with Journal.open(left) as journal:
-        journal.write([persist(1)])
+    written(left, persist(1))
     full = (left / "journal.db").read_bytes()
     leave_half_made(tmp_path, left)
     (left / "journal.db").write_bytes(full)
-    with Journal.open(left) as journal:
-        remembered = journal.read()
+    remembered = written(left)
     assert remembered.lives == persist(1).lives
     assert ["was damaged" in each for each in remembered.notices] == [True]
 
@@ -102,17 +94,9 @@ def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:
         done = [journal.submit([change]) for change in changes]
         assert [future.result(LIMIT_S) for future in done] == [None] * len(changes)
         assert held(journal.read()) == replayed(changes)
-    with Journal.open(tmp_path) as journal:
-        remembered = journal.read()
+    remembered = written(tmp_path)
     assert held(remembered) == replayed(changes)
-    assert remembered.identity == identity(399)
-    assert remembered.notices == ()
-
-
-def test_nothing_to_write_is_done_at_once(tmp_path: Path) -> None:
-    with Journal.open(tmp_path) as journal:
-        journal.write([])
-        assert journal.read().identity is None
+    assert (remembered.identity, remembered.notices) == (identity(399), ())
 
 
 def test_the_loop_goes_on_while_the_disk_is_written(tmp_path: Path) -> None:
@@ -128,11 +112,10 @@ def test_the_loop_goes_on_while_the_disk_is_written(tmp_path: Path) -> None:
 def test_giving_up_a_wait_does_not_take_the_records_back(tmp_path: Path) -> None:
     with Journal.open(tmp_path) as journal:
         assert not journal.submit([persist(1)]).cancel()
-    with Journal.open(tmp_path) as journal:
-        assert held(journal.read()) == replayed([persist(1)])
+    assert held(written(tmp_path)) == replayed([persist(1)])
 
 
-def test_what_was_submitted_before_the_end_is_written(tmp_path: Path) -> None:
+def test_what_was_submitted_before_the_end_is_written_and_no_log_is_left(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path)
     done = [journal.submit([persist(number)]) for number in range(1, 60)]
     journal.close()
@@ -140,19 +123,13 @@ def test_what_was_submitted_before_the_end_is_written(tmp_path: Path) -> None:
     with pytest.raises(JournalClosed, match="closed"):
         journal.write([persist(60)])
     assert not journal.usable()
-    with Journal.open(tmp_path) as again:
-        assert again.read().identity == identity(59)
-
-
-def test_no_log_is_left_after_a_proper_end(tmp_path: Path) -> None:
-    with Journal.open(tmp_path) as journal:
-        journal.write([persist(1)])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+    assert {path.name for path in tmp_path.iterdir()} == {
         "identity",
         "journal.db",
         "lock",
         "reserve",
-    ]
+    }
+    assert written(tmp_path).identity == identity(59)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no permission bits")
@@ -197,13 +174,11 @@ def test_every_commit_is_flushed(tmp_path: Path) -> None:
 
 
 class SlowStore:
-    """Holds the first commit until it is told to go on; keeps what every commit was given."""
+    """Holds every commit until it is told to go on; keeps what every commit was given."""
 
     def __init__(self) -> None:
         self.commits: list[list[str]] = []
-        self.began = threading.Event()
-        self.go_on = threading.Event()
-        self.refuse: set[str] = set()
+        self.began, self.go_on = threading.Event(), threading.Event()
         self.closed = False
 
     def commit(self, persists: Sequence[Persist]) -> None:
@@ -211,19 +186,17 @@ class SlowStore:
         self.commits.append(tasks)
         self.began.set()
         assert self.go_on.wait(LIMIT_S)
-        if "full" in tasks:
-            raise JournalRefused("no room")
-        if "wrong" in tasks:
-            raise ValueError("not a record")
-
-    def is_usable(self) -> bool:
-        return True
+        for faulty in FAULTS.keys() & set(tasks):
+            raise FAULTS[faulty]
 
     def tidy(self) -> None:
         pass
 
     def close(self) -> None:
         self.closed = True
+
+
+FAULTS = {"full": JournalRefused("no room"), "wrong": ValueError("not a record")}
 
 
 def change(task: str) -> Persist:
@@ -236,79 +209,64 @@ def slow() -> SlowStore:
 
 
 @pytest.fixture
-def writer(slow: SlowStore, tmp_path: Path) -> Writer:
-    return Writer(cast("Store", slow), tmp_path)
-
-
-def test_what_waits_while_a_commit_runs_is_committed_together(
-    slow: SlowStore, writer: Writer
-) -> None:
-    order: list[str] = []
-
-    def note(task: str, _: Future[None]) -> None:
-        order.append(task)
-
-    for task in ("a", "b", "c", "d"):
-        writer.submit([change(task)]).add_done_callback(partial(note, task))
-        assert slow.began.wait(LIMIT_S)
-    slow.go_on.set()
+def writer(slow: SlowStore, tmp_path: Path) -> Iterator[Writer]:
+    """One whose first commit, of ``a``, is under way; it is closed after the test."""
+    writer = Writer(cast("Store", slow), tmp_path)
+    first = writer.submit([change("a")])
+    assert slow.began.wait(LIMIT_S)
+    yield writer
     writer.close()
-    assert slow.commits == [["a"], ["b", "c", "d"]]
-    assert order == ["a", "b", "c", "d"]
+    assert first.exception() is None
     assert slow.closed
 
 
-def test_a_transaction_takes_no_more_than_its_limit(slow: SlowStore, writer: Writer) -> None:
-    writer.submit([change("a")])
-    assert slow.began.wait(LIMIT_S)
-    for task, count in (("b", 400), ("c", 600), ("d", 1), ("e", 1_000), ("f", 1_100), ("g", 1)):
-        writer.submit([change(task)] * count)
+def ends(slow: SlowStore, *waiting: Future[None]) -> list[type]:
+    """Let the commits go on; return what each of these came to."""
     slow.go_on.set()
-    writer.close()
+    return [type(each.exception(LIMIT_S)) for each in waiting]
+
+
+@pytest.mark.parametrize(
+    ("submitted", "committed", "came_to"),
+    [
+        (["b", "c", "d"], [["b", "c", "d"]], [NONE, NONE, NONE]),
+        (
+            ["b", "wrong", "c"],
+            [["b", "wrong", "c"], ["b"], ["wrong"], ["c"]],
+            [NONE, ValueError, NONE],
+        ),
+        (["b", "full"], [["b", "full"]], [JournalRefused, JournalRefused]),
+    ],
+)
+def test_what_waits_while_a_commit_runs_is_committed_together(
+    slow: SlowStore,
+    writer: Writer,
+    submitted: list[str],
+    committed: list[list[str]],
+    came_to: list[type],
+) -> None:
+    """One wrong submission costs the others nothing; a refusal is told to all that were in it."""
+    order: list[str] = []
+    waiting = [writer.submit([change(task)]) for task in submitted]
+    for task, each in zip(submitted, waiting, strict=True):
+        each.add_done_callback(lambda _, task=task: order.append(task))
+    assert ends(slow, *waiting) == came_to
+    assert ends(slow, writer.submit([change("later")])) == [NONE]
+    assert slow.commits == [["a"], *committed, ["later"]]
+    assert order == submitted
+
+
+def test_a_transaction_takes_no_more_than_its_limit(slow: SlowStore, writer: Writer) -> None:
+    counts = {"b": 400, "c": 600, "d": 1, "e": 1_000, "f": 1_100, "g": 1}
+    ends(slow, *(writer.submit([change(task)] * count) for task, count in counts.items()))
     sizes = [{task: tasks.count(task) for task in tasks} for tasks in slow.commits]
     assert sizes == [{"a": 1}, {"b": 400, "c": 600}, {"d": 1}, {"e": 1_000}, {"f": 1_100}, {"g": 1}]
 
 
-def test_one_wrong_submission_costs_the_others_nothing(slow: SlowStore, writer: Writer) -> None:
-    first = writer.submit([change("a")])
-    assert slow.began.wait(LIMIT_S)
-    done = [writer.submit([change(task)]) for task in ("b", "wrong", "c")]
-    slow.go_on.set()
-    writer.close()
-    assert [first.exception(), done[0].exception(), done[2].exception()] == [None] * 3
-    assert isinstance(done[1].exception(), ValueError)
-
-
-def test_a_refusal_is_told_to_all_who_were_in_it_and_to_nobody_else(
-    slow: SlowStore, writer: Writer
-) -> None:
-    first = writer.submit([change("a")])
-    assert slow.began.wait(LIMIT_S)
-    refused = [writer.submit([change(task)]) for task in ("b", "full")]
-    slow.go_on.set()
-    assert all(isinstance(each.exception(LIMIT_S), JournalRefused) for each in refused)
-    later = writer.submit([change("c")])
-    writer.close()
-    assert first.exception() is None
-    assert later.exception() is None
-
-
 def test_a_disk_that_falls_behind_too_far_refuses(slow: SlowStore, writer: Writer) -> None:
-    writer.submit([change("a")])
-    assert slow.began.wait(LIMIT_S)
     waiting = [writer.submit([change(task)] * count) for task, count in (("b", 9_999), ("c", 1))]
     refused = writer.submit([change("d")]).exception(LIMIT_S)
     assert isinstance(refused, JournalBusy)
     assert "10000 changes wait" in str(refused)
-    slow.go_on.set()
-    assert [future.exception(LIMIT_S) for future in waiting] == [None, None]
-    assert writer.submit([change("d")]).exception(LIMIT_S) is None
-    writer.close()
-
-
-def test_a_large_workflow_is_one_record(tmp_path: Path) -> None:
-    large = Persist(identity(1), workflows=(workflow("large", 5_000),))
-    with Journal.open(tmp_path) as journal:
-        journal.write([large])
-    with Journal.open(tmp_path) as journal:
-        assert held(journal.read()) == replayed([large])
+    assert ends(slow, *waiting) == [NONE, NONE]
+    assert ends(slow, writer.submit([change("d")])) == [NONE]

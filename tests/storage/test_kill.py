@@ -13,10 +13,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from agent.storage.journal import Journal
 from agent.storage.rows import Key, Record
 from tests.hosts.waiting import EVENTUALLY_S_MAX
-from tests.storage.samples import held, identity, persist, replayed
+from tests.storage.samples import held, identity, persist, replayed, written
 from tests.style.source import REPOSITORY
 
 KILLS = int(os.environ.get("WINGBEAT_KILLS", "16"))
@@ -55,8 +54,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         numbers = [int(line) for line in said if line != b"open"]
         assert numbers == list(range(on_disk + 1, on_disk + 1 + len(numbers))), f"seed {SEED}"
         acknowledged = on_disk + len(numbers)
-        with Journal.open(tmp_path) as journal:
-            remembered = journal.read()
+        remembered = written(tmp_path)
         assert remembered.notices == (), f"seed {SEED}"
         # Killed before its first record was on disk, a journal has only the copy of the identity,
         # whose clock is ahead on purpose.
@@ -73,9 +71,7 @@ def test_after_a_kill_the_next_start_needs_no_help(tmp_path: Path) -> None:
     """The lock of a dead process is no obstacle, nor is the log it leaves."""
     said_before_death(start(tmp_path, 1, 1000), 100, 0)
     assert (tmp_path / "journal.db-wal").stat().st_size > 0
-    with Journal.open(tmp_path) as journal:
-        journal.write([persist(1000)])
-        assert journal.read().identity == identity(1000)
+    assert written(tmp_path, persist(1000)).identity == identity(1000)
 
 
 def test_a_process_that_forgets_to_close_its_journal_ends_all_the_same(tmp_path: Path) -> None:

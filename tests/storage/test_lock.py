@@ -9,7 +9,7 @@ import pytest
 
 from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
-from tests.storage.samples import persist
+from tests.storage.samples import persist, written
 from tests.storage.test_kill import start
 
 
@@ -23,17 +23,11 @@ def test_a_second_opening_names_the_process_that_has_it(tmp_path: Path) -> None:
         assert refused.value.process_id == process.pid
         assert str(tmp_path) in str(refused.value)
         process.kill()
-    with Journal.open(tmp_path) as journal:
-        journal.write([persist(1)])
+    written(tmp_path, persist(1))
 
 
 def test_a_second_opening_in_the_same_process_is_refused(tmp_path: Path) -> None:
-    with Journal.open(tmp_path), pytest.raises(JournalInUse) as refused:
-        Journal.open(tmp_path)
-    assert refused.value.process_id == os.getpid()
-
-
-def test_what_is_left_in_the_lock_file_is_no_obstacle(tmp_path: Path) -> None:
+    """Whatever an earlier holder left in the file of the lock."""
     (tmp_path / "lock").write_bytes(b"99999999999999999999 and more")
     with Journal.open(tmp_path), pytest.raises(JournalInUse) as refused:
         Journal.open(tmp_path)
