@@ -40,13 +40,18 @@ with open(words["-x"], "a") as file:
 """
 
 
-def a_file(folder: Path, size: int, name: str = "data.bin") -> tuple[Path, str]:
-    """A file of random content, and the dataset that it is."""
+def points(folder: Path, name: str = "points.las", content: bytes = b"some points") -> Path:
+    """A file of this content."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = os.urandom(size)
     path = folder / name
     path.write_bytes(content)
-    return path, f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return path
+
+
+def a_file(folder: Path, size: int, name: str = "data.bin") -> tuple[Path, str]:
+    """A file of random content, and the dataset that it is."""
+    content = os.urandom(size)
+    return points(folder, name, content), f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 def a_folder(folder: Path, sizes: list[int]) -> Path:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def test_the_last_of_the_disk_is_not_taken_whatever_the_setting(disk: Disk, tmp_
 
 def test_what_is_promised_is_not_promised_twice(disk: Disk, tmp_path: Path) -> None:
     lent = Room(tmp_path, 1000, nothing_leaves)
-    lent.count(100)
+    lent.add(200)
+    lent.add(-100)
     with lent.reserved(500, "a file"):
         assert lent.quota() == room.Quota(100, 1000, 400)
         with pytest.raises(StoreFull), lent.reserved(401, "another"):
@@ -72,15 +74,8 @@ def test_what_is_promised_is_not_promised_twice(disk: Disk, tmp_path: Path) -> N
     with pytest.raises(OSError, match="torn"), lent.reserved(900, "a file that breaks off"):
         raise OSError("torn")
     assert lent.quota() == room.Quota(100, 1000, 900)
-
-
-def test_what_is_counted_follows_what_comes_and_goes(disk: Disk, tmp_path: Path) -> None:
-    lent = Room(tmp_path, 1000, nothing_leaves)
-    lent.add(300)
-    lent.add(-100)
-    assert lent.quota() == room.Quota(200, 1000, 800)
     lent.add(-300)
-    assert lent.quota() == room.Quota(0, 1000, 1000)
+    assert lent.quota() == room.Quota(0, 1000, 1000), "never less than nothing"
 
 
 def test_no_more_is_asked_to_leave_than_is_lacking(disk: Disk, tmp_path: Path) -> None:
@@ -120,48 +115,44 @@ def test_sizes_are_told_in_a_unit_that_fits(size_bytes: int, words: str) -> None
     assert in_words(size_bytes) == words
 
 
-def test_what_nobody_used_for_a_week_goes_and_not_before(tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store")
-    week, day = kept(store, tmp_path, "of last week"), kept(store, tmp_path, "of yesterday")
+def test_what_nobody_used_for_a_week_goes_and_not_before(
+    opened: Callable[..., DatasetStore], tmp_path: Path
+) -> None:
+    """Laying a dataset out is using it."""
+    store = opened()
+    names = ("of last week", "of yesterday", "wanted again")
+    week, day, again = [kept(store, tmp_path, name) for name in names]
     torn = [tmp_path / "store" / "partial" / name for name in ("old", "new")]
     for path, days in zip(torn, (7.1, 6.9), strict=True):
         path.write_bytes(b"begun")
         os.utime(path, (time.time() - days * DAY_S,) * 2)
     parts = [part_of_nothing(store, tmp_path, days * DAY_S) for days in (7.1, 6.9)]
-    used_ago(tmp_path, week, 7.1 * DAY_S)
-    used_ago(tmp_path, day, 6.9 * DAY_S)
+    for dataset, days in ((week, 7.1), (day, 6.9), (again, 8.0)):
+        used_ago(tmp_path, dataset, days * DAY_S)
+    store.lay(again, tmp_path)
     assert store.collect() == [week]
-    assert store.holdings() == (day,)
-    assert [path.exists() for path in torn] == [False, True]
-    assert [path.exists() for path in parts] == [False, True]
-    assert store.quota().used_bytes == len("of yesterday") + len("begun") + len("6.9")
-    store.close()
+    assert set(store.holdings()) == {day, again}
+    assert [path.exists() for path in (*torn, *parts)] == [False, True] * 2
+    assert store.quota().used_bytes == sum(
+        map(len, ("of yesterday", "wanted again", "begun", "6.9"))
+    )
 
 
-def test_what_was_used_within_ten_minutes_makes_no_room(tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store", 30)
-    names = ("first, ten", "second, te", "third, ten")
-    first, second, third = (kept(store, tmp_path, name) for name in names)
-    used_ago(tmp_path, first, 11 * MINUTE_S)
-    used_ago(tmp_path, second, 12 * MINUTE_S)
-    used_ago(tmp_path, third, 9 * MINUTE_S)
+def test_what_was_used_within_ten_minutes_makes_no_room(
+    opened: Callable[..., DatasetStore], tmp_path: Path
+) -> None:
+    store = opened(30)
+    names = {"first, ten": 11, "second, te": 12, "third, ten": 9}
+    first, second, third = [kept(store, tmp_path, name) for name in names]
+    for dataset, minutes in zip((first, second, third), names.values(), strict=True):
+        used_ago(tmp_path, dataset, minutes * MINUTE_S)
     new = kept(store, tmp_path, "new")
-    assert set(store.holdings()) == {first, third, new}  # the longest unused, and no more
+    assert set(store.holdings()) == {first, third, new}, "the longest unused, and no more"
     newer = kept(store, tmp_path, "newer, ten")
     assert set(store.holdings()) == {third, new, newer}
     with pytest.raises(StoreFull, match=r"no room for more \(20 bytes\)"):
         kept(store, tmp_path, "more, twenty bytes..", "more")
     assert set(store.holdings()) == {third, new, newer}
-    store.close()
-
-
-def test_laying_a_dataset_out_is_using_it(tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store")
-    dataset = kept(store, tmp_path, "wanted again")
-    used_ago(tmp_path, dataset, 8 * DAY_S)
-    store.lay(dataset, tmp_path)
-    assert store.collect() == []
-    store.close()
 
 
 def nothing_leaves(_: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,122 +18,128 @@ from agent.storage.datasets.index import Index
 from agent.storage.datasets.lineage import Lineage
 from agent.storage.datasets.objects import Incoming, copy_into, digests
 from agent.storage.datasets.partial import Partial
+from agent.storage.datasets.room import Quota
 from agent.storage.datasets.store import DatasetStore
+from tests.datasets.nodes import points
 
 CONTENT = b"some points"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 CHUNK_BYTES = 4 * 1024 * 1024
 """Nodes of every version tell each other the hashes of pieces of this size."""
 NOBODY = "sha256:" + 64 * "0"
+Told = list[tuple[tuple[DatasetId, ...], tuple[DatasetId, ...]]]
+Opened = Callable[..., DatasetStore]
 
 
 @pytest.fixture
-def told() -> list[tuple[tuple[DatasetId, ...], tuple[DatasetId, ...]]]:
-    return []
+def told(store: DatasetStore) -> Told:
+    """What the store tells of what comes and goes."""
+    found: Told = []
+    store.changed = lambda added, removed: found.append((added, removed))
+    return found
 
 
-@pytest.fixture
-def store(
-    tmp_path: Path, told: list[tuple[tuple[DatasetId, ...], tuple[DatasetId, ...]]]
-) -> Iterator[DatasetStore]:
-    opened = DatasetStore(tmp_path / "store", 10_000_000)
-    opened.changed = lambda added, removed: told.append((added, removed))
-    yield opened
-    opened.close()
+def files(folder: Path, *within: str) -> set[str]:
+    """The files in the folders of the store that are named, or in that of its objects."""
+    places = [folder / "store" / each for each in within or ("objects",)]
+    return {path.name for place in places for path in place.rglob("*") if path.is_file()}
 
 
-def a_file(folder: Path, name: str = "points.las", content: bytes = CONTENT) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    path.write_bytes(content)
-    return path
-
-
-def objects(folder: Path) -> set[str]:
-    return {path.name for path in (folder / "store" / "objects").rglob("*") if path.is_file()}
-
-
-def test_what_comes_and_goes_is_told_once(
-    store: DatasetStore,
-    told: list[tuple[tuple[DatasetId, ...], tuple[DatasetId, ...]]],
-    tmp_path: Path,
-) -> None:
-    file = store.keep(a_file(tmp_path / "raw")).dataset
-    store.keep(a_file(tmp_path / "raw"))
+def test_what_comes_and_goes_is_told_once(store: DatasetStore, told: Told, tmp_path: Path) -> None:
+    file = store.keep(points(tmp_path / "raw")).dataset
+    store.keep(points(tmp_path / "raw"))
     tree = store.keep(tmp_path / "raw").dataset
-    assert told == [((file,), ()), ((tree,), ())]
     assert store.holdings() == (tree, file)
     store.remove([file, NOBODY])
-    assert told[2:] == [((), (file,))]
-    assert objects(tmp_path) == {DIGEST}, "the folder is made of it, too"
+    assert files(tmp_path) == {DIGEST}, "the folder is made of it, too"
     store.remove([NOBODY])
     store.remove([tree])
-    assert told[3:] == [((), (tree,))]
-    assert objects(tmp_path) == set()
-    assert not list((tmp_path / "store" / "trees").iterdir())
+    assert told == [((file,), ()), ((tree,), ()), ((), (file,)), ((), (tree,))]
+    assert files(tmp_path, "objects", "trees") == set()
     assert store.quota().used_bytes == 0
     assert not store.has(tree)
 
 
 def test_what_is_known_of_a_dataset(store: DatasetStore, tmp_path: Path) -> None:
-    file = store.keep(a_file(tmp_path / "raw"), "renamed").dataset
+    file = store.keep(points(tmp_path / "raw"), "renamed").dataset
     tree = store.keep(tmp_path / "raw", "bad?name").dataset
-    first, second = store.get(file), store.get(tree)
-    assert first is not None
-    assert second is not None
+    first, second = store.listing()[::-1]
+    assert (store.get(file), store.get(tree), store.get(NOBODY)) == (first, second, None)
     assert (first.name, first.folder, first.size_bytes) == ("renamed", False, 11)
     assert (second.name, second.folder, second.size_bytes) == ("", True, 11)
     assert first.added_s == first.used_s <= second.added_s
-    assert store.get(NOBODY) is None
-    assert store.described(file) == (11, "renamed", b"")
     manifest = store.manifest_bytes(tree.removeprefix("tree:"))
+    assert store.described(file) == (11, "renamed", b"")
     assert store.described(tree) == (11, "", manifest)
     assert store.contents(tree, 11, manifest) == store.contents(file, 11, b"") == {DIGEST: 11}
-    assert store.has_object(DIGEST)
-    assert not store.has_object(64 * "0")
+    assert (store.has_object(DIGEST), store.has_object(64 * "0")) == (True, False)
     with pytest.raises(NotKeepable, match="no dataset that nodes keep"):
         store.contents("row-17", 1, b"")
-    for missing in (store.described, store.files):
-        with pytest.raises(DatasetMissing, match="is not on this disk"):
-            missing(NOBODY)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda store: store.described(NOBODY),
+        lambda store: store.files(NOBODY),
+        lambda store: store.put_file(64 * "0", "nothing"),
+        lambda store: store.manifest(64 * "0"),
+    ],
+)
+def test_what_is_not_here_is_told(
+    store: DatasetStore, ask: Callable[[DatasetStore], object]
+) -> None:
     with pytest.raises(DatasetMissing, match="is not on this disk"):
-        store.put_file(64 * "0", "nothing")
-    with pytest.raises(DatasetMissing, match="is not on this disk"):
-        store.manifest(64 * "0")
+        ask(store)
 
 
 def test_a_piece_is_read_of_the_file_that_is_asked_for(store: DatasetStore, tmp_path: Path) -> None:
-    a_file(tmp_path / "raw", "b", b"0123456789")
-    a_file(tmp_path / "raw" / "deep", "a", b"abcdef")
+    points(tmp_path / "raw", "b", b"0123456789")
+    points(tmp_path / "raw" / "deep", "a", b"abcdef")
     tree = store.keep(tmp_path / "raw").dataset
-    assert store.read(tree, "b", 3, 4) == b"3456"
-    assert store.read(tree, "deep/a", 4, 10) == b"ef"
-    assert store.read(tree, "b", 10, 4) == b""
+    asked = [("b", 3, 4), ("deep/a", 4, 10), ("b", 10, 4)]
+    assert [store.read(tree, *each) for each in asked] == [b"3456", b"ef", b""]
     with pytest.raises(DatasetMissing, match="has no file 'a'"):
         store.read(tree, "a", 0, 1)
 
 
 def test_inputs_of_the_same_name_lie_beside_each_other(store: DatasetStore, tmp_path: Path) -> None:
-    def laid(name: str) -> str:
-        content = f"{name} {len(list(into.iterdir()))}".encode()
-        return store.lay(store.keep(a_file(tmp_path, "source", content), name).dataset, into).name
+    (tmp_path / "into").mkdir()
+    names = ["a.txt"] * 3 + ["plain", ".hidden", "a.tar.gz"] * 2 + ["bad?"]
+    laid = []
+    for number, name in enumerate(names):
+        source = points(tmp_path, "source", f"{name} {number}".encode())
+        dataset = store.keep(source, name).dataset
+        laid.append(store.lay(dataset, tmp_path / "into").name)
+    assert laid == [
+        *("a.txt", "a-2.txt", "a-3.txt", "plain", ".hidden", "a.tar.gz"),
+        *("plain-2", ".hidden-2", "a.tar-2.gz", hashlib.sha256(b"bad? 9").hexdigest()[:12]),
+    ]
 
-    into = tmp_path / "into"
-    into.mkdir()
-    assert [laid("a.txt") for _ in range(3)] == ["a.txt", "a-2.txt", "a-3.txt"]
-    assert [laid("plain") for _ in range(2)] == ["plain", "plain-2"]
-    assert [laid(".hidden") for _ in range(2)] == [".hidden", ".hidden-2"]
-    assert [laid("a.tar.gz") for _ in range(2)] == ["a.tar.gz", "a.tar-2.gz"]
-    nameless = hashlib.sha256(b"bad? 9").hexdigest()
-    dataset = store.keep(a_file(tmp_path, "bad?", b"bad? 9")).dataset
-    assert store.lay(dataset, into).name == nameless[:12]
+
+def refused(*_: object) -> Path:
+    raise OSError("another disk")
+
+
+def test_on_another_disk_programs_get_copies_and_outputs_are_copied_in(
+    store: DatasetStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", refused)
+    monkeypatch.setattr(Path, "rename", refused)
+    source = points(tmp_path)
+    dataset = store.keep(source, move=True).dataset
+    assert source.exists()
+    laid = store.lay(dataset, tmp_path / "store")
+    assert laid.read_bytes() == store.read(dataset, "", 0, 99) == CONTENT
+    assert laid.stat().st_nlink == 1
+    assert not laid.stat().st_mode & 0o222
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights and links")
 def test_a_copy_belongs_to_whoever_keeps_it(store: DatasetStore, tmp_path: Path) -> None:
-    a_file(tmp_path / "raw", "data")
-    a_file(tmp_path / "raw", "run.sh", b"#!/bin/sh\n").chmod(0o755)
-    a_file(tmp_path / "raw" / "deep", "data")
+    points(tmp_path / "raw", "data")
+    points(tmp_path / "raw", "run.sh", b"#!/bin/sh\n").chmod(0o755)
+    points(tmp_path / "raw" / "deep", "data")
     (tmp_path / "raw" / "empty").mkdir()
     tree = store.keep(tmp_path / "raw").dataset
     for links in (True, False):
@@ -148,46 +155,18 @@ def test_a_copy_belongs_to_whoever_keeps_it(store: DatasetStore, tmp_path: Path)
         assert [stat.S_IMODE(each.stat().st_mode) for each in folders] == [0o700] * 3
 
 
-def test_where_files_have_one_name_only_programs_get_copies(
-    store: DatasetStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(source: Path, target: Path) -> None:
-        raise OSError("another disk")
-
-    dataset = store.keep(a_file(tmp_path)).dataset
-    monkeypatch.setattr(os, "link", refused)
-    laid = store.lay(dataset, tmp_path / "store")
-    assert laid.read_bytes() == CONTENT
-    assert laid.stat().st_nlink == 1
-    assert not laid.stat().st_mode & 0o222
-
-
-def test_what_lies_on_another_disk_is_copied_in(
-    store: DatasetStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(path: Path, target: Path) -> Path:
-        raise OSError("another disk")
-
-    monkeypatch.setattr(Path, "rename", refused)
-    source = a_file(tmp_path)
-    dataset = store.keep(source, move=True).dataset
-    assert source.exists()
-    assert store.read(dataset, "", 0, 99) == CONTENT
-
-
 def test_a_file_that_is_still_written_is_refused_and_leaves_nothing(
     store: DatasetStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def written_meanwhile(source: Path, incoming: Incoming) -> None:
         copy_into(source, incoming)
-        with source.open("ab") as file:
-            file.write(b"more")
+        source.write_bytes(CONTENT + b"more")
 
     monkeypatch.setattr(gathering, "copy_into", written_meanwhile)
     with pytest.raises(NotKeepable, match="was written to while it was read"):
-        store.keep(a_file(tmp_path))
+        store.keep(points(tmp_path))
     assert store.holdings() == ()
-    assert not list((tmp_path / "store" / "incoming").iterdir())
+    assert files(tmp_path, "incoming") == set()
     assert store.quota().free_bytes == store.quota().quota_bytes == 10_000_000
 
 
@@ -211,33 +190,33 @@ def test_what_did_not_come_as_it_should_leaves_nothing(
         store.receive_object(DIGEST, 11, fill)
     assert not store.put_object(DIGEST, b"else")
     assert not store.has_object(DIGEST)
-    assert objects(tmp_path) == set()
-    assert not list((tmp_path / "store" / "incoming").iterdir())
-    assert store.quota().used_bytes == 0
-    assert store.quota().free_bytes == 10_000_000
-    assert store.put_object(DIGEST, CONTENT)
-    assert store.put_object(DIGEST, CONTENT)
-    assert not list((tmp_path / "store" / "incoming").iterdir())
-    assert store.quota().used_bytes == 11, "the same content is counted once"
+    assert files(tmp_path, "objects", "incoming") == set()
+    assert store.quota() == Quota(0, 10_000_000, 10_000_000)
+    for _ in range(2):
+        assert store.put_object(DIGEST, CONTENT)
+        assert files(tmp_path, "incoming") == set()
+        assert store.quota().used_bytes == 11, "the same content is counted once"
 
 
-def test_what_has_no_room_is_refused_at_each_door(tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store", 10)
-    path = a_file(tmp_path)
-    doors: list[Callable[[], object]] = [
-        lambda: store.keep(path),
-        lambda: store.put_object(DIGEST, CONTENT),
-        lambda: store.receive_object(DIGEST, 11, lambda write: write(CONTENT)),
-        lambda: store.partial(DIGEST, 11),
-        lambda: store.reserved(11, "something").__enter__(),
-    ]
-    for door in doors:
-        with pytest.raises(StoreFull, match="11 bytes"):
-            door()
-    assert objects(tmp_path) == set()
+@pytest.mark.parametrize(
+    "door",
+    [
+        lambda store, path: store.keep(path),
+        lambda store, _: store.put_object(DIGEST, CONTENT),
+        lambda store, _: store.receive_object(DIGEST, 11, lambda write: write(CONTENT)),
+        lambda store, _: store.partial(DIGEST, 11),
+        lambda store, _: store.reserved(11, "something").__enter__(),
+    ],
+)
+def test_what_has_no_room_is_refused_at_each_door(
+    opened: Opened, tmp_path: Path, door: Callable[[DatasetStore, Path], object]
+) -> None:
+    store = opened(10)
+    with pytest.raises(StoreFull, match="11 bytes"):
+        door(store, points(tmp_path))
+    assert files(tmp_path) == set()
     with store.reserved(10, "what fits"):
         assert store.quota().free_bytes == 0
-    store.close()
 
 
 def test_a_file_in_pieces_takes_its_room_from_the_start(
@@ -254,53 +233,51 @@ def test_a_file_in_pieces_takes_its_room_from_the_start(
     for digest in (DIGEST, 64 * "0"):
         store.give_up(digest)
     assert store.quota().used_bytes == 0
-    assert not list((tmp_path / "store" / "partial").iterdir())
+    assert files(tmp_path, "partial") == set()
 
 
-def test_what_was_left_by_an_agent_that_was_killed_is_cleared_or_counted(tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store", 10_000_000)
-    dataset = store.keep(a_file(tmp_path)).dataset
+def test_what_was_left_by_an_agent_that_was_killed_is_cleared_or_counted(
+    opened: Opened, tmp_path: Path
+) -> None:
+    store = opened()
+    dataset = store.keep(points(tmp_path)).dataset
     store.partial("0" * 64, 500).close()
     (tmp_path / "store" / "incoming" / "half").write_bytes(b"half of something")
-    store.close()
-    again = DatasetStore(tmp_path / "store", 10_000_000)
+    again = opened()
     assert again.quota().used_bytes == 511
-    assert not list((tmp_path / "store" / "incoming").iterdir())
+    assert files(tmp_path, "incoming") == set()
     assert again.holdings() == (dataset,)
-    again.close()
 
 
-def test_only_its_owner_can_read_what_the_store_holds(tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store")
-    store.keep(a_file(tmp_path / "raw").parent)
+def test_only_its_owner_can_read_what_the_store_holds(store: DatasetStore, tmp_path: Path) -> None:
+    store.keep(points(tmp_path / "raw").parent)
     folders = [path for path in (tmp_path / "store").rglob("*") if path.is_dir()]
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "store", *folders)}
     assert modes == {0o700} or os.name == "nt"
     assert stat.S_IMODE((tmp_path / "store" / "index.db").stat().st_mode) == 0o600
-    store.close()
 
 
-def test_the_last_task_that_made_a_dataset_is_told_first(tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store")
+def test_the_last_task_that_made_a_dataset_is_told_first(opened: Opened, tmp_path: Path) -> None:
     early = Lineage("a", 0, NOBODY, "1.1 by me", "count", "", (), 5.0)
     late = Lineage("b", 1, NOBODY, "1.1 by me", "count", "tree:1", ("sha256:in", "row"), 9.0)
-    store.note_lineage([early, late])
+    store = opened()
+    for _ in range(2):
+        store.note_lineage([early, late])
+    store = opened()
     assert store.lineage_of(NOBODY) == [late, early]
     again = Lineage("a", 0, NOBODY, "2.1 by bee", "merge", "tree:2", ("x",), 12.0)
     other = Lineage("a", 1, "sha256:other", "2.1 by bee", "merge", "tree:2", ("x",), 12.0)
     store.note_lineage([other, again])
     assert store.lineage_of(NOBODY) == [again, late]
-    store.close()
-    index = Index(tmp_path / "store" / "index.db")
-    assert lineage.of_task(index, "a") == [again, other]
-    assert lineage.of_task(index, "nobody") == []
-    index.close()
+    with closing(Index(tmp_path / "store" / "index.db")) as index:
+        assert lineage.of_task(index, "a") == [again, other]
+        assert lineage.of_task(index, "nobody") == []
 
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
 def test_the_pieces_of_a_file_are_those_that_its_holder_tells(tmp_path: Path, beyond: int) -> None:
     content = os.urandom(2 * CHUNK_BYTES + beyond)
-    path = a_file(tmp_path, "large", content)
+    path = points(tmp_path, "large", content)
     with path.open("rb", buffering=0) as file:
         told, hashes = digests(file)
     assert told == hashlib.sha256(content).hexdigest()
@@ -323,7 +300,7 @@ def test_a_file_of_another_size_is_begun_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes_anywhere: bool
 ) -> None:
     monkeypatch.setattr(partial, "_WRITES_ANYWHERE", writes_anywhere)
-    path = a_file(tmp_path, "large", b"0123456789")
+    path = points(tmp_path, "large", b"0123456789")
     there = Partial(path, 12)
     assert not there.found
     assert path.read_bytes() == bytes(12)

@@ -247,10 +247,10 @@ def test_what_waits_while_a_commit_runs_is_committed_together(
 ) -> None:
     """One wrong submission costs the others nothing; a refusal is told to all that were in it."""
     order: list[str] = []
-    waiting = [writer.submit([change(task)]) for task in submitted]
-    for task, each in zip(submitted, waiting, strict=True):
-        each.add_done_callback(lambda _, task=task: order.append(task))
-    assert ends(slow, *waiting) == came_to
+    tasks = {writer.submit([change(task)]): task for task in submitted}
+    for each in tasks:
+        each.add_done_callback(lambda done: order.append(tasks[done]))
+    assert ends(slow, *tasks) == came_to
     assert ends(slow, writer.submit([change("later")])) == [NONE]
     assert slow.commits == [["a"], *committed, ["later"]]
     assert order == submitted
