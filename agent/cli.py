@@ -12,12 +12,11 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TextIO
 
 from agent import __version__
 from agent.commands import exits
-from agent.commands.choosing import Command, choosing_parser, command_in, run_chosen
+from agent.commands.choosing import Command, choosing_parser, commands_of, run_chosen
 from agent.commands.complaining import complain
 from agent.commands.parsing import PROGRAM
 
@@ -50,52 +49,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _impossible(error)
 
 
-_asked = partial(command_in, "agent.commands.questions")
-
-COMMANDS: Mapping[str, Command] = {
-    "agent": command_in("agent.commands.agent", "run the agent of this machine here"),
-    "stop": command_in("agent.commands.stop", "end the agent of this machine"),
-    "flock": command_in(
-        "agent.commands.flock", "make a flock, invite, join, see who belongs, expel, leave"
-    ),
-    "peers": command_in(
-        "agent.commands.peers", "show the machines of the flock as this one sees them"
-    ),
-    "doctor": command_in(
-        "agent.commands.doctor", "explain why a machine is not seen, and what to do"
-    ),
-    "submit": command_in("agent.commands.submit", "submit a workflow"),
-    "status": command_in(
-        "agent.commands.status", "show this machine and its workflows, or the tasks of one"
-    ),
-    "watch": command_in("agent.commands.watch", "show what goes on, as it happens"),
-    "show": command_in("agent.commands.show", "show one task and every attempt at it"),
-    "why": _asked("tell why a task waits or moved", "why"),
-    "logs": command_in("agent.commands.logs", "print what a task has printed, wherever it runs"),
-    "fetch": command_in("agent.commands.fetch", "fetch results into a folder"),
-    "cancel": _asked("cancel a workflow, or some of its tasks", "cancel"),
-    "retry": _asked("try again what failed or was cancelled", "retry"),
-    "priority": _asked("change the priority of a workflow", "priority"),
-    "done": command_in("agent.commands.done", "mark a gate done"),
-    "pause": command_in("agent.commands.pause", "give this machine back, for a while"),
-    "resume": _asked("end a pause", "resume"),
-    "volunteering": command_in(
-        "agent.commands.volunteering", "show whether this machine helps and why, or set rules"
-    ),
-    "programs": command_in("agent.commands.programs", "show what the flock can run, or decide"),
-    "datasets": command_in("agent.commands.datasets", "show what is kept and where, or add"),
-    "history": command_in("agent.commands.history", "show what became of tasks, and sums of weeks"),
-    "log": command_in("agent.commands.log", "print the agent's own log"),
-    "settings": command_in("agent.commands.settings", "show how this node is set up, or change it"),
-    "telnet": command_in("agent.commands.telnet", "tell how to talk to the agent by hand"),
-    "completion": command_in(
-        "agent.commands.completion", "print what makes a shell complete names and options"
-    ),
-    "program": command_in("agent.commands.program", "write a program, or run one by hand"),
-    "demo": command_in(
-        "agent.commands.demo", "watch real agents inspect a power line, lose one, and recover"
-    ),
-}
+COMMANDS: Mapping[str, Command] = commands_of(
+    ("agent", "agent", "run the agent of this machine here"),
+    ("stop", "agent", "end the agent of this machine"),
+    ("flock", "flock", "make a flock, invite, join, see who belongs, expel, leave"),
+    ("peers", "questions", "show the machines of the flock as this one sees them"),
+    ("doctor", "questions", "explain why a machine is not seen, and what to do"),
+    ("submit", "submit", "submit a workflow"),
+    ("status", "status", "show this machine and its workflows, or the tasks of one"),
+    ("watch", "watch", "show what goes on, as it happens"),
+    ("show", "show", "show one task and every attempt at it"),
+    ("why", "questions", "tell why a task waits or moved"),
+    ("logs", "logs", "print what a task has printed, wherever it runs"),
+    ("fetch", "fetch", "fetch results into a folder"),
+    ("cancel", "questions", "cancel a workflow, or some of its tasks"),
+    ("retry", "questions", "try again what failed or was cancelled"),
+    ("priority", "questions", "change the priority of a workflow"),
+    ("done", "done", "mark a gate done"),
+    ("pause", "volunteering", "give this machine back, for a while"),
+    ("resume", "volunteering", "end a pause"),
+    ("volunteering", "volunteering", "show whether this machine helps and why, or set rules"),
+    ("programs", "programs", "show what the flock can run, or decide"),
+    ("datasets", "datasets", "show what is kept and where, or add"),
+    ("history", "history", "show what became of tasks, and sums of weeks"),
+    ("log", "logs", "print the agent's own log"),
+    ("settings", "settings", "show how this node is set up, or change it"),
+    ("telnet", "agent", "tell how to talk to the agent by hand"),
+    ("completion", "completion", "print what makes a shell complete names and options"),
+    ("program", "program", "write a program, or run one by hand"),
+    ("demo", "demo", "watch real agents inspect a power line, lose one, and recover"),
+)
+"""Each with the module of ``agent.commands`` that knows it."""
 
 
 def take_all_letters(stream: TextIO, *, windows: bool) -> None:

@@ -1,56 +1,73 @@
-"""`wingbeat agent`: run the agent of this machine here, until it is asked to end.
+"""The agent of this machine itself: `wingbeat agent` runs it here, `stop` ends it, `telnet` tells how
+to talk to it by hand.
 
-The one command that is no client: it starts what clients talk to (``agent.node.hosting``).
+The first is no client: it starts what clients talk to (``agent.node.hosting``).
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 
+from msgspec import Struct
+
+from agent.api.methods import STOP
+from agent.api.session import Stop
+from agent.client import BlockingClient, ClientError, NoAgentError
+from agent.client.agent_here import read_control_file
 from agent.commands import exits
-from agent.commands.asking import fail
-from agent.commands.parsing import command_parser
-from agent.commands.showing import show_json, show_lines
+from agent.commands.asking import fail, tell, with_client
+from agent.commands.parsing import Options, argument, command, number_of
+from agent.commands.showing import show_json, show_lines, show_verbatim
 
 PORT_MAX = 65_535
 NAME_LENGTH_MAX = 60
+STOPPED_S_MAX = 30.0
+BY_HAND = """\
+Tell where the agent of this machine listens and which line opens it, for telnet or netcat. Then:
+
+  SCHEDULE program low|interactive [-p path] [-a task output]... [-x file]   ->  SCHEDULED task
+  SUBSCRIBE task...  ->  SUBSCRIBED task..., then PROGRESS task age state percent
+  CANCEL task        ->  CANCELLED task, once nothing of it runs any more
+  HELP, QUIT
+
+Whatever cannot be done is answered with ERROR and a sentence. Outputs count from 1; the age is the
+seconds since the attempt was begun. A file or folder of this machine behind -p becomes a dataset."""
 
 
-def run(arguments: list[str]) -> int:
-    """Run the agent of this machine until Ctrl-C, `wingbeat stop`, logoff or shutdown; return the
-    exit code."""
-    parser = command_parser(
-        "agent",
-        "Run the agent of this machine here, without a window, until Ctrl-C or `wingbeat stop`.\n"
-        "WINGBEAT_HOME names a folder to keep everything in, so that several can run at once.",
-        "wingbeat agent",
-        "wingbeat agent --name workshop-3 --port 0",
-        "WINGBEAT_HOME=/tmp/second wingbeat agent --name second --port 0",
-    )
-    kept = "kept in settings.toml"
-    parser.add_argument("--name", type=_name, help=f"what people call this machine; {kept}")
-    parser.add_argument("--port", type=_port, help=f"where others reach it, 0 for any; {kept}")
-    parser.add_argument("--foreground", action="store_true", help="stay here; it does anyway")
-    parser.add_argument(
+def _name(text: str) -> str:
+    if not text.strip() or not text.isprintable() or len(text) > NAME_LENGTH_MAX:
+        raise argparse.ArgumentTypeError(f"a name has 1 to {NAME_LENGTH_MAX} letters")
+    return text.strip()
+
+
+@command(
+    "agent",
+    "Run the agent of this machine here, without a window, until Ctrl-C or `wingbeat stop`.\n"
+    "WINGBEAT_HOME names a folder to keep everything in, so that several can run at once.",
+    "wingbeat agent",
+    "wingbeat agent --name workshop-3 --port 0",
+    "WINGBEAT_HOME=/tmp/second wingbeat agent --name second --port 0",
+    argument("--name", type=_name, help="what people call this machine; kept in settings.toml"),
+    argument(
+        "--port",
+        type=number_of("port", 0, PORT_MAX),
+        help="where others reach it, 0 for any; kept in settings.toml",
+    ),
+    argument("--foreground", action="store_true", help="stay here; it does anyway"),
+    argument(
         "--until-input-ends",
         action="store_true",
         help="end when standard input does, so with whoever holds its other end",
-    )
-    options = parser.parse_args(arguments)
-    return _run(options)
-
-
-def _run(options: argparse.Namespace) -> int:
+    ),
+    node=False,
+)
+def run(options: Options) -> int:
+    """Run the agent of this machine until Ctrl-C, `wingbeat stop`, logoff or shutdown."""
     from agent.node import hosting
 
     def started(running: hosting.Running) -> None:
-        if options.json:
-            show_json(running)
-        else:
-            flock = f"in flock {running.flock}" if running.flock else "in no flock"
-            show_lines([f"{running.name} runs {flock}; its log is in {running.log_folder}"])
-        sys.stdout.flush()
+        flock = f"in flock {running.flock}" if running.flock else "in no flock"
+        tell(options, running, [f"{running.name} runs {flock}; its log is in {running.log_folder}"])
 
     try:
         reason = hosting.run(
@@ -63,13 +80,50 @@ def _run(options: argparse.Namespace) -> int:
     return exits.DONE
 
 
-def _name(text: str) -> str:
-    if not text.strip() or not text.isprintable() or len(text) > NAME_LENGTH_MAX:
-        raise argparse.ArgumentTypeError(f"a name has 1 to {NAME_LENGTH_MAX} letters")
-    return text.strip()
+@command(
+    "stop",
+    "End the agent of this machine. It hands back what it runs and says goodbye first.",
+    "wingbeat stop",
+    node=False,
+)
+@with_client
+def stop(options: Options, client: BlockingClient) -> int:
+    """End the agent of this machine and wait until it has ended."""
+    stopping = client.call(STOP, Stop("wingbeat stop"))
+    if not client.wait_ended(STOPPED_S_MAX):
+        return fail(options, f"the agent still runs after {STOPPED_S_MAX:g} seconds: see its log")
+    return tell(options, stopping, ["the agent has ended"])
 
 
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text) <= PORT_MAX):
-        raise argparse.ArgumentTypeError(f"{text!r} is no port from 0 to {PORT_MAX}")
-    return int(text)
+class Opening(Struct, frozen=True):
+    """Where to talk to an agent by hand, and what to say first."""
+
+    address: str
+    port: int
+    line: str
+
+
+@command(
+    "telnet",
+    BY_HAND,
+    "wingbeat telnet",
+    "(wingbeat telnet --line; cat) | nc $(wingbeat telnet --place)",
+    argument("--line", action="store_true", help="only the line that opens it"),
+    argument("--place", action="store_true", help="only address and port"),
+    node=False,
+)
+def telnet(options: Options) -> int:
+    """Print how to talk to the agent by hand; the line is a secret of this account."""
+    try:
+        control = read_control_file()
+    except ClientError as error:
+        code = exits.NO_AGENT if isinstance(error, NoAgentError) else exits.FAILED
+        return fail(options, str(error), code)
+    opening = Opening(control.address, control.port, f"TOKEN {control.token}")
+    if options.json:
+        show_json(opening)
+    elif options.line or options.place:
+        show_verbatim([opening.line] if options.line else [f"{opening.address} {opening.port}"])
+    else:
+        show_verbatim([f"telnet {opening.address} {opening.port}", opening.line])
+    return exits.DONE

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,8 +20,8 @@ from agent.client import (
 )
 from agent.commands import exits
 from agent.commands.complaining import complain
-from agent.commands.parsing import PROGRAM
-from agent.commands.showing import plain, show_json
+from agent.commands.parsing import PROGRAM, Options, Use
+from agent.commands.showing import plain, show_json, show_lines
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -34,52 +34,58 @@ class _Failure(Struct, frozen=True):
     code: int | None = None
 
 
-def ask_with(
-    options: argparse.Namespace,
-    use: Callable[[Client], Coroutine[Any, Any, int]],
-) -> int:
-    """Connect a client, await ``use`` with it, and return the exit code; what goes wrong is told in
-    one sentence."""
-    return with_client(options, lambda client: client.run(use))
+def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
+    """Make the function below it one that connects a client for as long as it takes; what goes
+    wrong is told in one sentence, and in the exit code."""
+
+    def connected(options: Options) -> int:
+        try:
+            node = getattr(options, "node", "")
+            with BlockingClient(name=f"{PROGRAM} command", node=node) as client:
+                return use(options, client)
+        except NoAgentError as error:
+            return fail(options, str(error), exits.NO_AGENT)
+        except RequestError as error:
+            return fail(options, str(error), kind=error.code)
+        except ClientError as error:
+            return fail(options, str(error))
+
+    return connected
+
+
+def with_loop(use: Callable[[Options, Client], Coroutine[Any, Any, int]]) -> Use:
+    """Make the coroutine below it a function like those of ``with_client``."""
+    return with_client(lambda options, client: client.run(partial(use, options)))
 
 
 def ask(
-    options: argparse.Namespace,
+    options: Options,
     method: Method[P, R],
     params: P,
-    show: Callable[[R], int | None],
+    show: Callable[[R], None],
+    bad: Callable[[R], bool] = lambda _: False,
 ) -> int:
     """Ask the agent one question and show the answer, as JSON where that is wanted, else by
-    ``show``, which may return an exit code of its own; return the exit code."""
+    ``show``; return the exit code, that of a failure for a ``bad`` answer."""
 
-    def asked(client: BlockingClient) -> int:
+    def asked(_: Options, client: BlockingClient) -> int:
         answer = client.call(method, params)
         if options.json:
             show_json(answer)
-            return exits.DONE
-        return show(answer) or exits.DONE
+        else:
+            show(answer)
+        return exits.FAILED if bad(answer) else exits.DONE
 
-    return with_client(options, asked)
-
-
-def with_client(options: argparse.Namespace, use: Callable[[BlockingClient], int]) -> int:
-    """Connect a client for as long as ``use`` needs it and return the exit code; what goes wrong is
-    told in one sentence."""
-    try:
-        node = getattr(options, "node", "")
-        with BlockingClient(name=f"{PROGRAM} command", node=node) as client:
-            return use(client)
-    except NoAgentError as error:
-        return fail(options, str(error), exits.NO_AGENT)
-    except RequestError as error:
-        return fail(options, str(error), exits.FAILED, error.code)
-    except ClientError as error:
-        return fail(options, str(error))
+    return with_client(asked)(options)
 
 
-def fail(
-    options: argparse.Namespace, sentence: str, code: int = exits.FAILED, kind: int | None = None
-) -> int:
+def tell(options: Options, answer: Struct, lines: Iterable[str]) -> int:
+    """Show what was done, as JSON where that is wanted, else in lines; return the exit code."""
+    show_json(answer) if options.json else show_lines(lines)
+    return exits.DONE
+
+
+def fail(options: Options, sentence: str, code: int = exits.FAILED, kind: int | None = None) -> int:
     """Tell why it was not done, as JSON where that is wanted, else on standard error; return
     ``code``. ``kind``: the agent's code of the error."""
     if options.json:

@@ -10,30 +10,53 @@ import argparse
 import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from agent.commands import exits
 from agent.commands.folding import HelpFormatter
 from agent.commands.interrupting import raise_again
-from agent.commands.parsing import CommandParser, epilog
+from agent.commands.parsing import KNOWN, PROGRAM, CommandParser, epilog
+
+Run = Callable[[list[str]], int]
+"""Reads the arguments of a command and does it; its exit code."""
 
 
 class Command(NamedTuple):
-    """What a command does in a few words, and the function that does it."""
+    """What a command does in a few words, the function that does it, and where that is known."""
 
     summary: str
-    run: Callable[[list[str]], int]
+    run: Run
+    place: tuple[str, str] = ("", "")
 
 
-def command_in(module: str, summary: str, *row: str) -> Command:
-    """Return the command that is the function ``run`` of this module, or one row of its table."""
+def commands_of(*rows: tuple[str, str, str], group: str = "") -> Mapping[str, Command]:
+    """Return the commands of these rows by their names: each with the module of ``agent.commands``
+    that knows it, and what it does. Those of a group have its name before theirs."""
+    places = {name: (f"{group} {name}".strip(), module) for name, module, _ in rows}
+    return {
+        name: Command(summary, partial(_run, *places[name]), places[name])
+        for name, _, summary in rows
+    }
 
-    def run(arguments: list[str]) -> int:
-        loaded = importlib.import_module(module)
-        raise_again()
-        return int(loaded.run(*row, arguments))
 
-    return Command(summary, run)
+def group_of(name: str, description: str, commands: Mapping[str, Command], *examples: str) -> Run:
+    """Return the command of this name, which runs one of these."""
+    parser = choosing_parser(f"{PROGRAM} {name}", description, commands, *examples)
+    KNOWN[name] = run = partial(run_chosen, parser, commands)
+    return run
+
+
+def loaded(name: str, module: str) -> Run:
+    """Return a command, after loading the module that knows it."""
+    importlib.import_module(f"agent.commands.{module}")
+    return KNOWN[name]
+
+
+def _run(name: str, module: str, arguments: list[str]) -> int:
+    run = loaded(name, module)
+    raise_again()
+    return run(arguments)
 
 
 def choosing_parser(

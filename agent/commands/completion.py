@@ -7,16 +7,15 @@ asked: who presses a key wants no error there.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import io
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from agent.client import BlockingClient, ClientError
 from agent.commands import exits
+from agent.commands.choosing import Command, loaded
 from agent.commands.completing import (
     NAMES_MAX,
     OWN_VALUES,
@@ -25,39 +24,43 @@ from agent.commands.completing import (
     VALUES,
     Source,
 )
-from agent.commands.parsing import command_parser
+from agent.commands.parsing import Argument, CommandLine, Options, argument, command
 from agent.commands.scripts import SCRIPTS
 
 WORDS, LINE = "words", "line"
 GROUPS = ("flock", "program")
 """Commands that have commands of their own."""
+ALONE = ("--help", "--version")
+"""What `wingbeat` takes without a command; a group takes the first."""
 BASH_BREAKS = ":="
 _STRANGE = re.compile(r"[^\w@%+=:,./-]")
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-_VALUED = r"(?<![\w-]){option} (\{{[^}}]*\}}|[^\s\]]+)"
-_CHOICES = re.compile(r"(?:^|\] |\[)\{([^}]*)\}")
-"""Of a place of the command, and not of an option, which stands before them."""
 
 
-def run(arguments: list[str]) -> int:
-    """Print the completion script of a shell or, when that script asks, the words that fit; return
-    the exit code."""
-    if arguments[:1] == [WORDS]:
-        sys.stdout.writelines(f"{word}\n" for word in words(arguments[1:]))
+class _Completion(CommandLine):
+    """Answers the scripts, too: with the words that fit, whatever those are."""
+
+    def __call__(self, arguments: list[str]) -> int:
+        asked, rest = arguments[:1], arguments[1:]
+        if asked not in ([WORDS], [LINE]):
+            return super().__call__(arguments)
+        fitting = words(rest) if asked == [WORDS] else for_line(" ".join(rest))
+        sys.stdout.writelines(f"{word}\n" for word in fitting)
         return exits.DONE
-    if arguments[:1] == [LINE]:
-        sys.stdout.writelines(f"{word}\n" for word in for_line(" ".join(arguments[1:])))
-        return exits.DONE
-    parser = command_parser(
-        "completion",
-        "Print a script that makes a shell complete commands, options and names.",
-        "wingbeat completion bash > ~/.local/share/bash-completion/completions/wingbeat",
-        "wingbeat completion zsh > ~/.zfunc/_wingbeat",
-        "wingbeat completion fish > ~/.config/fish/completions/wingbeat.fish",
-        "wingbeat completion powershell >> $PROFILE",
-    )
-    parser.add_argument("shell", choices=SCRIPTS, help="for which one")
-    options = parser.parse_args(arguments)
+
+
+@command(
+    "completion",
+    "Print a script that makes a shell complete commands, options and names.",
+    "wingbeat completion bash > ~/.local/share/bash-completion/completions/wingbeat",
+    "wingbeat completion zsh > ~/.zfunc/_wingbeat",
+    "wingbeat completion fish > ~/.config/fish/completions/wingbeat.fish",
+    "wingbeat completion powershell >> $PROFILE",
+    argument("shell", choices=SCRIPTS, help="for which one"),
+    node=False,
+    kind=_Completion,
+)
+def run(options: Options) -> int:
+    """Print the completion script of a shell."""
     sys.stdout.write(SCRIPTS[options.shell])
     return exits.DONE
 
@@ -66,20 +69,20 @@ def words(line: list[str]) -> list[str]:
     """Return what may stand in place of the last of these words, which stand behind `wingbeat`."""
     *before, last = line or [""]
     begun = last.strip("\"'")  # a shell may have to write the empty word so
-    commands, folder = _commands(before)
     named = [each for each in before if not each.startswith("-")]
-    depth = 2 if folder else 1
+    commands, depth = _commands(named)
     if len(named) < depth:
-        return _fitting(_options(named) if begun.startswith("-") else commands, begun)
-    command = named[:depth]
-    placed = _placed(command, before[before.index(command[-1]) + 1 :])
-    if before[-1].startswith("--"):
-        known = _values(command, before[-1], placed, begun)
-        if known is not None:
-            return _fitting(known, begun)
+        alone = ALONE[:1] if named else ALONE
+        return _fitting(alone if begun.startswith("-") else commands, begun)
+    known = _arguments(commands, named[depth - 1])
+    options = {each.names[-1]: each for each in known if each.shown}
+    placed = _placed(options, before[before.index(named[depth - 1]) + 1 :])
+    option = options.get(before[-1])
+    if option is not None and option.takes_value:
+        return _fitting(_values(option, before[-1], placed, begun), begun)
     if begun.startswith("-"):
-        return _fitting(_options(command), begun)
-    return _fitting(_at_place(command, placed, begun), begun)
+        return _fitting(sorted({*options, "--help"}), begun)
+    return _fitting(_at_place(" ".join(named[:depth]), known, placed, begun), begun)
 
 
 def for_line(line: str) -> list[str]:
@@ -106,81 +109,52 @@ def _typed(line: str) -> tuple[list[str], bool]:
     return [], False
 
 
-def _commands(before: list[str]) -> tuple[Iterable[str], bool]:
-    """The commands at this place, and whether they belong to one that has its own."""
+def _commands(named: list[str]) -> tuple[Mapping[str, Command], int]:
+    """The commands at this place, and how many words it takes to name one."""
     from agent.cli import COMMANDS
 
-    first = next((each for each in before if not each.startswith("-")), "")
-    return (_of(first), True) if first in GROUPS else (COMMANDS, False)
+    if named[:1] and named[0] in GROUPS:
+        group: Mapping[str, Command] = importlib.import_module(
+            f"agent.commands.{named[0]}"
+        ).COMMANDS
+        return group, 2
+    return COMMANDS, 1
 
 
-def _of(group: str) -> Iterable[str]:
-    found: Iterable[str] = importlib.import_module(f"agent.commands.{group}").COMMANDS
-    return found
+def _arguments(commands: Mapping[str, Command], word: str) -> tuple[Argument, ...]:
+    """What may stand behind a command; of one that is not known, nothing."""
+    if word not in commands:
+        return ()
+    line = loaded(*commands[word].place)
+    return line.arguments if isinstance(line, CommandLine) else ()
 
 
-def _options(command: list[str]) -> list[str]:
-    return sorted({*_OPTION.findall(_help(command)), "--help"})
-
-
-def _at_place(command: list[str], placed: list[str], begun: str) -> Iterable[str]:
-    name = " ".join(command)
+def _at_place(
+    name: str, known: tuple[Argument, ...], placed: list[str], begun: str
+) -> Iterable[str]:
     own, source = OWN_WORDS.get((name, len(placed)), ()), PLACES.get(name)
     if source:
         return [*own, *_asked(source, placed, begun)]
-    return own or ([] if placed else _choices(command))
+    choices = (each.choices for each in known if not each.names[0].startswith("-"))
+    return own or ([] if placed else next(choices, ()))
 
 
-def _values(command: list[str], option: str, placed: list[str], begun: str) -> Iterable[str] | None:
-    """What an option takes; None where it takes nothing, and no word of it is missing."""
-    valued = _valued(command, option)
-    if not valued:
-        return None
-    if valued.startswith("{"):
-        return valued.strip("{}").split(",")
-    source = VALUES.get(option)
-    return _asked(source, placed, begun) if source else OWN_VALUES.get(option, ())
+def _values(option: Argument, name: str, placed: list[str], begun: str) -> Iterable[str]:
+    """What an option takes."""
+    source = VALUES.get(name)
+    if option.choices or source is None:
+        return option.choices or OWN_VALUES.get(name, ())
+    return _asked(source, placed, begun)
 
 
-def _valued(command: list[str], option: str) -> str:
-    """What stands behind an option, as the usage tells it; empty where nothing does."""
-    found = re.search(_VALUED.format(option=re.escape(option)), _usage(command))
-    return found[1] if found else ""
-
-
-def _placed(command: list[str], behind: list[str]) -> list[str]:
+def _placed(options: Mapping[str, Argument], behind: list[str]) -> list[str]:
     """Of the words behind a command, those that are neither options nor values of such."""
-    of_options = {
-        place + 1
-        for place, word in enumerate(behind)
-        if word.startswith("--") and _valued(command, word)
-    }
+    before = ["", *behind]
     return [
         word
-        for place, word in enumerate(behind)
-        if place not in of_options and not word.startswith("-")
+        for word, previous in zip(behind, before, strict=False)
+        if not word.startswith("-") and not (previous in options and options[previous].takes_value)
     ]
-
-
-def _choices(command: list[str]) -> list[str]:
-    """The words of which one stands behind a command."""
-    found = _CHOICES.search(_usage(command))
-    return found[1].split(",") if found else []
-
-
-def _usage(command: list[str]) -> str:
-    """The line that tells in which order what stands; help texts break it where they like."""
-    return " ".join(_help(command).partition("\n\n")[0].split())
-
-
-def _help(command: list[str]) -> str:
-    from agent.cli import main
-
-    said = io.StringIO()
-    quiet = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
-    with quiet[0], quiet[1], contextlib.suppress(SystemExit):
-        main([*command, "--help"])
-    return said.getvalue().partition("examples:")[0]
 
 
 def _fitting(known: Iterable[str], begun: str) -> list[str]:

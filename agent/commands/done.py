@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,10 +11,8 @@ from agent.api.methods import GATE, WHY
 from agent.api.values import Dataset
 from agent.api.work import Gate, TaskView, Why
 from agent.client import Client
-from agent.commands import exits
-from agent.commands.asking import ask_with, fail
-from agent.commands.parsing import client_parser
-from agent.commands.showing import show_json, show_lines
+from agent.commands.asking import fail, tell, with_loop
+from agent.commands.parsing import Options, argument, command
 from agent.workflow.uploading import add
 
 EXTERNAL = "id:"
@@ -28,31 +25,27 @@ class Attachment(Struct, frozen=True):
     what: str
 
 
-def run(arguments: list[str]) -> int:
-    """Mark a gate done, with what is attached; return the exit code."""
-    parser = client_parser(
-        "done",
-        "Mark a gate done, so that the tasks behind it go on. What may be attached, and by what\n"
-        "name, is told by `wingbeat show`.",
-        "wingbeat done survey/check",
-        "wingbeat done survey/check --attach corrected.csv",
-        "wingbeat done survey/check --attach corrected=new.csv --attach notes=notes.txt",
-        "wingbeat done survey/check --attach id:checked-list-7",
-    )
-    parser.add_argument("task", metavar="GATE", help="its name, or workflow/name")
-    parser.add_argument(
+@command(
+    "done",
+    "Mark a gate done, so that the tasks behind it go on. What may be attached, and by what\n"
+    "name, is told by `wingbeat show`.",
+    "wingbeat done survey/check",
+    "wingbeat done survey/check --attach corrected.csv",
+    "wingbeat done survey/check --attach corrected=new.csv --attach notes=notes.txt",
+    "wingbeat done survey/check --attach id:checked-list-7",
+    argument("task", metavar="GATE", help="its name, or workflow/name"),
+    argument(
         "--attach",
         action="append",
         default=[],
         metavar="[NAME=]FILE|id:ID",
         help="a file or folder, or an identifier of your own, that the tasks behind it get; may be "
         "given again",
-    )
-    options = parser.parse_args(arguments)
-    return ask_with(options, lambda client: _done(options, client))
-
-
-async def _done(options: argparse.Namespace, client: Client) -> int:
+    ),
+)
+@with_loop
+async def run(options: Options, client: Client) -> int:
+    """Mark a gate done, with what is attached."""
     gate = (await client.call(WHY, Why(options.task))).task
     given = [_typed(text, gate.attach) for text in options.attach]
     missing = next((each.what for each in given if not _there(each.what)), None)
@@ -65,8 +58,7 @@ async def _done(options: argparse.Namespace, client: Client) -> int:
         return fail(options, str(error))
     outputs = [await _attached(options, client, each) for each in ordered]
     wished = await client.call(GATE, Gate(gate.task, tuple(outputs)))
-    show_json(wished) if options.json else show_lines([f"{options.task} is marked done"])
-    return exits.DONE
+    return tell(options, wished, [f"{options.task} is marked done"])
 
 
 def _typed(text: str, names: Sequence[str]) -> Attachment:
@@ -93,17 +85,14 @@ def in_order(gate: TaskView, given: Sequence[Attachment]) -> list[str]:
     if not gate.attach:
         return unnamed
     named |= dict(zip(left, unnamed, strict=False))
-    lacking = [name for name in gate.attach[: _last(gate.attach, named)] if name not in named]
+    last = max((place for place, name in enumerate(gate.attach) if name in named), default=0)
+    lacking = [name for name in gate.attach[:last] if name not in named]
     if lacking:
         raise ValueError(f"{lacking[0]} comes before what is attached: attach it too")
     return [named[name] for name in gate.attach if name in named]
 
 
-def _last(names: Sequence[str], named: dict[str, str]) -> int:
-    return max((place for place, name in enumerate(names) if name in named), default=0)
-
-
-async def _attached(options: argparse.Namespace, client: Client, what: str) -> Dataset:
+async def _attached(options: Options, client: Client, what: str) -> Dataset:
     identifier = what.removeprefix(EXTERNAL)
     if what != identifier:
         return Dataset(identifier, external=True)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
-from rich.progress import Progress
+from msgspec.structs import replace
+from rich.progress import Progress, TaskID
 
-from agent.api.datasets import CHUNK_BYTES_MAX, DatasetFiles, FilesReply, ReadDataset
+from agent.api.datasets import DatasetFiles, FilesReply, ReadDataset
 from agent.api.methods import DATASET_FILES, READ_DATASET, SHOW, WHY
 from agent.api.values import TaskState
 from agent.api.work import Show, TaskView, Why
-from agent.client import Client
-from agent.commands import exits
-from agent.commands.asking import ask_with, fail
+from agent.client import Client, RequestError
+from agent.commands.asking import fail, tell, with_loop
 from agent.commands.drawing import transfer_bar
-from agent.commands.parsing import client_parser
-from agent.commands.showing import show_json, show_lines, size
+from agent.commands.parsing import Options, argument, command
+from agent.commands.showing import size
 
 PAGE = 1_000
 FILES_PAGE = 10_000
@@ -45,28 +44,25 @@ class _Result:
     external: bool
 
 
-def run(arguments: list[str]) -> int:
-    """Fetch results into a folder; return the exit code."""
-    parser = client_parser(
-        "fetch",
-        "Fetch results into a folder: of a workflow what its last tasks have made, of a task its\n"
-        "outputs, or one dataset by its identifier. What is there already is not replaced.",
-        "wingbeat fetch survey",
-        "wingbeat fetch survey --all --into results",
-        "wingbeat fetch survey/merge",
-    )
-    parser.add_argument("what", metavar="WORKFLOW|TASK|DATASET", help="whose results")
-    parser.add_argument("--into", default=".", metavar="FOLDER", help="where to put them (here)")
-    parser.add_argument("--all", action="store_true", help="of a workflow, what every task made")
-    options = parser.parse_args(arguments)
-    return ask_with(options, lambda client: _fetch(options, client))
-
-
-async def _fetch(options: argparse.Namespace, client: Client) -> int:
+@command(
+    "fetch",
+    "Fetch results into a folder: of a workflow what its last tasks have made, of a task its\n"
+    "outputs, or one dataset by its identifier. What is there already is not replaced.",
+    "wingbeat fetch survey",
+    "wingbeat fetch survey --all --into results",
+    "wingbeat fetch survey/merge",
+    argument("what", metavar="WORKFLOW|TASK|DATASET", help="whose results"),
+    argument("--into", default=".", metavar="FOLDER", help="where to put them (here)"),
+    argument("--all", action="store_true", help="of a workflow, what every task made"),
+)
+@with_loop
+async def run(options: Options, client: Client) -> int:
+    """Fetch results into a folder."""
     folder = Path(options.into)
     try:
         if options.what.startswith(("sha256:", "tree:")):
-            fetched = [await _save_dataset(client, options.what, folder)]
+            short = options.what.partition(":")[2][:16]
+            fetched = [await _save(client, options.what, folder, short, None)]
         else:
             fetched = await _save_results(client, options, folder)
     except OSError as error:
@@ -74,16 +70,12 @@ async def _fetch(options: argparse.Namespace, client: Client) -> int:
         if isinstance(error, FileExistsError):
             return fail(options, f"{where} is there already: --into names another folder")
         return fail(options, f"{where} cannot be written: {error.strerror or error}")
-    if options.json:
-        show_json(_Answer(tuple(fetched)))
-    elif not fetched:
+    if not fetched and not options.json:
         return fail(options, _nothing(options))
-    else:
-        show_lines(map(_line, fetched))
-    return exits.DONE
+    return tell(options, _Answer(tuple(fetched)), map(_line, fetched))
 
 
-def _nothing(options: argparse.Namespace) -> str:
+def _nothing(options: Options) -> str:
     if options.all or "/" in options.what:
         return f"{options.what} has made nothing so far"
     return (
@@ -103,7 +95,7 @@ def _line(fetched: Fetched) -> str:
     return f"{fetched.task}: {fetched.path} ({size(fetched.size_bytes)})"
 
 
-async def _save_results(client: Client, options: argparse.Namespace, folder: Path) -> list[Fetched]:
+async def _save_results(client: Client, options: Options, folder: Path) -> list[Fetched]:
     results = await _results(client, options.what, every=options.all)
     fetched = []
     for each in results:
@@ -131,8 +123,6 @@ async def _results(client: Client, what: str, *, every: bool) -> list[_Result]:
 
 async def _tasks(client: Client, what: str) -> list[TaskView]:
     """Of the workflow that is called so, or the one task."""
-    from agent.client import RequestError
-
     try:
         reply = await client.call(SHOW, Show(what, limit=PAGE))
     except RequestError as unknown:
@@ -146,10 +136,6 @@ async def _tasks(client: Client, what: str) -> list[TaskView]:
     return tasks
 
 
-async def _save_dataset(client: Client, dataset: str, folder: Path) -> Fetched:
-    return await _save(client, dataset, folder, dataset.partition(":")[2][:16], None)
-
-
 async def _save(
     client: Client, dataset: str, folder: Path, fallback: str, task: TaskView | None
 ) -> Fetched:
@@ -161,9 +147,7 @@ async def _save(
         line = progress.add_task(name, total=listing.size_bytes)
         for file in listing.files:
             place = _within(target, file.path) if listing.folder else target
-            await _save_file(
-                client, ReadDataset(listing.dataset, file.path), place, progress, int(line)
-            )
+            await _save_file(client, ReadDataset(listing.dataset, file.path), place, progress, line)
             if file.executable:
                 place.chmod(EXECUTABLE)
     if listing.folder:
@@ -177,30 +161,20 @@ async def _listing(client: Client, dataset: str) -> FilesReply:
     while len(files) < listing.total:
         asked = DatasetFiles(listing.dataset, len(files), FILES_PAGE)
         files += (await client.call(DATASET_FILES, asked)).files
-    return FilesReply(
-        listing.dataset,
-        listing.name,
-        listing.folder,
-        tuple(files),
-        listing.total,
-        listing.size_bytes,
-    )
+    return replace(listing, files=tuple(files))
 
 
 async def _save_file(
-    client: Client, wanted: ReadDataset, place: Path, progress: Progress, line: int
+    client: Client, wanted: ReadDataset, place: Path, progress: Progress, line: TaskID
 ) -> None:
     """Whole or not there: what is unfinished has another name."""
     unfinished = _begun(place)
-    offset = 0
     with unfinished.open("wb") as file:
         while True:
-            asked = ReadDataset(wanted.dataset, wanted.path, offset, CHUNK_BYTES_MAX)
-            piece = await client.call(READ_DATASET, asked)
+            piece = await client.call(READ_DATASET, replace(wanted, offset=file.tell()))
             file.write(piece.data)
-            offset += len(piece.data)
-            progress.update(line, advance=len(piece.data))  # type: ignore[arg-type]
-            if not piece.data or offset >= piece.size_bytes:
+            progress.update(line, advance=len(piece.data))
+            if not piece.data or file.tell() >= piece.size_bytes:
                 break
     unfinished.rename(place)
 

@@ -1,50 +1,82 @@
-"""`wingbeat logs`: what a task has printed, wherever it runs or ran."""
+"""`wingbeat logs`: what a task has printed, wherever it runs or ran; `log`: the agent's own log."""
 
 from __future__ import annotations
 
-import argparse
+from typing import get_args
 
-from agent.api.logs import WAIT_S_MAX, TaskLog
-from agent.api.methods import TASK_LOG
+from msgspec.structs import replace
+
+from agent.api.logs import LOG_LINES_MAX, WAIT_S_MAX, AgentLog, LogLine, Severity, TaskLog
+from agent.api.methods import AGENT_LOG, TASK_LOG
 from agent.client import Client
 from agent.commands import exits
-from agent.commands.asking import ask_with
-from agent.commands.parsing import client_parser
-from agent.commands.showing import show_json, show_text
+from agent.commands.asking import with_loop
+from agent.commands.parsing import Options, argument, command, number_of
+from agent.commands.showing import moment, plain, show_json, show_lines, show_text, show_verbatim
 
 PIECE_BYTES = 256 * 1024
 FOLLOW_S = WAIT_S_MAX / 2
+LINES = 50
 
 
-def run(arguments: list[str]) -> int:
-    """Print what a task has printed; return the exit code."""
-    parser = client_parser(
-        "logs",
-        "Print what a task has printed, from whichever machine runs it or ran it; of its latest\n"
-        "run, unless one of `wingbeat show TASK` is named.",
-        "wingbeat logs survey/merge",
-        "wingbeat logs -f merge",
-    )
-    parser.add_argument("task", metavar="TASK", help="its name, or workflow/name")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on until the run is over")
-    parser.add_argument("--run", default="", metavar="RUN", help="of this run")
-    options = parser.parse_args(arguments)
-    return ask_with(options, lambda client: _print(options, client))
-
-
-async def _print(options: argparse.Namespace, client: Client) -> int:
-    offset, run_id = 0, options.run
+@command(
+    "logs",
+    "Print what a task has printed, from whichever machine runs it or ran it; of its latest\n"
+    "run, unless one of `wingbeat show TASK` is named.",
+    "wingbeat logs survey/merge",
+    "wingbeat logs -f merge",
+    argument("task", metavar="TASK", help="its name, or workflow/name"),
+    argument("-f", "--follow", action="store_true", help="go on until the run is over"),
+    argument("--run", default="", metavar="RUN", help="of this run"),
+)
+@with_loop
+async def logs(options: Options, client: Client) -> int:
+    """Print what a task has printed."""
     wait_s = FOLLOW_S if options.follow else 0.0
+    asked = TaskLog(options.task, options.run, 0, PIECE_BYTES, wait_s)
     while True:
-        part = await client.call(
-            TASK_LOG, TaskLog(options.task, run_id, offset, PIECE_BYTES, wait_s)
-        )
-        run_id = part.run or run_id
-        if options.json:
-            show_json(part)
-        else:
-            show_text(part.text)
-        more = part.next_offset < part.size_bytes and part.next_offset > offset
-        offset = part.next_offset
+        part = await client.call(TASK_LOG, asked)
+        show_json(part) if options.json else show_text(part.text)
+        more = part.next_offset < part.size_bytes and part.next_offset > asked.offset
+        asked = replace(asked, run=part.run or asked.run, offset=part.next_offset)
         if part.over or not (more or options.follow):
             return exits.DONE
+
+
+@command(
+    "log",
+    "Print the last lines of the agent's log, filtered; with -f those that come too.",
+    "wingbeat log",
+    "wingbeat log -f --severity warning",
+    "wingbeat log --containing alder -n 200 --node alder",
+    argument("-f", "--follow", action="store_true", help="go on until Ctrl-C"),
+    argument(
+        "-n",
+        "--lines",
+        type=number_of("number", 1, LOG_LINES_MAX),
+        default=LINES,
+        help=f"how many ({LINES})",
+    ),
+    argument("--severity", choices=get_args(Severity), default="info", help="at least (info)"),
+    argument("--containing", default="", metavar="TEXT", help="with this in them"),
+)
+@with_loop
+async def log(options: Options, client: Client) -> int:
+    """Print lines of the agent's log."""
+    asked = AgentLog("", options.severity, options.containing, options.lines)
+    reply = await client.call(AGENT_LOG, asked)
+    show_json(reply) if options.json else show_verbatim(map(_line, reply.lines))
+    while options.follow:
+        asked = replace(asked, after=reply.after, limit=LOG_LINES_MAX, wait_s=FOLLOW_S)
+        reply = await client.call(AGENT_LOG, asked)
+        if reply.skipped and not options.json:
+            show_lines(["(older lines were removed before they could be read)"])
+        if reply.lines:
+            show_json(reply) if options.json else show_verbatim(map(_line, reply.lines))
+    return exits.DONE
+
+
+def _line(line: LogLine) -> str:
+    first, *rest = line.text.split("\n")
+    more = "".join(f" | {plain(each.strip())}" for each in rest)
+    return f"[{moment(line.at_ms)}]: <{line.severity}> {first}{more}"

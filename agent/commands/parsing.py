@@ -1,15 +1,23 @@
-"""What commands are told: argparse, with one sentence for a mistake instead of a page of usage."""
+"""What commands are told: a table of words for each, and one sentence for a mistake instead of a page
+of usage.
+
+The table is read by argparse, and by whoever completes a line for a shell.
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 from agent.commands import exits
 from agent.commands.complaining import complain
 from agent.commands.folding import HelpFormatter
 
 PROGRAM = "wingbeat"
+Options = argparse.Namespace
+Use = Callable[[Options], int]
+"""What a command does with what it was told; its exit code."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -28,41 +36,113 @@ class MixingParser(CommandParser):
         return self.parse_intermixed_args(args, namespace)
 
 
+class Argument(NamedTuple):
+    """What is typed behind a command, as argparse has it."""
+
+    names: tuple[str, ...]
+    told: dict[str, Any]
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is an option that help texts tell of."""
+        return self.names[0].startswith("-") and self.told.get("help") != argparse.SUPPRESS
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a word stands behind it, if it is an option."""
+        return "action" not in self.told or self.told["action"] == "append"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The only words that fit; none where any may."""
+        return tuple(self.told.get("choices", ()))
+
+
+def argument(*names: str, **told: Any) -> Argument:
+    """Return a row of a command's table: the names of an option, or of a place, and what argparse
+    is told of it."""
+    return Argument(names, told)
+
+
+AS_JSON = argument("--json", action="store_true", help="answer as JSON, for programs")
+NODE = argument(
+    "--node",
+    default="",
+    metavar="NAME",
+    help="ask the agent of this other machine of the flock, by way of the one here",
+)
+ALL = argument("--all", action="store_true", help="not only the latest")
+
+
+KNOWN: dict[str, Callable[[list[str]], int]] = {}
+"""The commands whose modules were loaded, by what is typed; each reads the words behind that."""
+
+
+class CommandLine:
+    """One command: what it is told, and what it does then."""
+
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        examples: tuple[str, ...],
+        arguments: tuple[Argument, ...],
+        use: Use,
+    ) -> None:
+        self.name, self.description, self.examples = name, description, examples
+        self.arguments, self.use = arguments, use
+
+    def __call__(self, arguments: list[str]) -> int:
+        """Read what was typed behind the command and do it; return the exit code, or exit where it
+        makes no sense."""
+        parser = MixingParser(
+            prog=f"{PROGRAM} {self.name}",
+            description=self.description,
+            epilog=epilog(*self.examples),
+            formatter_class=HelpFormatter,
+            allow_abbrev=False,
+        )
+        for each in self.arguments:
+            parser.add_argument(*each.names, **each.told)
+        return self.use(parser.parse_args(arguments))
+
+
+def command(
+    name: str,
+    description: str,
+    *words: str | Argument,
+    node: bool = True,
+    kind: type[CommandLine] = CommandLine,
+) -> Callable[[Use], CommandLine]:
+    """Make the function below it the command of this name. ``words`` are examples of it, and the
+    rows of its table besides `--json`; with ``node`` it can be asked of another member, too."""
+    examples = tuple(each for each in words if isinstance(each, str))
+    own = tuple(each for each in words if isinstance(each, Argument))
+    arguments = (AS_JSON, NODE, *own) if node else (AS_JSON, *own)
+
+    def bind(use: Use) -> CommandLine:
+        KNOWN[name] = line = kind(name, description, examples, arguments, use)
+        return line
+
+    return bind
+
+
+def number_of(name: str, least: int, most: int) -> Callable[[str], int]:
+    """Return what reads a whole number within these bounds, and raises ``ArgumentTypeError`` where
+    it is no such ``name``."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no {name} from {least} to {most}")
+        return int(text)
+
+    return read
+
+
 def misuse(reason: str) -> int:
     """Print what makes no sense; return the exit code for it."""
     complain(f"{PROGRAM}: {reason}.")
     return exits.MISUSED
-
-
-def command_parser(name: str, description: str, *examples: str) -> CommandParser:
-    """Return a parser for one command, with `--json` and its examples."""
-    parser = MixingParser(
-        prog=f"{PROGRAM} {name}",
-        description=description,
-        epilog=epilog(*examples),
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
-    )
-    add_json(parser)
-    return parser
-
-
-def client_parser(name: str, description: str, *examples: str) -> CommandParser:
-    """Return a parser for a command that asks an agent, this machine's or with `--node` another
-    member's."""
-    parser = command_parser(name, description, *examples)
-    parser.add_argument(
-        "--node",
-        default="",
-        metavar="NAME",
-        help="ask the agent of this other machine of the flock, by way of the one here",
-    )
-    return parser
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--json`, which every command has."""
-    parser.add_argument("--json", action="store_true", help="answer as JSON, for programs")
 
 
 def epilog(*examples: str) -> str:

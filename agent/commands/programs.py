@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from agent.api.methods import ACCEPT_PROGRAM, PROGRAMS, PUBLISH, REFUSE_PROGRAM
@@ -11,35 +10,30 @@ from agent.api.programs import (
     Decided,
     Programs,
     ProgramsReply,
-    ProgramView,
     Publish,
-    Published,
     RefuseProgram,
 )
 from agent.commands import exits
 from agent.commands.asking import ask
-from agent.commands.parsing import client_parser, misuse
-from agent.commands.showing import duration, show_lines, show_table
+from agent.commands.parsing import Options, argument, command, misuse
+from agent.commands.showing import duration, show_lines, show_rows
 
 ACTIONS = ("publish", "accept", "refuse")
 
 
-def run(arguments: list[str]) -> int:
-    """Show the programs of the flock, or publish, accept or refuse some; return the exit code."""
-    parser = client_parser(
-        "programs",
-        "Show the programs that machines of the flock can run. `publish` gives a program folder of\n"
-        "this machine to the flock; `accept` and `refuse` decide whether this machine runs what\n"
-        "somebody has published.",
-        "wingbeat programs",
-        "wingbeat programs publish ./count",
-        "wingbeat programs accept count@0123456789ab",
-    )
-    parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do")
-    parser.add_argument(
-        "programs", nargs="*", default=(), metavar="FOLDER|NAME", help="with which ones"
-    )
-    options = parser.parse_args(arguments)
+@command(
+    "programs",
+    "Show the programs that machines of the flock can run. `publish` gives a program folder of\n"
+    "this machine to the flock; `accept` and `refuse` decide whether this machine runs what\n"
+    "somebody has published.",
+    "wingbeat programs",
+    "wingbeat programs publish ./count",
+    "wingbeat programs accept count@0123456789ab",
+    argument("action", nargs="?", choices=ACTIONS, help="what to do"),
+    argument("programs", nargs="*", default=(), metavar="FOLDER|NAME", help="with which ones"),
+)
+def run(options: Options) -> int:
+    """Show the programs of the flock, or publish, accept or refuse some."""
     if options.action is None:
         return ask(options, PROGRAMS, Programs(), _show)
     if not options.programs:
@@ -49,17 +43,17 @@ def run(arguments: list[str]) -> int:
     return next((code for code in codes if code != exits.DONE), exits.DONE)
 
 
-def _act(options: argparse.Namespace, program: str) -> int:
-    if options.action == "publish":
-        folder = str(Path(program).absolute())
-        return ask(options, PUBLISH, Publish(folder), _published)
+def _act(options: Options, program: str) -> int:
     if options.action == "accept":
         return ask(options, ACCEPT_PROGRAM, AcceptProgram(program), _decided)
-    return ask(options, REFUSE_PROGRAM, RefuseProgram(program), _decided)
-
-
-def _published(published: Published) -> None:
-    show_lines([f"{published.program} is published; a task names it so"])
+    if options.action == "refuse":
+        return ask(options, REFUSE_PROGRAM, RefuseProgram(program), _decided)
+    return ask(
+        options,
+        PUBLISH,
+        Publish(str(Path(program).absolute())),
+        lambda made: show_lines([f"{made.program} is published; a task names it so"]),
+    )
 
 
 def _decided(decided: Decided) -> None:
@@ -70,19 +64,15 @@ def _show(reply: ProgramsReply) -> None:
     if not reply.programs:
         show_lines(["No machine of the flock has a program yet; `wingbeat program new` makes one."])
     else:
-        header = ("PROGRAM", "HERE", "MACHINES", "TAKES", "MAKES", "EXPECTED", "WHAT IT DOES")
-        show_table(header, [_row(each) for each in reply.programs])
+        show_rows(
+            reply.programs,
+            PROGRAM=lambda each: each.name,
+            HERE=lambda each: each.here or "",
+            MACHINES=lambda each: ", ".join(each.nodes),
+            TAKES=lambda each: ", ".join(each.inputs),
+            MAKES=lambda each: ", ".join(each.outputs),
+            EXPECTED=lambda each: duration(each.expected_s) if each.expected_s else "",
+            WHAT_IT_DOES=lambda each: each.text.partition("\n")[0],
+        )
     show_lines(reply.missing)
     show_lines(f"{each.folder} is no program: {each.fault}" for each in reply.broken)
-
-
-def _row(program: ProgramView) -> tuple[str, ...]:
-    return (
-        program.name,
-        program.here or "",
-        ", ".join(program.nodes),
-        ", ".join(program.inputs),
-        ", ".join(program.outputs),
-        duration(program.expected_s) if program.expected_s else "",
-        program.text.partition("\n")[0],
-    )

@@ -1,20 +1,21 @@
 """Commands that are one question to the agent: a row each, told apart by nothing but their words.
 
 A row says what is typed, what is asked with it, and how the answer reads. What needs more than one
-question, or decides something itself, has a file of its own.
+question, or decides something itself, is a function in a file of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api.admission import Nearby, NearbyReply, Refuse
+from agent.api.admission import Nearby, NearbyReply
 from agent.api.flock import (
+    Doctor,
+    DoctorReply,
     Expel,
     Expelled,
     FlockCreate,
@@ -23,77 +24,57 @@ from agent.api.flock import (
     Left,
     Members,
     MembersReply,
+    Peers,
+    PeersReply,
 )
 from agent.api.methods import (
     CANCEL,
+    DOCTOR,
     EXPEL,
     FLOCK_CREATE,
     LEAVE,
     MEMBERS,
     NEARBY,
+    PEERS,
     PRIORITY,
-    REFUSE,
-    RESUME,
     RETRY,
     WHY,
     Method,
 )
 from agent.api.values import NamedPriority
-from agent.api.volunteering import Resume
 from agent.api.work import Cancel, Retry, SetPriority, Story, Why, Wished
 from agent.commands.asking import ask
-from agent.commands.parsing import client_parser, command_parser
-from agent.commands.showing import moment, show_lines, show_table
-from agent.commands.volunteering import show_state
+from agent.commands.parsing import Argument, CommandLine, Options, argument, command
+from agent.commands.showing import counted, duration, moment, show_lines, show_rows
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
-Options = argparse.Namespace
-
-
-class Argument(NamedTuple):
-    """What is typed behind the command, as argparse has it."""
-
-    name: str
-    told: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One command. ``run`` asks and shows; only some may ask another machine's agent (`--node`)."""
-
-    description: str
-    examples: tuple[str, ...]
-    arguments: tuple[Argument, ...]
-    run: Callable[[Options], int]
-    any_node: bool
+CLOCK_SHOWN_MS_MIN = 1_000
+HOW_TO_JOIN = (
+    "This machine belongs to no flock and works alone.",
+    "To join one, ask somebody in it for an invitation: wingbeat flock join TEXT",
+    "To make one with this machine as its first: wingbeat flock create NAME",
+)
 
 
 def question(
+    name: str,
     method: Method[P, R],
     params: Callable[[Options], P],
     show: Callable[[Options, R], None],
     description: str,
-    *examples: str,
-    arguments: tuple[Argument, ...] = (),
-    any_node: bool = False,
-) -> Question:
-    """Return a row whose types fit: what is asked, and what the answer is shown by."""
+    *words: str | Argument,
+    node: bool = False,
+    bad: Callable[[R], bool] = lambda _: False,
+) -> CommandLine:
+    """Make a command of what is asked and what the answer is shown by; it fails for a ``bad``
+    one."""
 
+    @command(name, description, *words, node=node)
     def run(options: Options) -> int:
-        return ask(options, method, params(options), lambda answer: show(options, answer))
+        return ask(options, method, params(options), lambda reply: show(options, reply), bad)
 
-    return Question(description, examples, arguments, run, any_node)
-
-
-def run(name: str, arguments: list[str]) -> int:
-    """Ask the question of this name; return the exit code."""
-    asked = QUESTIONS[name]
-    make = client_parser if asked.any_node else command_parser
-    parser = make(name, asked.description, *(f"wingbeat {each}" for each in asked.examples))
-    for each in asked.arguments:
-        parser.add_argument(each.name, **each.told)
-    return asked.run(parser.parse_args(arguments))
+    return run
 
 
 def priority(text: str) -> NamedPriority:
@@ -144,17 +125,14 @@ def _warning(text: str) -> list[str]:
 
 
 def _show_members(_: Options, reply: MembersReply) -> None:
-    rows = [
-        (
-            f"{member.name} (this one)" if member.own else member.name,
-            "keeper" if member.keeper else "",
-            member.node,
-            moment(member.valid_until_ms),
-        )
-        for member in reply.members
-    ]
     show_lines([f"flock {reply.flock}"])
-    show_table(("NAME", "ROLE", "ID", "CERTIFICATE UNTIL"), rows)
+    show_rows(
+        reply.members,
+        NAME=lambda each: f"{each.name} (this one)" if each.own else each.name,
+        ROLE=lambda each: "keeper" if each.keeper else "",
+        ID=lambda each: each.node,
+        CERTIFICATE_UNTIL=lambda each: moment(each.valid_until_ms),
+    )
     for gone in reply.departures:
         how = "was sent away" if gone.expelled else "left"
         show_lines([f"{gone.name} ({gone.node}) {how} on {moment(gone.at_ms)}"])
@@ -162,145 +140,197 @@ def _show_members(_: Options, reply: MembersReply) -> None:
 
 def _show_nearby(_: Options, reply: NearbyReply) -> None:
     askable = {True: "can be asked", False: "no keeper answers"}
-    rows = [
-        (
-            each.name,
-            str(each.machines or ""),
-            "this machine belongs to it" if each.own else askable[each.askable],
-            each.flock,
+    if reply.flocks:
+        show_rows(
+            reply.flocks,
+            NAME=lambda each: each.name,
+            MACHINES=lambda each: str(each.machines or ""),
+            STATE=lambda each: "this machine belongs to it" if each.own else askable[each.askable],
+            ID=lambda each: each.flock,
         )
-        for each in reply.flocks
-    ]
-    if rows:
-        show_table(("NAME", "MACHINES", "STATE", "ID"), rows)
     else:
         show_lines(["no flock tells of itself on this network"])
     if reply.trouble:
         show_lines([reply.trouble])
 
 
+def _show_peers(_: Options, reply: PeersReply) -> None:
+    if not reply.node.flock:
+        show_lines(HOW_TO_JOIN)
+        return
+    linked = sum(peer.state == "linked" for peer in reply.peers)
+    others = f"{linked} of {counted(len(reply.peers), 'other')} linked"
+    show_lines([f"{reply.node.name} in flock {reply.node.flock}, {others}"])
+    if reply.peers:
+        show_rows(
+            reply.peers,
+            NAME=lambda peer: peer.name,
+            STATE=lambda peer: peer.state,
+            HELPS=lambda peer: "" if peer.state == "away" else "yes" if peer.volunteering else "no",
+            ADDRESS=lambda peer: peer.address,
+            VERSION=lambda peer: peer.version,
+            ROUND_TRIP=lambda peer: (
+                "" if peer.round_trip_ms is None else f"{peer.round_trip_ms:.1f} ms"
+            ),
+            CLOCK=lambda peer: clock_told(peer.clock_ahead_ms),
+            REASON=lambda peer: peer.reason,
+        )
+    if reply.warning:
+        show_lines([f"warning: {reply.warning}"])
+    if linked < len(reply.peers):
+        show_lines(["`wingbeat doctor` tells what to do about those that are away."])
+
+
+def clock_told(ahead_ms: int | None) -> str:
+    """Return how a clock goes beside the one here; empty where that is not known."""
+    if ahead_ms is None:
+        return ""
+    if abs(ahead_ms) < CLOCK_SHOWN_MS_MIN:
+        return "right"
+    return f"{duration(abs(ahead_ms) / 1000)} {'ahead' if ahead_ms > 0 else 'behind'}"
+
+
+def _show_findings(_: Options, reply: DoctorReply) -> None:
+    count = reply.seen + reply.missing
+    others = f"{reply.seen} of {count} other machines are linked"
+    if not count:
+        others = "no other machines are known here"
+    elif count == 1:
+        others = f"the other machine is {'linked' if reply.seen else 'not linked'}"
+    told = [*(f"- {finding.text}" for finding in reply.findings), others]
+    show_lines(told if reply.findings else [f"nothing is wrong here: {others}"])
+    show_lines(reply.waiting)
+
+
 # -- the questions ---------------------------------------------------------------------------------
 
-WORKFLOW = Argument("workflow", {"metavar": "WORKFLOW", "help": "its name, or the beginning of it"})
-TASKS = Argument(
-    "tasks",
-    {"nargs": "*", "default": (), "metavar": "TASK", "help": "all of them if none is named"},
+WORKFLOW = argument("workflow", metavar="WORKFLOW", help="its name, or the beginning of it")
+TASKS = argument(
+    "tasks", nargs="*", default=(), metavar="TASK", help="all of them if none is named"
 )
 
-QUESTIONS: dict[str, Question] = {
-    "why": question(
+QUESTIONS: tuple[CommandLine, ...] = (
+    question(
+        "peers",
+        PEERS,
+        lambda _: Peers(),
+        _show_peers,
+        "Show the machines of the flock as this one sees them, and why some are away.",
+        "wingbeat peers",
+        "wingbeat peers --json",
+        node=True,
+    ),
+    question(
+        "doctor",
+        DOCTOR,
+        lambda _: Doctor(),
+        _show_findings,
+        "Explain why machines are not seen or this one does not work, each with what to do about\n"
+        "it, and tell which machines ask to be let in. The exit code is 1 when something is wrong.",
+        "wingbeat doctor",
+        "wingbeat doctor --json",
+        node=True,
+        bad=lambda reply: bool(reply.findings),
+    ),
+    question(
+        "why",
         WHY,
         lambda options: Why(options.task),
         _show_story,
         "Tell in sentences why a task waits or moved, as far as this machine saw it.",
-        "why survey/merge",
-        "why merge",
-        arguments=(Argument("task", {"metavar": "TASK", "help": "its name, or workflow/name"}),),
-        any_node=True,
+        "wingbeat why survey/merge",
+        "wingbeat why merge",
+        argument("task", metavar="TASK", help="its name, or workflow/name"),
+        node=True,
     ),
-    "cancel": question(
+    question(
+        "cancel",
         CANCEL,
         lambda options: Cancel(options.workflow, tuple(options.tasks)),
         _show_cancelled,
         "Cancel a workflow, or some of its tasks with all that depends on them.",
-        "cancel survey",
-        "cancel survey merge check",
-        arguments=(WORKFLOW, TASKS),
-        any_node=True,
+        "wingbeat cancel survey",
+        "wingbeat cancel survey merge check",
+        WORKFLOW,
+        TASKS,
+        node=True,
     ),
-    "retry": question(
+    question(
+        "retry",
         RETRY,
         lambda options: Retry(options.workflow, tuple(options.tasks)),
         lambda _, wished: show_lines([f"{wished.workflow}: {wished.text}"]),
         "Try failed and cancelled tasks again, with what they need of other such tasks. What "
         "finished is kept.",
-        "retry survey",
-        "retry survey merge",
-        arguments=(WORKFLOW, TASKS),
-        any_node=True,
+        "wingbeat retry survey",
+        "wingbeat retry survey merge",
+        WORKFLOW,
+        TASKS,
+        node=True,
     ),
-    "priority": question(
+    question(
+        "priority",
         PRIORITY,
         lambda options: SetPriority(options.workflow, options.priority),
         lambda options, wished: show_lines(
             [f"{wished.workflow} is of priority {options.priority} now"]
         ),
         "Change the priority of a workflow: low (50), interactive (100), or 0 to 100.",
-        "priority survey interactive",
-        "priority survey 10",
-        arguments=(
-            WORKFLOW,
-            Argument(
-                "priority",
-                {"type": priority, "metavar": "PRIORITY", "help": "low, interactive, or 0 to 100"},
-            ),
+        "wingbeat priority survey interactive",
+        "wingbeat priority survey 10",
+        WORKFLOW,
+        argument(
+            "priority", type=priority, metavar="PRIORITY", help="low, interactive, or 0 to 100"
         ),
-        any_node=True,
+        node=True,
     ),
-    "resume": question(
-        RESUME,
-        lambda _: Resume(),
-        lambda _, view: show_state(view),
-        "End a pause: this machine helps again by its rules.",
-        "resume",
-        any_node=True,
-    ),
-    "flock create": question(
+    question(
+        "flock create",
         FLOCK_CREATE,
         lambda options: FlockCreate(options.name),
         _show_made,
         "Make a flock with this machine as its first and its keeper.",
-        "flock create workshop",
-        arguments=(Argument("name", {"metavar": "NAME"}),),
+        "wingbeat flock create workshop",
+        argument("name", metavar="NAME"),
     ),
-    "flock nearby": question(
+    question(
+        "flock nearby",
         NEARBY,
         lambda _: Nearby(),
         _show_nearby,
         "Show the flocks that tell of themselves on this network. What they are called is their\n"
         "own word; `wingbeat flock ask` has two people compare a code.",
-        "flock nearby",
+        "wingbeat flock nearby",
     ),
-    "flock refuse": question(
-        REFUSE,
-        lambda options: Refuse(" ".join(options.who)),
-        lambda _, answered: show_lines([f"{answered.name} is not let in"]),
-        "Do not let a machine in that asks. It is told so, and may ask again.",
-        'flock refuse "418 230"',
-        "flock refuse laptop-7",
-        arguments=(
-            Argument(
-                "who", {"nargs": "+", "metavar": "CODE|NAME", "help": "its code, or its name"}
-            ),
-        ),
-    ),
-    "flock members": question(
+    question(
+        "flock members",
         MEMBERS,
         lambda _: Members(),
         _show_members,
         "Show who belongs to the flock, and who did. Keepers can let machines in and send them\n"
         "away.",
-        "flock members",
+        "wingbeat flock members",
     ),
-    "flock expel": question(
+    question(
+        "flock expel",
         EXPEL,
         lambda options: Expel(options.name),
         _show_expelled,
         "Send a machine away, for ever: it is cut off everywhere within seconds.",
-        "flock expel laptop-7",
-        arguments=(Argument("name", {"metavar": "NAME", "help": "its name or id"}),),
+        "wingbeat flock expel laptop-7",
+        argument("name", metavar="NAME", help="its name or id"),
     ),
-    "flock leave": question(
+    question(
+        "flock leave",
         LEAVE,
         lambda options: Leave(options.even_as_last_keeper),
         _show_left,
         "Leave the flock. What this machine runs is handed back, and it goes on alone.",
-        "flock leave",
-        arguments=(
-            Argument(
-                "--even-as-last-keeper",
-                {"action": "store_true", "help": "although nobody can let machines in after that"},
-            ),
+        "wingbeat flock leave",
+        argument(
+            "--even-as-last-keeper",
+            action="store_true",
+            help="although nobody can let machines in after that",
         ),
     ),
-}
+)

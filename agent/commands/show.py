@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from agent.api.history import Runs, RunsReply, RunView, TaskRuns
+from agent.api.history import Runs, RunsReply, RunView
 from agent.api.methods import RUNS, WHY
 from agent.api.work import Story, Why
-from agent.client import Client
+from agent.client import BlockingClient
 from agent.commands import exits
-from agent.commands.asking import ask_with
-from agent.commands.parsing import client_parser
-from agent.commands.showing import clock, left, moment, show_json, show_lines, show_table, size
+from agent.commands.asking import with_client
+from agent.commands.parsing import Options, argument, command
+from agent.commands.showing import clock, left, moment, show_json, show_lines, show_rows, size
 
 
 class Shown(Struct, frozen=True):
@@ -23,30 +23,21 @@ class Shown(Struct, frozen=True):
     runs: RunsReply
 
 
-def run(arguments: list[str]) -> int:
-    """Show one task with all that is known of it; return the exit code."""
-    parser = client_parser(
-        "show",
-        "Show a task: where it is, what it makes, and every attempt at it.",
-        "wingbeat show survey/merge",
-        "wingbeat show merge --json",
-    )
-    parser.add_argument("task", metavar="TASK", help="its name, or workflow/name")
-    options = parser.parse_args(arguments)
-    return ask_with(options, lambda client: _show(options, client))
-
-
-async def _show(options: argparse.Namespace, client: Client) -> int:
-    story = await client.call(WHY, Why(options.task))
-    runs = await client.call(RUNS, Runs(task=story.task.task))
+@command(
+    "show",
+    "Show a task: where it is, what it makes, and every attempt at it.",
+    "wingbeat show survey/merge",
+    "wingbeat show merge --json",
+    argument("task", metavar="TASK", help="its name, or workflow/name"),
+)
+@with_client
+def run(options: Options, client: BlockingClient) -> int:
+    """Show one task with all that is known of it."""
+    story = client.call(WHY, Why(options.task))
+    runs = client.call(RUNS, Runs(task=story.task.task))
     if options.json:
         show_json(Shown(story, runs))
-    else:
-        _lines(story, runs.tasks[0])
-    return exits.DONE
-
-
-def _lines(story: Story, runs: TaskRuns) -> None:
+        return exits.DONE
     task = story.task
     show_lines([f"{task.workflow}/{task.name}  {task.task}", story.now])
     facts = {
@@ -60,11 +51,18 @@ def _lines(story: Story, runs: TaskRuns) -> None:
         ),
     }
     show_lines(f"  {name:<10}{value}".rstrip() for name, value in facts.items() if value)
-    if runs.runs:
-        show_table(("RUN", "ON", "BEGAN", "LASTED", "END", "WHY"), [_row(run) for run in runs.runs])
+    if runs.tasks[0].runs:
+        _show_runs(runs.tasks[0].runs)
+    return exits.DONE
 
 
-def _row(run: RunView) -> tuple[str, ...]:
-    lasted = clock((run.ended_ms - run.begun_ms) / 1000) if run.ended_ms else ""
-    end = f"{run.phase} (counts)" if run.counts else run.phase
-    return (run.run, run.host, moment(run.begun_ms), lasted, end, run.text)
+def _show_runs(runs: Sequence[RunView]) -> None:
+    show_rows(
+        runs,
+        RUN=lambda run: run.run,
+        ON=lambda run: run.host,
+        BEGAN=lambda run: moment(run.begun_ms),
+        LASTED=lambda run: clock((run.ended_ms - run.begun_ms) / 1000) if run.ended_ms else "",
+        END=lambda run: f"{run.phase} (counts)" if run.counts else run.phase,
+        WHY=lambda run: run.text,
+    )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +18,7 @@ from msgspec import Struct
 from agent.api.reasons import reason_of
 from agent.api.values import WorkflowState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import NodeView
+from agent.api.work import NodeView, WorkflowView
 from agent.commands.columns import GAP, column_widths, padded, stacked_rows
 from agent.commands.complaining import plain as plain  # noqa: PLC0414 - for all who show
 from agent.commands.complaining import window_of
@@ -42,6 +42,7 @@ STYLES = {
 }
 
 Row = Sequence[str]
+T = TypeVar("T")
 
 
 def show_json(answer: Struct) -> None:
@@ -93,6 +94,12 @@ def show_table(header: Row, rows: Sequence[Row]) -> None:
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in drawn.get().splitlines())
 
 
+def show_rows(rows: Sequence[T], **columns: Callable[[T], str]) -> None:
+    """Show a table with a row for each of these, of the columns by their names."""
+    header = [name.replace("_", " ") for name in columns]
+    show_table(header, [[cell(row) for cell in columns.values()] for row in rows])
+
+
 def show_text(text: str) -> None:
     """Print what a program has printed, on a terminal without whatever could steer it."""
     if sys.stdout.isatty():
@@ -104,6 +111,12 @@ def show_text(text: str) -> None:
 def standing(state: WorkflowState) -> str:
     """Return how a workflow stands, as it is said behind its name."""
     return "has failed" if state == "failed" else f"is {state}"
+
+
+def counts_told(workflow: WorkflowView) -> str:
+    """Return how a workflow stands, and how many of its tasks are in which state."""
+    counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
+    return f"{workflow.name} {standing(workflow.state)}: {counts}"
 
 
 def counted(count: int, thing: str) -> str:
@@ -162,19 +175,12 @@ def size(count: int) -> str:
     while amount >= 1_000 and len(units) > 1:
         amount /= 1_000
         units.pop(0)
-    return (
-        f"{amount:.0f} {units[0]}"
-        if amount >= 10 or units[0] == "B"
-        else f"{amount:.1f} {units[0]}"
-    )
+    return f"{amount:.{0 if amount >= 10 or units[0] == 'B' else 1}f} {units[0]}"
 
 
 def moment(then_ms: int) -> str:
     """Return a moment in the time of this machine, as text."""
     return datetime.fromtimestamp(then_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-YES, NO = "yes", "no"
 
 
 def confirm(question: str) -> bool | None:
@@ -188,5 +194,5 @@ def confirm(question: str) -> bool | None:
             sys.stdout.write("\n")
             return None
         word = answer.strip().casefold()
-        if word in (YES, NO):
-            return word == YES
+        if word in ("yes", "no"):
+            return word == "yes"

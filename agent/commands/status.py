@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import argparse
-
 import msgspec
 
 from agent.api.methods import SHOW, STATUS
 from agent.api.values import PRIORITY_NAMES, TaskState
-from agent.api.work import NodeView, Show, ShowReply, Status, StatusReply, TaskView, WorkflowView
+from agent.api.work import NodeView, Show, Status, StatusReply, TaskView
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, with_client
-from agent.commands.parsing import client_parser
-from agent.commands.showing import ago, helping, show_json, show_lines, show_table, standing
+from agent.commands.parsing import Options, argument, command
+from agent.commands.showing import ago, counts_told, helping, show_json, show_lines, show_rows
 
 PAGE = 1_000
 LATEST = 20
 LATEST_MAX = 2_000
+PRIORITIES = {number: name for name, number in PRIORITY_NAMES.items()}
 
 
-def run(arguments: list[str]) -> int:
-    """Show this machine and its workflows, or the tasks of one; return the exit code."""
-    parser = client_parser(
-        "status",
-        "Show this machine and the workflows that it knows, or the tasks of one workflow.",
-        "wingbeat status",
-        "wingbeat status survey-2026   (the beginning of a name is enough where it is unique)",
-    )
-    parser.add_argument("workflow", nargs="?", metavar="WORKFLOW", help="show its tasks")
-    parser.add_argument("--all", action="store_true", help="all workflows, not only the latest")
-    options = parser.parse_args(arguments)
+@command(
+    "status",
+    "Show this machine and the workflows that it knows, or the tasks of one workflow.",
+    "wingbeat status",
+    "wingbeat status survey-2026   (the beginning of a name is enough where it is unique)",
+    argument("workflow", nargs="?", metavar="WORKFLOW", help="show its tasks"),
+    argument("--all", action="store_true", help="all workflows, not only the latest"),
+)
+def run(options: Options) -> int:
+    """Show this machine and its workflows, or the tasks of one."""
     if options.workflow:
-        return with_client(options, lambda client: _workflow(options, client))
+        return _workflow(options)
     return ask(options, STATUS, Status(limit=LATEST_MAX if options.all else LATEST), _show_node)
 
 
@@ -47,51 +45,44 @@ def _show_node(reply: StatusReply) -> None:
     if not reply.workflows:
         show_lines(["No workflows are known here; `wingbeat submit FILE` submits one."])
         return
-    header = ("WORKFLOW", "STATE", "DONE", "PRIORITY", "SUBMITTED", "BY", "ON")
-    show_table(header, [_row(workflow) for workflow in reply.workflows])
+    show_rows(
+        reply.workflows,
+        WORKFLOW=lambda each: each.name,
+        STATE=lambda each: each.state,
+        DONE=lambda each: f"{each.counts.get(TaskState.TERMINATED, 0)}/{each.tasks}",
+        PRIORITY=lambda each: PRIORITIES.get(each.priority, str(each.priority)),
+        SUBMITTED=lambda each: ago(each.submitted_ms),
+        BY=lambda each: each.submitter,
+        ON=lambda each: each.host,
+    )
     hidden = reply.total - len(reply.workflows)
     if hidden:
         show_lines([f"{hidden} earlier ones are not shown; `wingbeat status --all` shows them."])
 
 
-def _row(workflow: WorkflowView) -> tuple[str, ...]:
-    done = workflow.counts.get(TaskState.TERMINATED, 0)
-    return (
-        *(workflow.name, workflow.state, f"{done}/{workflow.tasks}", _priority(workflow.priority)),
-        *(ago(workflow.submitted_ms), workflow.submitter, workflow.host),
-    )
-
-
-def _priority(value: int) -> str:
-    names = {number: name for name, number in PRIORITY_NAMES.items()}
-    return names.get(value, str(value))
-
-
-def _workflow(options: argparse.Namespace, client: BlockingClient) -> int:
+@with_client
+def _workflow(options: Options, client: BlockingClient) -> int:
     """All tasks, however many pages they are."""
     reply = client.call(SHOW, Show(options.workflow, limit=PAGE))
     tasks = list(reply.tasks)
     for first in range(PAGE, reply.workflow.tasks, PAGE):
         tasks += client.call(SHOW, Show(reply.workflow.workflow, first, PAGE)).tasks
-    whole = msgspec.structs.replace(reply, tasks=tuple(tasks))
     if options.json:
-        show_json(whole)
-    else:
-        _show_workflow(whole)
+        show_json(msgspec.structs.replace(reply, tasks=tuple(tasks)))
+        return exits.DONE
+    show_lines([counts_told(reply.workflow)])
+    show_rows(
+        tasks,
+        TASK=lambda task: task.name,
+        STATE=lambda task: task.state.value,
+        ON=lambda task: task.host,
+        SINCE=lambda task: ago(task.changed_ms),
+        PROGRAM=lambda task: "(gate)" if task.gate else task.program,
+        REASON=_reason,
+    )
     return exits.DONE
 
 
-def _show_workflow(reply: ShowReply) -> None:
-    workflow = reply.workflow
-    counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
-    show_lines([f"{workflow.name} {standing(workflow.state)}: {counts}"])
-    header = ("TASK", "STATE", "ON", "SINCE", "PROGRAM", "REASON")
-    show_table(header, [_task_row(task) for task in reply.tasks])
-
-
-def _task_row(task: TaskView) -> tuple[str, ...]:
-    program = "(gate)" if task.gate else task.program
+def _reason(task: TaskView) -> str:
     reason = task.reason or (task.asks if task.state is TaskState.WAITING else "")
-    if task.mixed_inputs:
-        reason = f"mixed inputs; {reason}".rstrip("; ")
-    return (task.name, task.state.value, task.host, ago(task.changed_ms), program, reason)
+    return f"mixed inputs; {reason}".rstrip("; ") if task.mixed_inputs else reason

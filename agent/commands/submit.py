@@ -7,24 +7,23 @@ import getpass
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from agent.api.choices import choices_at
 from agent.api.methods import PLAN, STATUS, SUBMIT
-from agent.api.plan import Plan, PlanReply
+from agent.api.plan import Plan
 from agent.api.values import NAME_CHARACTERS_MAX
 from agent.api.wording import parameters_fault
 from agent.api.work import Status, Submit, Submitted
 from agent.client import Client
 from agent.commands import exits
-from agent.commands.asking import ask_with, fail
-from agent.commands.parsing import CommandParser, client_parser
+from agent.commands.asking import fail, tell, with_loop
+from agent.commands.parsing import Options, argument, command
 from agent.commands.planned import show_plan
 from agent.commands.questions import priority
-from agent.commands.showing import show_json, show_lines
+from agent.commands.showing import show_json
 from agent.commands.waiting import wait_for
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.submission import Wanted, dry, prepare, read_for
@@ -37,42 +36,6 @@ Submit a workflow to the flock. Submitting one under a name that is known runs n
 FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JSON as the client
 protocol has it; `-` reads JSON from standard input. Files of this machine that a workflow names
 become datasets of the flock, so that this machine may go away then."""
-
-
-def run(arguments: list[str]) -> int:
-    """Submit a workflow; return the exit code."""
-    options = _parser().parse_args(arguments)
-    options.set = dict(options.set)
-    return ask_with(options, lambda client: _submit(options, client))
-
-
-def _parser() -> CommandParser:
-    parser = client_parser(
-        "submit",
-        DESCRIPTION,
-        "wingbeat submit survey.wingbeat.yaml",
-        "wingbeat submit survey.wingbeat.yaml --set flight=7 --set photos=/data/7 --wait",
-        "wingbeat submit survey.wingbeat.yaml --dry-run",
-        "wingbeat submit survey.json --name survey-2 --priority interactive",
-    )
-    parser.add_argument("file", metavar="FILE", help="the workflow")
-    parser.add_argument("--name", type=_name, help="submit it under this name, not its own")
-    parser.add_argument("--priority", type=priority, help="low, interactive, or 0 to 100")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        type=_setting,
-        metavar="NAME=VALUE",
-        help="the value of a variable of the workflow; may be given again",
-    )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="check it, and tell where each task could run and when it would end; submit nothing",
-    )
-    parser.add_argument("--wait", action="store_true", help="until it has ended")
-    return parser
 
 
 def _name(text: str) -> str:
@@ -92,7 +55,34 @@ def _setting(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-async def _submit(options: argparse.Namespace, client: Client) -> int:
+@command(
+    "submit",
+    DESCRIPTION,
+    "wingbeat submit survey.wingbeat.yaml",
+    "wingbeat submit survey.wingbeat.yaml --set flight=7 --set photos=/data/7 --wait",
+    "wingbeat submit survey.wingbeat.yaml --dry-run",
+    "wingbeat submit survey.json --name survey-2 --priority interactive",
+    argument("file", metavar="FILE", help="the workflow"),
+    argument("--name", type=_name, help="submit it under this name, not its own"),
+    argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
+    argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_setting,
+        metavar="NAME=VALUE",
+        help="the value of a variable of the workflow; may be given again",
+    ),
+    argument(
+        "--dry-run",
+        action="store_true",
+        help="check it, and tell where each task could run and when it would end; submit nothing",
+    ),
+    argument("--wait", action="store_true", help="until it has ended"),
+)
+@with_loop
+async def run(options: Options, client: Client) -> int:
+    """Submit a workflow."""
     source = "what was read" if options.file == "-" else options.file
     try:
         workflow = await _workflow(options, client)
@@ -103,23 +93,24 @@ async def _submit(options: argparse.Namespace, client: Client) -> int:
     except _JsonError as error:
         return fail(options, f"{source} is no workflow: {error}")
     if options.dry_run:
-        return _show_plan(options, await client.call(PLAN, Plan(workflow)))
+        plan = await client.call(PLAN, Plan(workflow))
+        show_json(plan) if options.json else show_plan(plan)
+        return exits.FAILED if plan.faults else exits.DONE
     position = (await client.call(STATUS, Status(limit=1))).position
     submitted = await client.call(SUBMIT, workflow)
+    if not (options.json and options.wait):
+        tell(options, submitted, _told(submitted))
     if not options.wait:
-        show_json(submitted) if options.json else _show(submitted)
         return exits.DONE
-    if not options.json:
-        _show(submitted)
     return await wait_for(client, submitted.workflow, position, as_json=options.json)
 
 
-async def _workflow(options: argparse.Namespace, client: Client) -> Submit:
+async def _workflow(options: Options, client: Client) -> Submit:
     """The request, with files added and programs published unless it is a dry run."""
     if options.file == "-" or options.file.endswith(JSON_ENDS):
         return _read_json(options)
     wanted = Wanted(
-        variables=options.set,
+        variables=dict(options.set),
         name=options.name or "",
         priority=options.priority,
         submitter=_user(),
@@ -129,20 +120,16 @@ async def _workflow(options: argparse.Namespace, client: Client) -> Submit:
     read = await read_for(client, Path(options.file), wanted)
     if options.dry_run:
         return dry(read, wanted)
-    return await prepare(client, read, wanted, _step(options))
 
-
-def _step(options: argparse.Namespace) -> Any:
-    """Steps that take a while are told to whoever watches."""
-
-    def told(text: str) -> None:
+    def told(step: str) -> None:
+        """Steps that take a while are told to whoever watches."""
         if not options.json and sys.stderr.isatty():
-            sys.stderr.write(f"{text}\n")
+            sys.stderr.write(f"{step}\n")
 
-    return told
+    return await prepare(client, read, wanted, told)
 
 
-def _read_json(options: argparse.Namespace) -> Submit:
+def _read_json(options: Options) -> Submit:
     """The workflow in the file, with what the command line says otherwise."""
     if options.set:
         raise _JsonError("it is JSON, which has no variables: --set is for workflow files")
@@ -204,7 +191,7 @@ class _Faulty(Struct, frozen=True):
     details: tuple[Fault, ...]
 
 
-def _faulty(options: argparse.Namespace, error: FaultsError) -> int:
+def _faulty(options: Options, error: FaultsError) -> int:
     """Each fault in a line of its own, as compilers write them, so that editors find the place."""
     sentences = tuple(fault.sentence() for fault in error.faults)
     if options.json:
@@ -214,18 +201,9 @@ def _faulty(options: argparse.Namespace, error: FaultsError) -> int:
     return exits.FAILED
 
 
-def _show_plan(options: argparse.Namespace, reply: PlanReply) -> int:
-    if options.json:
-        show_json(reply)
-    else:
-        show_plan(reply)
-    return exits.FAILED if reply.faults else exits.DONE
-
-
-def _show(submitted: Submitted) -> None:
+def _told(submitted: Submitted) -> list[str]:
     name = submitted.workflow
     if submitted.known:
-        show_lines([f"{name} is known already and not run twice; --name gives it another name"])
-        return
+        return [f"{name} is known already and not run twice; --name gives it another name"]
     disks = "this disk only, as nobody else is there" if submitted.disks < 2 else "two disks"
-    show_lines([f"{name} is accepted and kept on {disks}", *submitted.waits])
+    return [f"{name} is accepted and kept on {disks}", *submitted.waits]

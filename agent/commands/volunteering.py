@@ -1,16 +1,21 @@
-"""`wingbeat volunteering`: whether this machine helps, why, and by which rules."""
+"""`wingbeat volunteering`: whether this machine helps, why, and by which rules; `pause` gives it back
+for a while, `resume` ends that.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 from itertools import chain
 from typing import get_args
 
 from msgspec.structs import replace
 
-from agent.api.methods import SET_VOLUNTEERING, VOLUNTEERING
+from agent.api.methods import PAUSE, RESUME, SET_VOLUNTEERING, VOLUNTEERING
 from agent.api.volunteering import (
     Hours,
+    Pause,
+    Resume,
     SetVolunteering,
     Volunteering,
     VolunteeringView,
@@ -20,57 +25,93 @@ from agent.api.volunteering import (
 )
 from agent.client import Client
 from agent.commands import exits
-from agent.commands.asking import ask_with
-from agent.commands.parsing import CommandParser, client_parser
-from agent.commands.showing import helping, moment, show_json, show_lines, show_table
+from agent.commands.asking import ask, with_loop
+from agent.commands.parsing import Options, argument, command
+from agent.commands.showing import helping, moment, show_json, show_lines, show_rows
 
 DAYS = get_args(Weekday)
 YES_NO = {"yes": True, "no": False}
+UNITS_S = {"m": 60.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
+_LENGTH = re.compile(r"(\d{1,6}(?:\.\d+)?)(min|m|h|d)")
 
 
-def run(arguments: list[str]) -> int:
-    """Show whether this machine helps, or set its rules; return the exit code."""
-    options = _parser().parse_args(arguments)
-    return ask_with(options, lambda client: _volunteering(options, client))
+# -- what is typed -----------------------------------------------------------------------------------
 
 
-def _parser() -> CommandParser:
-    parser = client_parser(
-        "volunteering",
-        "Show whether this machine helps, why, what each source of presence sees, and the rules;\n"
-        "with options, set rules. `wingbeat pause` and `wingbeat resume` lie over them.",
-        "wingbeat volunteering",
-        "wingbeat volunteering --mode 'when idle' --idle 10",
-        "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
-        "wingbeat volunteering --own-only yes",
-    )
-    parser.add_argument("--mode", choices=get_args(VolunteerMode), help="when this machine helps")
-    parser.add_argument(
+def _hours(text: str) -> list[Hours]:
+    days, equals, span = text.partition("=")
+    begins, dash, ends = span.partition("-")
+    if not (equals and dash):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like mon-fri=18:00-07:00")
+    return [Hours(day, _clock(begins), _clock(ends)) for day in _days(days.strip())]
+
+
+def _clock(text: str) -> str:
+    """8:00 is what people type; the contract has two digits everywhere."""
+    hours, colon, minutes = text.strip().partition(":")
+    return f"{hours.zfill(2)}{colon}{minutes}" if hours.isdecimal() else text.strip()
+
+
+def _days(text: str) -> list[Weekday]:
+    first, _, last = text.partition("-")
+    begins, ends = _day(first), _day(last or first)
+    count = (ends - begins) % len(DAYS) + 1
+    return [DAYS[(begins + step) % len(DAYS)] for step in range(count)]
+
+
+def _day(text: str) -> int:
+    found = [at for at, day in enumerate(DAYS) if len(text) >= 2 and day.startswith(text.lower())]
+    if len(found) != 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day: write mon, tue, wed and so on")
+    return found[0]
+
+
+def _length(text: str) -> float:
+    """0 means until tomorrow."""
+    if text == "tomorrow":
+        return 0.0
+    found = _LENGTH.fullmatch(text)
+    length_s = float(found[1]) * UNITS_S[found[2]] if found else 0.0
+    if not 1 <= length_s <= 31_536_000:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no time: write 15m, 1h, 2d or tomorrow, up to a year"
+        )
+    return length_s
+
+
+# -- whether it helps --------------------------------------------------------------------------------
+
+
+@command(
+    "volunteering",
+    "Show whether this machine helps, why, what each source of presence sees, and the rules;\n"
+    "with options, set rules. `wingbeat pause` and `wingbeat resume` lie over them.",
+    "wingbeat volunteering",
+    "wingbeat volunteering --mode 'when idle' --idle 10",
+    "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
+    "wingbeat volunteering --own-only yes",
+    argument("--mode", choices=get_args(VolunteerMode), help="when this machine helps"),
+    argument(
         "--hours",
         action="append",
         type=_hours,
         metavar="DAYS=FROM-TO",
         help="like mon-fri=18:00-07:00",
-    )
-    parser.add_argument(
-        "--idle", type=float, metavar="MINUTES", help="nobody was there for so long"
-    )
-    parser.add_argument("--others-cpu", type=int, metavar="PERCENT", help="at most by others")
-    parser.add_argument("--free-memory", type=int, metavar="MB", help="at least so much is free")
-    parser.add_argument(
-        "--lets-end", type=float, metavar="MINUTES", help="let end what ends so soon"
-    )
-    parser.add_argument("--exclusive", action="append", metavar="PROGRAM", help="never beside it")
-    for name, text in (
-        ("mains-only", "not on battery"),
-        ("full-screen", "a full-screen program counts as somebody there"),
-        ("own-only", "only workflows that were submitted here"),
-    ):
-        parser.add_argument(f"--{name}", choices=YES_NO, help=text)
-    return parser
-
-
-async def _volunteering(options: argparse.Namespace, client: Client) -> int:
+    ),
+    argument("--idle", type=float, metavar="MINUTES", help="nobody was there for so long"),
+    argument("--others-cpu", type=int, metavar="PERCENT", help="at most by others"),
+    argument("--free-memory", type=int, metavar="MB", help="at least so much is free"),
+    argument("--lets-end", type=float, metavar="MINUTES", help="let end what ends so soon"),
+    argument("--exclusive", action="append", metavar="PROGRAM", help="never beside it"),
+    argument("--mains-only", choices=YES_NO, help="not on battery"),
+    argument(
+        "--full-screen", choices=YES_NO, help="a full-screen program counts as somebody there"
+    ),
+    argument("--own-only", choices=YES_NO, help="only workflows that were submitted here"),
+)
+@with_loop
+async def volunteering(options: Options, client: Client) -> int:
+    """Show whether this machine helps, or set its rules."""
     view = await client.call(VOLUNTEERING, Volunteering())
     rules = _changed(view.rules, options)
     if rules != view.rules:
@@ -78,15 +119,20 @@ async def _volunteering(options: argparse.Namespace, client: Client) -> int:
     if options.json:
         show_json(view)
         return exits.DONE
-    show_state(view)
+    _show_state(view)
     if view.sources:
-        show_table(("SOURCE", "SEES", "WHAT"), [_row(each) for each in view.sources])
+        show_rows(
+            view.sources,
+            SOURCE=lambda each: each.source,
+            SEES=lambda each: "yes" if each.sees else "no",
+            WHAT=lambda each: each.text,
+        )
     show_lines(_rules(view.rules))
     return exits.DONE
 
 
-def show_state(view: VolunteeringView) -> None:
-    """Show whether this machine helps, and until when it pauses, in a sentence or two."""
+def _show_state(view: VolunteeringView) -> None:
+    """Whether this machine helps, and until when it pauses, in a sentence or two."""
     helps = view.volunteering and not view.owner_present
     lines = [f"this machine {helping(view, helps=helps)}"]
     until = f"until {moment(view.paused_until_ms)}" if view.paused_until_ms else ""
@@ -95,11 +141,6 @@ def show_state(view: VolunteeringView) -> None:
     elif view.paused:
         lines.append(f"paused {until or 'until `wingbeat resume`'}")
     show_lines(lines)
-
-
-def _row(source: object) -> tuple[str, ...]:
-    name, sees = getattr(source, "source", ""), getattr(source, "sees", False)
-    return (name, "yes" if sees else "no", getattr(source, "text", ""))
 
 
 def _rules(rules: VolunteerRules) -> list[str]:
@@ -119,7 +160,7 @@ def _rules(rules: VolunteerRules) -> list[str]:
     return [f"  {name:<19}{value}" for name, value in facts.items() if value]
 
 
-def _changed(rules: VolunteerRules, options: argparse.Namespace) -> VolunteerRules:
+def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
     told = {
         "mode": options.mode,
         "hours": None if options.hours is None else tuple(chain(*options.hours)),
@@ -135,29 +176,30 @@ def _changed(rules: VolunteerRules, options: argparse.Namespace) -> VolunteerRul
     return replace(rules, **{name: value for name, value in told.items() if value is not None})
 
 
-def _hours(text: str) -> list[Hours]:
-    days, equals, span = text.partition("=")
-    begins, dash, ends = span.partition("-")
-    if not (equals and dash):
-        raise argparse.ArgumentTypeError(f"{text!r} is not like mon-fri=18:00-07:00")
-    return [Hours(day, _clock(begins), _clock(ends)) for day in _days(days.strip())]
+@command(
+    "pause",
+    "Have this machine stop helping: what runs for others is suspended at once and given back\n"
+    "after five minutes. Without a time, until `wingbeat resume`. Kept over restarts.",
+    "wingbeat pause",
+    "wingbeat pause 15m",
+    "wingbeat pause 4h",
+    "wingbeat pause tomorrow",
+    "wingbeat pause --finish",
+    argument("length", nargs="?", type=_length, metavar="TIME", help="15m, 1h, tomorrow"),
+    argument("--finish", action="store_true", help="let what runs now end first"),
+)
+def pause(options: Options) -> int:
+    """Pause this machine, for a while or until somebody resumes."""
+    tomorrow = options.length == 0.0
+    wanted = Pause(None if tomorrow else options.length, tomorrow, options.finish)
+    return ask(options, PAUSE, wanted, _show_state)
 
 
-def _clock(text: str) -> str:
-    """8:00 is what people type; the contract has two digits everywhere."""
-    hours, colon, minutes = text.strip().partition(":")
-    return f"{hours.zfill(2)}{colon}{minutes}" if hours.isdecimal() else text.strip()
-
-
-def _days(text: str) -> list[Weekday]:
-    first, _, last = text.partition("-")
-    numbers = [_day(first), _day(last or first)]
-    count = (numbers[1] - numbers[0]) % len(DAYS) + 1
-    return [DAYS[(numbers[0] + step) % len(DAYS)] for step in range(count)]
-
-
-def _day(text: str) -> int:
-    found = [at for at, day in enumerate(DAYS) if len(text) >= 2 and day.startswith(text.lower())]
-    if len(found) != 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no day: write mon, tue, wed and so on")
-    return found[0]
+@command(
+    "resume",
+    "End a pause: this machine helps again by its rules.",
+    "wingbeat resume",
+)
+def resume(options: Options) -> int:
+    """End a pause."""
+    return ask(options, RESUME, Resume(), _show_state)

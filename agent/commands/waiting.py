@@ -14,7 +14,7 @@ from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
 from agent.commands.drawing import on_terminal, work_bar
 from agent.commands.following import lasting_bundles
-from agent.commands.showing import left, plain, show_json, show_lines, standing
+from agent.commands.showing import counts_told, left, plain, show_json, show_lines
 
 OVER = ("finished", "failed", "cancelled")
 TOLD = (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
@@ -23,19 +23,13 @@ TOLD = (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
 async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
     """Wait until the workflow has ended and show how far it is meanwhile; return the exit code,
     which tells whether it finished."""
-    workflow = await _read(client, name)
-    followed = Followed(client, workflow)
+    followed = Followed(client, await _read(client, name))
     if on_terminal() and not as_json:
         await _with_bar(followed, position)
     else:
         await _with_lines(followed, position, quiet=as_json)
-    workflow = followed.now
-    if as_json:
-        show_json(workflow)
-    else:
-        counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
-        show_lines([f"{workflow.name} {standing(workflow.state)}: {counts}"])
-    return exit_code(workflow.state)
+    show_json(followed.now) if as_json else show_lines([counts_told(followed.now)])
+    return exit_code(followed.now.state)
 
 
 def exit_code(state: WorkflowState) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import aclosing
 
 from rich.console import Group, RenderableType
@@ -16,7 +15,6 @@ from agent.api.session import (
     Event,
     FlockChanged,
     GateWaiting,
-    PeerChanged,
     TaskMoved,
     WorkflowEnded,
 )
@@ -24,10 +22,10 @@ from agent.api.values import Position
 from agent.api.work import Show, ShowReply, Status, StatusReply, WorkflowView
 from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
-from agent.commands.asking import ask_with
+from agent.commands.asking import with_loop
 from agent.commands.drawing import console, on_terminal, task_table, workflow_lines
 from agent.commands.following import lasting_bundles
-from agent.commands.parsing import client_parser
+from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import counted, moment, plain, show_json, show_lines, standing
 from agent.commands.status import node_line
 from agent.commands.waiting import OVER, ending, exit_code
@@ -37,22 +35,18 @@ TASKS_READ_MAX = 2_000
 REDRAWN_PER_S = 4
 
 
-def run(arguments: list[str]) -> int:
-    """Show what goes on until Ctrl-C, or until the one workflow has ended; return the exit code."""
-    parser = client_parser(
-        "watch",
-        "Show what goes on, until Ctrl-C; of one workflow with its tasks, until it has ended.\n"
-        "Without a terminal, a line for each thing that happens. --json: each event as JSON.",
-        "wingbeat watch",
-        "wingbeat watch survey",
-        "wingbeat watch --json | jq .happening",
-    )
-    parser.add_argument("workflow", nargs="?", default="", metavar="WORKFLOW", help="only this one")
-    options = parser.parse_args(arguments)
-    return ask_with(options, lambda client: _watch(options, client))
-
-
-async def _watch(options: argparse.Namespace, client: Client) -> int:
+@command(
+    "watch",
+    "Show what goes on, until Ctrl-C; of one workflow with its tasks, until it has ended.\n"
+    "Without a terminal, a line for each thing that happens. --json: each event as JSON.",
+    "wingbeat watch",
+    "wingbeat watch survey",
+    "wingbeat watch --json | jq .happening",
+    argument("workflow", nargs="?", default="", metavar="WORKFLOW", help="only this one"),
+)
+@with_loop
+async def run(options: Options, client: Client) -> int:
+    """Show what goes on until Ctrl-C, or until the one workflow has ended."""
     first = await client.call(STATUS, Status(limit=WORKFLOWS_MAX))
     name = ""
     if options.workflow:
@@ -156,10 +150,8 @@ async def _lost(client: Client, name: str, *, as_json: bool) -> int | None:
 
 
 def _tell_end(workflow: WorkflowView, *, as_json: bool) -> int:
-    if as_json:
-        show_json(workflow)
-    else:
-        show_lines([f"{workflow.workflow} {standing(workflow.state)}"])
+    line = f"{workflow.workflow} {standing(workflow.state)}"
+    show_json(workflow) if as_json else show_lines([line])
     return exit_code(workflow.state)
 
 
@@ -190,7 +182,5 @@ def _told(event: Event) -> str:
             return f"this machine was sent away from {flock}: it hears of no work any more"
         case JoinRequested() as asks:
             return f"{asks.name} asks to be let in, code {asks.code} (`wingbeat flock requests`)"
-        case PeerChanged():
-            return ""
         case _:
             return ""

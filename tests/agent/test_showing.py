@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from agent.commands.drawing import transfer_bar
-from agent.commands.peers import _clock as clock
+from agent.commands.questions import clock_told as clock
 from agent.commands.showing import ago, duration, plain, show_lines, show_table
 
 HOSTILE = "a\x1b[2Jb\nc\u202ed\x07"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.flock import INVITATION_SUFFIX
-from agent.commands.flock.join import invitation_in
+from agent.commands.flock.invitations import invitation_in
 from agent.net.invitation import Invitation, parse_invitation, usable_addresses
 
 INVITATION = Invitation(

@@ -32,7 +32,7 @@ QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
 NO_CLIENTS = {
     "agent.client.own_agent": ("agent.node.hosting",),
     "agent.commands.agent": ("agent.node.hosting",),
-    "agent.commands.program.check": ("agent.node.trial",),
+    "agent.commands.program": ("agent.node.trial",),
 }
 
 Rule = Callable[[Source, Import], bool]

@@ -22,13 +22,12 @@ When the demo itself is killed, its agents end by themselves and the next demo d
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from agent.client import ClientError
@@ -40,9 +39,9 @@ from agent.commands.demo.leftovers import new_folder, remove, remove_leftovers
 from agent.commands.demo.lines import tell_json, tell_lines
 from agent.commands.demo.machines import DemoError, Machines, keep_logs
 from agent.commands.demo.playing import Playing
-from agent.commands.demo.screen import Screen
+from agent.commands.demo.screen import screen
 from agent.commands.drawing import on_terminal
-from agent.commands.parsing import CommandParser, command_parser
+from agent.commands.parsing import Options, argument, command, number_of
 from agent.workflow.faults import FaultsError
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -50,9 +49,28 @@ SEED_MAX = 10**9
 MACHINES_MIN, MACHINES_MAX = 3, 9
 
 
-def run(arguments: list[str]) -> int:
-    """Play the demo and return the exit code, which is 0 only if everything was found."""
-    options = _parser().parse_args(arguments)
+@command(
+    "demo",
+    "Start a temporary flock of real agents on this machine, have it inspect a power line, kill\n"
+    "one of the agents in the middle, and check what the others found. Needs no set-up, touches\n"
+    "no agent that runs here, and leaves nothing behind. Takes less than a minute.",
+    "wingbeat demo",
+    "wingbeat demo --keep results     # report.html, the tables and the agents' logs",
+    "wingbeat demo --json | jq .what",
+    argument(
+        "--seed", type=number_of("number", 0, SEED_MAX), default=1, help="draws the landscape"
+    ),
+    argument(
+        "--machines",
+        type=number_of("number", MACHINES_MIN, MACHINES_MAX),
+        default=5,
+        help=f"how many agents, {MACHINES_MIN} to {MACHINES_MAX} (5)",
+    ),
+    argument("--keep", type=Path, metavar="FOLDER", help="keep results and logs there"),
+    node=False,
+)
+def run(options: Options) -> int:
+    """Play the demo; the exit code is 0 only if everything was found."""
     if options.keep is not None and options.keep.exists():
         return fail(options, f"{options.keep} is there already: name a new folder to keep it in")
     try:
@@ -71,37 +89,7 @@ def run(arguments: list[str]) -> int:
         return exits.INTERRUPTED
 
 
-def _parser() -> CommandParser:
-    parser = command_parser(
-        "demo",
-        "Start a temporary flock of real agents on this machine, have it inspect a power line, kill\n"
-        "one of the agents in the middle, and check what the others found. Needs no set-up, touches\n"
-        "no agent that runs here, and leaves nothing behind. Takes less than a minute.",
-        "wingbeat demo",
-        "wingbeat demo --keep results     # report.html, the tables and the agents' logs",
-        "wingbeat demo --json | jq .what",
-    )
-    parser.add_argument("--seed", type=_number(0, SEED_MAX), default=1, help="draws the landscape")
-    parser.add_argument(
-        "--machines",
-        type=_number(MACHINES_MIN, MACHINES_MAX),
-        default=5,
-        help=f"how many agents, {MACHINES_MIN} to {MACHINES_MAX} (5)",
-    )
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep results and logs there")
-    return parser
-
-
-def _number(least: int, most: int) -> type[int]:
-    def read(text: str) -> int:
-        if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):
-            raise argparse.ArgumentTypeError(f"{text!r} is no number from {least} to {most}")
-        return int(text)
-
-    return read  # type: ignore[return-value]
-
-
-async def _until_ended(options: argparse.Namespace, folder: Path) -> int:
+async def _until_ended(options: Options, folder: Path) -> int:
     """A signal that ends this process ends the play, and that cleans up.
 
     A second one, of somebody who does not want to wait for it, kills the agents that still run; the
@@ -135,7 +123,7 @@ def _on_signal(number: signal.Signals, act: Callable[[], None]) -> None:
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(act))
 
 
-async def _play(options: argparse.Namespace, folder: Path, machines: Machines) -> int:
+async def _play(options: Options, folder: Path, machines: Machines) -> int:
     inspection = Inspection(folder / "survey", options.seed)
     playing = Playing(machines, inspection, options.keep)
     try:
@@ -152,22 +140,15 @@ async def _play(options: argparse.Namespace, folder: Path, machines: Machines) -
     return exits.DONE if good else exits.WORK_FAILED
 
 
-class _Plain:
-    """An audience that needs no end."""
-
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-
-    def __enter__(self) -> Tell:
-        return self._tell
-
-    def __exit__(self, *exception: object) -> None:
-        sys.stdout.flush()
+@contextmanager
+def _plain(tell: Tell) -> Iterator[Tell]:
+    yield tell
+    sys.stdout.flush()
 
 
-def _audience(options: argparse.Namespace) -> _Plain | Screen:
+def _audience(options: Options) -> AbstractContextManager[Tell]:
     if options.json:
-        return _Plain(tell_json)
+        return _plain(tell_json)
     if on_terminal() and os.environ.get("TERM") != "dumb":
-        return Screen()
-    return _Plain(tell_lines)
+        return screen()
+    return _plain(tell_lines)

@@ -67,10 +67,8 @@ class Inspection:
             await process.wait()
             raise
         if process.returncode:
-            said = errors.decode("utf-8", "replace").strip().splitlines()[-1:] or [
-                "it says nothing"
-            ]
-            raise DemoError(f"the survey cannot be made: {said[0]}")
+            said = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise DemoError(f"the survey cannot be made: {said or 'it says nothing'}")
         self.planted = json.loads((self._folder / "truth.json").read_text("utf-8"))["planted"]
 
     def install(self, programs: Path) -> None:

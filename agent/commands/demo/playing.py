@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from contextlib import aclosing
 from pathlib import Path
 
-from agent.api.datasets import CHUNK_BYTES_MAX, ReadDataset
+from agent.api.datasets import ReadDataset
 from agent.api.methods import READ_DATASET, SHOW, STATUS
 from agent.api.session import Event, TaskMoved, TaskProgressed, WorkflowEnded
 from agent.api.values import Dataset, Position, TaskState
@@ -162,7 +163,8 @@ class Playing:
     # -- what came of it ---------------------------------------------------------------------
 
     async def _check(self, workflow: str) -> bool:
-        tasks = {task.name: task for task in await self._all_tasks(workflow)}
+        shown = await self._machines.first.client.call(SHOW, Show(workflow, limit=1_000))
+        tasks = {task.name: task for task in shown.tasks}
         done = sum(task.state is TaskState.TERMINATED for task in tasks.values())
         self._judge("every task has finished", done == len(tasks), f"{done} of {len(tasks)}")
         killed = self._killed_name()
@@ -180,9 +182,7 @@ class Playing:
         report = results.get("report.md", b"").decode("utf-8", "replace")
         told = report.count("| section") == len(plants)
         self._judge("the report tells of each", told, f"{len(report.splitlines())} lines")
-        by_machine: dict[str, int] = {}
-        for task in tasks.values():
-            by_machine[task.host] = by_machine.get(task.host, 0) + 1
+        by_machine = Counter(task.host for task in tasks.values())
         kept = self._kept(results)
         self._tell(Ended(self._at_s(), self._right, by_machine, tuple(plants), report, kept))
         return self._right
@@ -196,9 +196,7 @@ class Playing:
             outputs = tasks[name].outputs if name in tasks else ()
             for file, output in zip(files, outputs, strict=False):
                 found[file] = await self._fetched(output)
-                same = (
-                    same and output.dataset == "sha256:" + hashlib.sha256(found[file]).hexdigest()
-                )
+                same &= output.dataset == "sha256:" + hashlib.sha256(found[file]).hexdigest()
         whole = len(found) == sum(len(files) for _, files in wanted)
         self._judge(
             "the results are those that were recorded", same and whole, f"{len(found)} files"
@@ -209,14 +207,11 @@ class Playing:
         client, data = self._machines.first.client, b""
         async with asyncio.timeout(FETCH_S_MAX):
             while True:
-                asked = ReadDataset(output.dataset, "", len(data), CHUNK_BYTES_MAX)
+                asked = ReadDataset(output.dataset, offset=len(data))
                 piece = await client.call(READ_DATASET, asked)
                 data += piece.data
                 if not piece.data or len(data) >= piece.size_bytes:
                     return data
-
-    async def _all_tasks(self, workflow: str) -> tuple[TaskView, ...]:
-        return (await self._machines.first.client.call(SHOW, Show(workflow, limit=1_000))).tasks
 
     def _kept(self, results: dict[str, bytes]) -> str:
         if self._keep is None:

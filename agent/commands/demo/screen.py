@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
@@ -153,22 +155,17 @@ class Picture:
         return table
 
 
-class Screen:
-    """Draws the picture while the play goes on."""
-
-    def __init__(self) -> None:
-        self._picture = Picture()
-        self._live = Live(
-            get_renderable=self._picture.drawn,
-            console=console(),
-            refresh_per_second=REDRAWN_PER_S,
-            vertical_overflow="visible",
-        )
-
-    def __enter__(self) -> Tell:
-        self._live.__enter__()
-        return self._picture.take
-
-    def __exit__(self, *exception: object) -> None:
-        self._live.refresh()
-        self._live.__exit__(None, None, None)
+@contextmanager
+def screen() -> Iterator[Tell]:
+    """Draw the picture while the play goes on; yield what takes in what happens."""
+    picture = Picture()
+    with Live(
+        get_renderable=picture.drawn,
+        console=console(),
+        refresh_per_second=REDRAWN_PER_S,
+        vertical_overflow="visible",
+    ) as live:
+        try:
+            yield picture.take
+        finally:
+            live.refresh()

@@ -1,0 +1,104 @@
+"""`wingbeat flock invite` and `join`: a text, or a file, by which other machines join."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from errno import EEXIST
+from pathlib import Path
+
+from agent.api.flock import INVITATION_SUFFIX, Invitation, Invite, Join
+from agent.api.methods import INVITE, JOIN
+from agent.client import BlockingClient
+from agent.commands import exits
+from agent.commands.asking import ask, fail, with_client
+from agent.commands.parsing import Options, argument, command
+from agent.commands.showing import moment, show_json, show_lines, show_verbatim
+
+INVITATION_LENGTH_MAX = 4_096
+
+
+@command(
+    "flock invite",
+    "Make an invitation for other machines. Whoever reads it can join, so keep it to those\n"
+    "who shall.",
+    "wingbeat flock invite",
+    "wingbeat flock invite --uses 30 --hours 8 --file office.wingbeat-invitation",
+    argument("--uses", type=int, default=1, metavar="N", help="for so many machines (1)"),
+    argument("--hours", type=float, default=24.0, metavar="H", help="for so long (24)"),
+    argument("--file", metavar="PATH", help="write it into a file to double-click"),
+    node=False,
+)
+@with_client
+def invite(options: Options, client: BlockingClient) -> int:
+    """Make an invitation and show it, or write it to a file."""
+    wanted = Invite(options.uses, options.hours)
+    try:
+        invitation = (
+            client.call(INVITE, wanted)
+            if options.file is None
+            else _into_file(client, wanted, Path(options.file))
+        )
+    except OSError as error:
+        return fail(options, f"{options.file} cannot be written: {error.strerror}")
+    if options.json:
+        show_json(invitation)
+        return exits.DONE
+    machines = "one machine" if invitation.uses == 1 else f"{invitation.uses} machines"
+    show_lines([f"for {machines} until {moment(invitation.expires_ms)}; on each of them:"])
+    show_verbatim([f"wingbeat flock join {options.file or invitation.text}"])
+    return exits.DONE
+
+
+def _into_file(client: BlockingClient, wanted: Invite, path: Path) -> Invitation:
+    """The place is made first: no invitation is out that nobody has."""
+    if path.exists() and path.suffix != INVITATION_SUFFIX:
+        raise FileExistsError(EEXIST, f"it is there already, and not as *{INVITATION_SUFFIX}")
+    # For its owner only from the first moment.
+    descriptor, place = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            invitation = client.call(INVITE, wanted)
+            file.write(invitation.file)
+        Path(place).replace(path)
+    finally:
+        Path(place).unlink(missing_ok=True)
+    return invitation
+
+
+@command(
+    "flock join",
+    "Join the flock of an invitation. What this machine knows of workflows goes with it.",
+    "wingbeat flock join wingbeat-ahk7...",
+    "wingbeat flock join office.wingbeat-invitation",
+    argument(
+        "invitation", nargs="+", metavar="TEXT|FILE", help="the text, spaces do no harm; or a file"
+    ),
+    node=False,
+)
+def join(options: Options) -> int:
+    """Join the flock of an invitation."""
+    text = " ".join(options.invitation)
+    try:
+        text = invitation_in(text)
+    except OSError as error:
+        return fail(options, f"{text} cannot be read: {error.strerror}")
+    return ask(
+        options,
+        JOIN,
+        Join(text[:INVITATION_LENGTH_MAX]),
+        lambda joined: show_lines([f"{joined.name} belongs to the flock {joined.flock} now"]),
+    )
+
+
+def invitation_in(text: str) -> str:
+    """Return the text of the invitation file if one is named, else the text itself; raise
+    ``OSError`` when the file cannot be read."""
+    try:
+        names_file = text.endswith(INVITATION_SUFFIX) or Path(text).is_file()
+    except (OSError, ValueError):  # texts of people are no names of files
+        names_file = False
+    if not names_file:
+        return text
+    with Path(text).open("rb") as file:
+        return file.read(2 * INVITATION_LENGTH_MAX).decode("utf-8", "replace")
