@@ -66,6 +66,8 @@ class Stage:
         self.slots = 1
         self.takers: tuple[str, ...] = ()
         """Machines whose owners take programs that come with a submission."""
+        self.broken: tuple[DatasetId, ...] = ()
+        """Datasets that arrive nowhere, though somebody says that he has them."""
         self.shows = shows
         self.entries: list[Entry] = []
         self._settings = settings or SETTINGS
@@ -418,6 +420,9 @@ class Stage:
     def _fetch(self, actor: Actor, effect: fx.Fetch) -> None:
         def arrive() -> None:
             for dataset, _ in effect.inputs:
+                if dataset in self.broken:
+                    self._hand(actor.name, ev.FetchFailed(effect.task, effect.run, dataset))
+                    return
                 self._gain(actor, dataset)
             self._hand(actor.name, ev.InputsFetched(effect.task, effect.run))
 

@@ -21,7 +21,16 @@ from agent.protocol.codec import UnknownMessage, decode, encode
 from agent.protocol.errors import RemoteProtocolError
 from agent.protocol.merge import join_lives
 from agent.protocol.messages import Heartbeat, Hello, Known, Message, State
-from agent.protocol.records import Life, Run, TaskLife, Terminated, run_name
+from agent.protocol.records import (
+    Life,
+    Limits,
+    Requirements,
+    Run,
+    TaskLife,
+    TaskSpec,
+    Terminated,
+    run_name,
+)
 from tests.protocol.generation import (
     MESSAGE_KINDS,
     colliding_lives,
@@ -117,6 +126,15 @@ def test_each_kind_has_a_tag_of_its_own() -> None:
 def test_surplus_fields_are_ignored(message: Message, surplus: list[Any]) -> None:
     surplus = [item for item in surplus if not isinstance(item, int) or abs(item) < 2**63]
     assert decode(pack(plain(message, surplus))) == message
+
+
+def test_what_an_older_version_does_not_say_of_a_task_asks_for_nothing() -> None:
+    task = msgspec.msgpack.decode(msgspec.msgpack.encode(["T1", "bread", "mill"]), type=TaskSpec)
+    anywhere, unlimited = Requirements("", "", 0, 0, 0, ()), Limits(0, 0, 0, 0)
+    rest = TaskSpec("T1", "bread", "mill", (), (), (), "", anywhere, limits=unlimited)
+    assert task == msgspec.structs.replace(
+        rest, expected_ms=60_000, failures_max=3, gate=False, asks="", more={}, published=None
+    )
 
 
 @examples

@@ -227,6 +227,20 @@ def test_what_waits_already_gets_its_turn() -> None:
     assert all(stage.state(f"B{number}") is TaskState.TERMINATED for number in "123")
 
 
+def test_ends_that_fall_together_are_dealt_out_together() -> None:
+    stage = Stage("acor", "pato")
+    stage.flock()
+    stage.submit("pato", "first", task("one"), task("other"))
+    urgent = [task(name, after=("other",)) for name in ("urgent", "urgent too")]
+    stage.submit("pato", "urgent", *urgent, priority=90)
+    stage.submit("pato", "later", task("later"), task("later too"), priority=10)
+    stage.play(1)
+    assert [stage.starters(name) for name in ("one", "other")] == [["acor"], ["pato"]]
+    stage.curtain()
+    stage.play(2)
+    assert [start.task for start in stage.effects(fx.StartChild)] == ["urgent", "urgent too"]
+
+
 def test_who_dies_before_it_has_told_of_the_end_leaves_it_to_others() -> None:
     stage = holding(*NAMES)
     while stage.starters("second") == []:

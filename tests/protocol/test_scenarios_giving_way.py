@@ -65,6 +65,24 @@ def scene_saved_state_that_cannot_be_had() -> Stage:
     return stage
 
 
+def test_a_saved_state_that_does_not_arrive_is_done_without() -> None:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=20, saves_s=5)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
+    stage.play(8)
+    assert stage.starters("T1") == ["acor"]
+    (copied,) = stage.effects(fx.CopyCheckpoint)
+    stage.broken = (copied.checkpoint.dataset,)
+    stage.owner(copied.peers[0], here=True)
+    stage.crash("acor")
+    stage.play(8)
+    (fetch,) = stage.effects(fx.Fetch)
+    assert [dataset for dataset, _ in fetch.inputs] == ["state of T1 on acor"]
+    assert stage.effects(fx.StartChild)[-1].run == fetch.run, "the run has not ended for it"
+    assert checkpoints(stage, "T1") == ["", ""]
+
+
 def scene_failed_run_leaves_no_state() -> Stage:
     stage = Stage("acor", "pato")
     stage.flock()

@@ -57,6 +57,26 @@ def scene_cancel_while_the_owner_is_cut_off() -> Stage:
     return stage
 
 
+def test_what_is_retried_begins_anew_where_the_cancelled_run_still_goes_on() -> None:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage.courses["T1"] = Course(length_s=20)
+    stage.submit("pato", "bread", task("T1"))
+    stage.play(0.5)
+    assert stage.starters("T1") == ["acor"]
+    stage.curtain()
+    stage.hold(*both_ways("acor", "pato", "grifo"))
+    stage.ask("grifo", "cancel bread", ev.Cancel("cancel", "bread"))
+    stage.ask("grifo", "retry bread", ev.Retry("retry", "bread"))
+    stage.play(0.5)
+    stage.link("acor", "pato")
+    stage.link("acor", "grifo")
+    stage.play(3)
+    assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
+    assert len(stage.starters("T1")) == 1
+    assert stage.state("T1") is TaskState.RUNNING
+
+
 def scene_owner_returns_and_stays() -> Stage:
     stage = Stage("acor", "pato")
     stage.flock()
