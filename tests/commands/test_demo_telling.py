@@ -30,8 +30,10 @@ from agent.commands.demo.happenings import (
     Starting,
     Submitted,
 )
-from agent.commands.demo.inspection import Inspection, right
+from agent.commands.demo.inspection import PROGRAMS, Inspection, right
 from agent.commands.demo.screen import Picture
+from agent.execution.allowed_commands import command_line
+from agent.workflow.program_folder import read_program
 
 HEADER = "section,east_m,north_m,height_m,distance_m,clearance_m,points\n"
 PLANTED: dict[str, object] = {
@@ -160,12 +162,20 @@ def test_one_finding_is_not_two_plants(tmp_path: Path) -> None:
     assert others == 0
 
 
-def test_the_programs_carry_their_library_along(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_needs_nothing_but_its_folder(tmp_path: Path, name: str) -> None:
     Inspection(tmp_path, 1).install(tmp_path / "programs")
-    for name in ("import", "report"):
-        assert (tmp_path / "programs" / name / "program.yaml").is_file()
-        library = tmp_path / "programs" / name / "tasks" / "inspection"
-        assert (library / "conversation.py").is_file()
+    folder = tmp_path / "programs" / name
+    command = command_line(folder, read_program(folder).command)
+    done = subprocess.run(
+        [command[0], "-S", *command[1:], "-x", "wrong"],
+        cwd=tmp_path, env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (
+        1,
+        "ERROR the parameter 'wrong' has no value: write name=value\n",
+    )
+    assert done.stderr == ""
 
 
 def test_a_folder_that_nobody_may_write_to_is_removed_too(tmp_path: Path) -> None:

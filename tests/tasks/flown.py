@@ -75,11 +75,10 @@ def run(
     name: str, folder: Path, arguments: Sequence[object], given: Mapping[str, str] | None = None
 ) -> Said:
     """Run a program as a node does: a process in a folder of its own, its input kept open."""
-    program = REPOSITORY / "tasks" / name
-    script = program / read_program(program).command[-1]
+    _, *options, script, step = read_program(REPOSITORY / "tasks" / name).command
     folder.mkdir(parents=True, exist_ok=True)
     started = subprocess.Popen(
-        [sys.executable, "-I", "-c", _IN_CLONE, str(script), *map(str, arguments)],
+        [sys.executable, *options, REPOSITORY / script, step, *map(str, arguments)],
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -94,12 +93,3 @@ def run(
         errors = process.stderr.read()
         code = process.wait(PROGRAM_S_MAX)
     return Said(lines, code, errors)
-
-
-_IN_CLONE = f"""
-import runpy, sys
-sys.path.insert(0, {str(REPOSITORY)!r})
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-"""As installed: the programs' library can be imported."""
