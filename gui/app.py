@@ -56,9 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = FirstInstance(home)
     from gui import settings
     from gui.application import Application
-    from gui.languages import speak
     from gui.startup import native_login
     from gui.theme.look import look
+    from gui.translations import speak
 
     speak(settings.language())
     look().follow(application)
@@ -79,7 +79,7 @@ def _screen_there() -> bool:
 def make_application() -> QApplication:
     """Return Qt's application of this process, made if there is none yet, with the program's names
     and icon set. Tests and pictures use it too."""
-    from gui.icons.wing import plain_wing
+    from gui.theme.wing import plain_wing
 
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication([APPLICATION])
@@ -100,7 +100,7 @@ def _tell_silence(process: int) -> int:
     from PySide6.QtWidgets import QMessageBox
 
     from gui import settings
-    from gui.languages import speak
+    from gui.translations import speak
     from gui.words import tr
 
     application = make_application()

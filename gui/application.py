@@ -27,7 +27,7 @@ from gui.model.tray import Act, Entry
 from gui.model.trouble import Remedy
 from gui.single import FirstInstance
 from gui.startup import Login
-from gui.tray.icon import TrayIcon
+from gui.tray_icon import TrayIcon
 from gui.views.view_context import ViewContext
 from gui.words import tr
 

@@ -32,7 +32,6 @@ from shiboken6 import Shiboken
 from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.methods import DATASETS, DOCTOR, NEARBY, STATISTICS, TASK_LOG, WHY, Method
 from agent.client import Client, ClientError, Home
-from gui.bridge.asker import is_closed, is_gone, passing_window
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import FlockPart, Notice
 from gui.wording import error_text
@@ -48,6 +47,7 @@ LOG_PART_BYTES = 64 * 1024
 STOP_S_MAX = 5.0
 ONLY_ASKING = frozenset(each.name for each in (DATASETS, DOCTOR, NEARBY, STATISTICS, WHY))
 """What ``ask`` may call off; everything else that it asks for is an act."""
+_PASSING = Qt.WidgetAttribute.WA_DeleteOnClose
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -177,7 +177,7 @@ class Bridge(QObject):
             key = self._attend(asker)
             # A loop holds its tasks weakly; nobody but this table may hold the future.
             self._questions[number] = _Question(
-                asker, key, passing_window(asker), done, failed, act, future
+                asker, key, _passing_window(asker), done, failed, act, future
             )
         return Task(partial(self._call_off, number))
 
@@ -333,7 +333,7 @@ class Bridge(QObject):
 
     def _is_gone(self, asker: QObject) -> bool:
         own = (each for each in self._questions.values() if each.asker is asker)
-        return is_gone(asker) or any(is_closed(each.window) for each in own)
+        return is_gone(asker) or any(_is_closed(each.window) for each in own)
 
     def _call_off(self, number: int) -> None:
         question = self._questions.pop(number, None)
@@ -353,6 +353,24 @@ class Bridge(QObject):
         for number, question in list(self._questions.items()):
             if question.key == key and not question.act:
                 self._call_off(number)
+
+
+def is_gone(asker: QObject) -> bool:
+    """Tell whether Qt has destroyed it; to be asked in Qt's thread. What is only hidden, such as a
+    page behind another one or the window while it is in the tray, is there."""
+    return not Shiboken.isValid(asker)
+
+
+def _passing_window(asker: QObject) -> QWidget | None:
+    """Return the window of a widget if that is deleted when it is closed; else None."""
+    window = asker.window() if isinstance(asker, QWidget) else None
+    return window if window is not None and window.testAttribute(_PASSING) else None
+
+
+def _is_closed(passing: QWidget | None) -> bool:
+    """Tell whether a passing window was closed: Qt takes the mark away as it does that. What it
+    would do with a reply (close itself, copy it) its person does not want any more."""
+    return passing is not None and (is_gone(passing) or not passing.testAttribute(_PASSING))
 
 
 def _sentence(error: Exception) -> str:

@@ -23,8 +23,7 @@ class Associations(Protocol):
 def native_associations() -> Associations:
     """Return what knows the programs of files on this system."""
     if sys.platform == "win32":
-        from gui.editing.windows import WindowsAssociations
-        from gui.editing.windows_shell import associated
+        from gui.editing.windows import WindowsAssociations, associated
 
         return WindowsAssociations(associated)
     from gui.editing.linux import LinuxAssociations, ask_system

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Callable
+from ctypes import wintypes
 from pathlib import Path
 
 PLAIN_TEXT = ".txt"
+ASSOCF_NONE, ASSOCSTR_COMMAND = 0, 1
+LETTERS_MAX = 4096
 
 Associated = Callable[[str], str]
 """The command line that is associated with an ending like ``.yaml``; empty for none."""
@@ -35,3 +40,20 @@ def program_of(command: str) -> str:
         return bare[1:].partition('"')[0]
     place = bare.casefold().find(".exe")
     return bare[: place + 4] if place >= 0 else bare.partition(" ")[0]
+
+
+def associated(ending: str) -> str:
+    """Return the command line that opens such files, as the shell knows it; empty for none, and on
+    other systems."""
+    if sys.platform == "win32":
+        ask = ctypes.windll.shlwapi.AssocQueryStringW
+        ask.argtypes = (
+            *(wintypes.DWORD, ctypes.c_int, wintypes.LPCWSTR, wintypes.LPCWSTR),
+            *(wintypes.LPWSTR, ctypes.POINTER(wintypes.DWORD)),
+        )
+        ask.restype = ctypes.c_long
+        text = ctypes.create_unicode_buffer(LETTERS_MAX)
+        size = wintypes.DWORD(LETTERS_MAX)
+        if not ask(ASSOCF_NONE, ASSOCSTR_COMMAND, ending, "open", text, ctypes.byref(size)):
+            return text.value
+    return ""

@@ -1,6 +1,6 @@
 """The marks: one shape for each state, the same in list, graph, queue, tray and log.
 
-Shape first, then colour. A mark is a word here; ``gui.icons`` draws it and ``gui.theme`` colours it.
+Shape first, then colour. A mark is a word here; ``gui.theme`` draws and colours it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gui.words import tr
 
 
 class Mark(Enum):
-    """Named as their files in ``gui/icons``, and as their colours in ``gui.theme``."""
+    """Named as their files in ``gui/theme/icons``, and as their colours."""
 
     WAITING = "waiting"
     READY = "ready"

@@ -15,7 +15,6 @@ from itertools import islice
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
-from gui.model.filtering import has_all
 from gui.model.folding import is_open
 
 ROWS_MAX = 1_000
@@ -148,3 +147,9 @@ def _key(workflow: WorkflowView) -> _Key:
 
 def _words(task: TaskView, workflow: WorkflowView) -> str:
     return f"{task.name} {workflow.name} {task.host} {task.program}".casefold()
+
+
+def has_all(text: str, words: list[str]) -> bool:
+    """Tell whether the text has all the words that a person typed, in whatever order; both have to
+    be case-folded."""
+    return all(word in text for word in words)

@@ -90,12 +90,6 @@ def size(size_bytes: int) -> str:
     raise AssertionError("the last unit takes everything")
 
 
-def tomorrow_s(now_s: float, hour: int = 6) -> float:
-    """Return when the next day's ``hour`` begins."""
-    local = time.localtime(now_s)
-    return time.mktime((local.tm_year, local.tm_mon, local.tm_mday + 1, hour, 0, 0, 0, 0, -1))
-
-
 def _day(at_s: float) -> int:
     local = time.localtime(at_s)
     return int(

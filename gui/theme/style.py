@@ -114,4 +114,4 @@ def style_sheet(colours: Colours) -> str:
 
 def _picture(file: str) -> str:
     """Style sheets name files, with slashes on every system."""
-    return Path(str(resources.files("gui.icons") / file)).as_posix()
+    return Path(str(resources.files("gui.theme") / "icons" / file)).as_posix()

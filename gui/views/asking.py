@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout,
 
 from agent.api.admission import AskView, ConfirmAsk, Nearby, NearbyFlock, NearbyReply, WithdrawAsk
 from agent.api.methods import CONFIRM_ASK, NEARBY, WITHDRAW_ASK
-from gui.icons.drawing import icon
 from gui.model.notices import AskRead
+from gui.theme.drawing import icon
 from gui.theme.look import GRID
 from gui.views.pieces import button, label, quiet, row, title
 from gui.views.view_context import ViewContext

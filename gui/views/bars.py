@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from gui.icons.drawing import icon
 from gui.model.trouble import Remedy, Trouble
+from gui.theme.drawing import icon
 from gui.theme.look import GRID, look
 from gui.views.pieces import button, tool
 from gui.words import tr

@@ -8,8 +8,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from gui.icons.drawing import draw_mark, word_colour
 from gui.model.marks import Mark
+from gui.theme.drawing import draw_mark, word_colour
 from gui.theme.look import GRID, look
 from gui.views.rows import Column, Rows
 

@@ -29,13 +29,13 @@ from PySide6.QtWidgets import (
 
 from agent.api.methods import SET_VOLUNTEERING
 from agent.api.volunteering import SetVolunteering, SourceView, VolunteeringView, VolunteerRules
-from gui.icons.drawing import mark_pixmap
 from gui.model.notices import VolunteeringRead
 from gui.model.screen import Changes
 from gui.model.sources import source_mark, source_tip
 from gui.model.times import ago
 from gui.model.tray import sentence_of
 from gui.model.week import cells_of, ranges_of
+from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.pieces import label, number_field, quiet, strong, title

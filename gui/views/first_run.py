@@ -25,11 +25,11 @@ from agent.api.flock import FlockCreate, Join, Joined
 from agent.api.methods import ASK, FLOCK_CREATE, JOIN, SET_VOLUNTEERING
 from agent.api.volunteering import SetVolunteering, VolunteerRules
 from gui import settings
-from gui.bridge.asker import is_gone
+from gui.bridge.bridge import is_gone
 from gui.model.notices import AskRead
 from gui.model.screen import Changes
 from gui.model.week import ranges_of
-from gui.startup import Login
+from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.views.asking import AskPanel, NearbyFlocks, is_asking
 from gui.views.bars import Bar
@@ -304,15 +304,10 @@ class FirstRun(QDialog):
         )
 
     def _finish(self) -> None:
-        try:
-            if self.at_login.isChecked():
-                self._login.enable()
-            else:
-                self._login.disable()
-        except OSError as error:
-            self.fault.say(f"{error.filename or ''}: {error.strerror}".lstrip(": ") + ".")
-            return
-        self.accept()
+        if refused := switch(self._login, self.at_login.isChecked()):
+            self.fault.say(refused)
+        else:
+            self.accept()
 
     def done(self, result: int) -> None:
         """Close, and remember that the first run is over however it ended; then emit

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 
 from agent.api.flock import INVITATION_SUFFIX, Expel, Expelled, Invitation, Invite
 from agent.api.methods import EXPEL, INVITE
-from gui.bridge.asker import is_gone
-from gui.icons.drawing import icon
+from gui.bridge.bridge import is_gone
 from gui.model.flock import Machine, machines, reason_text
 from gui.model.screen import Changes
 from gui.model.times import span
 from gui.model.trouble import Remedy, flock_trouble
+from gui.theme.drawing import icon
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar
 from gui.views.columns import machine_columns

@@ -24,9 +24,8 @@ from PySide6.QtWidgets import (
 from agent.api.values import TaskState
 from agent.api.work import TaskView, Wished
 from gui import settings
-from gui.bridge.asker import is_gone
 from gui.bridge.attaching import Kept, finish_gate, size_of
-from gui.bridge.bridge import Task
+from gui.bridge.bridge import Task, is_gone
 from gui.model.attaching import Attaching
 from gui.model.screen import Changes
 from gui.model.times import size

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView
-from gui.icons.drawing import draw_mark, word_colour
 from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Arrow, Box, count_marks
 from gui.model.marks import URGENCY, Mark, mark_of_task, mark_words, task_words
 from gui.model.workflows import task_outlook
 from gui.theme.colours import Colours
+from gui.theme.drawing import draw_mark, word_colour
 from gui.theme.look import GRID, look, small_font, strong_font
 
 MARK_SIZE = 2.0 * GRID

@@ -27,9 +27,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
 from agent.api.work import TaskView
-from gui.icons.drawing import word_colour
 from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Picture, closer, label_of, shape_of
 from gui.model.marks import URGENCY, Mark
+from gui.theme.drawing import word_colour
 from gui.theme.look import GRID, look, strong_font
 from gui.views.graph_building import GraphBuilding
 from gui.views.graph_items import FAR_TEXT_ROOM, LETTERS_MAX, NEAR, BoxItem

@@ -31,8 +31,7 @@ from PySide6.QtWidgets import (
 from agent.api.logs import AgentLog, AgentLogReply, LogLine, Severity
 from agent.api.methods import AGENT_LOG
 from agent.client import Client
-from gui.bridge.asker import is_gone
-from gui.bridge.bridge import Task
+from gui.bridge.bridge import Task, is_gone
 from gui.model.times import exact
 from gui.theme.look import GRID, look
 from gui.views.pieces import action, filter_field, quiet, row, title, tool

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
-from gui.icons.drawing import icon
 from gui.model.tray import Act, Entry
+from gui.theme.drawing import icon
 from gui.words import tr
 
 _ICONS = {

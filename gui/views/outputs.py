@@ -18,7 +18,7 @@ from agent.api.values import Dataset
 from agent.api.work import TaskView
 from agent.client import Client
 from gui import settings
-from gui.bridge.asker import is_gone
+from gui.bridge.bridge import is_gone
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.icons.drawing import icon
+from gui.theme.drawing import icon
 from gui.theme.look import GRID, look, small_font, strong_font, title_font
 from gui.words import tr
 

@@ -19,7 +19,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QWidget
 
-from gui.model.filtering import matching
+from gui.model.queue import has_all
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -158,7 +158,10 @@ class Rows(QAbstractTableModel):
     # -- keeping still -----------------------------------------------------------------------
 
     def _arrange(self) -> None:
-        rows = matching(self._all, self._typed, self._text_of)
+        words = self._typed.casefold().split()
+        rows = [
+            row for row in self._all if not words or has_all(self._text_of(row).casefold(), words)
+        ]
         if self._sorted_by is not None:
             column = self.columns[self._sorted_by]
             now_s = time.time()

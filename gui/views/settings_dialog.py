@@ -21,10 +21,10 @@ from agent.api.flock import Leave, Left
 from agent.api.methods import CHANGE_SETTINGS, LEAVE
 from agent.api.settings import ChangeSettings, SettingsView
 from gui import settings
-from gui.languages import available
 from gui.model.news import NewsKind, kind_words
-from gui.startup import Login
+from gui.startup import Login, switch
 from gui.theme.look import GRID
+from gui.translations import available
 from gui.views.bars import Bar
 from gui.views.pieces import button, form_row, label, number_field, pad, quiet, row, tab_widget
 from gui.views.room import Scrolled, keep_on_screen
@@ -207,13 +207,8 @@ class SettingsDialog(QDialog):
     # -- acts --------------------------------------------------------------------------------
 
     def _switch_login(self, on: bool) -> None:
-        try:
-            if on:
-                self._login.enable()
-            else:
-                self._login.disable()
-        except OSError as error:
-            self.fault.say(f"{error.filename or ''}: {error.strerror}".lstrip(": ") + ".")
+        if refused := switch(self._login, on):
+            self.fault.say(refused)
 
     def _choose_language(self) -> None:
         settings.choose_language(self.language.currentData())

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gui.icons.drawing import icon
-from gui.icons.wing import plain_wing
 from gui.model.tray import Act, Entry
+from gui.theme.drawing import icon
 from gui.theme.look import GRID, look, small_font, strong_font
+from gui.theme.wing import plain_wing
 from gui.views.menus import fill
 from gui.views.pieces import line, row, strong
 from gui.words import tr

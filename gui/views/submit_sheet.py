@@ -31,9 +31,9 @@ from agent.workflow.variables import Variable
 from gui.bridge.submitting import Checked, Preview, send
 from gui.editing import native_associations
 from gui.editing.lines import editor_command
-from gui.icons.drawing import mark_icon
 from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, refusals, summary_text, waits_text
+from gui.theme.drawing import mark_icon
 from gui.theme.look import GRID
 from gui.views.graph_view import GraphView
 from gui.views.pieces import button, form_row, label, quiet, row, strong

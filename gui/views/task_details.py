@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 from agent.api.methods import GATE, WHY
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
-from gui.icons.drawing import mark_pixmap
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (
@@ -34,6 +33,7 @@ from gui.model.workflows import (
     task_outlook,
     when_tip,
 )
+from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
 from gui.views.flow import Flow
 from gui.views.gate_dialog import GateDialog

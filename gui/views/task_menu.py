@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from agent.api.values import ENDED, PRIORITY_NAMES, NamedPriority, TaskState
 from agent.api.work import TaskView
-from gui.icons.drawing import icon
+from gui.theme.drawing import icon
 from gui.views.menus import add_copy, context_menu
 from gui.views.view_context import ViewContext
 from gui.words import tr

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QVBoxLayout, QWidge
 from agent.api.history import Runs, TaskRuns
 from agent.api.methods import RUNS
 from agent.client import Client
-from gui.icons.drawing import draw_mark
 from gui.model.marks import Mark
 from gui.model.timeline import Bar, Timeline, recent, timeline_of
 from gui.model.times import clock
 from gui.theme.colours import WORKFLOW_HUES, text_on
+from gui.theme.drawing import draw_mark
 from gui.theme.look import GRID, look, small_font
 from gui.views.pieces import quiet
 from gui.views.view_context import ViewContext

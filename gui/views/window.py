@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 
 from agent.api.work import TaskView
 from gui import settings
-from gui.bridge.asker import is_gone
+from gui.bridge.bridge import is_gone
 from gui.bridge.submitting import workflow_files
 from gui.model.flock import up_count
 from gui.model.screen import Changes

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 
 from agent.api.values import ENDED, NamedPriority
 from agent.api.work import TaskView, WorkflowView
-from gui.icons.drawing import icon
 from gui.model.screen import Changes
 from gui.model.trouble import flock_trouble, programs_trouble
 from gui.model.workflows import in_order, may_cancel, may_retry
+from gui.theme.drawing import icon
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns

@@ -23,8 +23,20 @@ MODULES = {
 }
 """Where the work of each program is; its function there is ``do``."""
 
+
+def module_of(arguments: list[str]) -> str:
+    """Return the module of the program that the first word names; end the process with a sentence
+    where it names none."""
+    program = next(iter(arguments), "")
+    if program not in MODULES:
+        sys.exit(f"{program!r} is no program: the first word is one of {', '.join(MODULES)}")
+    return f"tasks.inspection.{MODULES[program]}"
+
+
 if __name__ == "__main__":
+    module = module_of(sys.argv[1:])
+    del sys.argv[1]
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from tasks.inspection.conversation import main
 
-    main(import_module(f"tasks.inspection.{MODULES[sys.argv.pop(1)]}").do)
+    main(import_module(module).do)

@@ -18,12 +18,12 @@ from agent.paths import Home
 from gui import settings
 from gui.app import make_application
 from gui.bridge.bridge import Bridge
-from gui.icons.wing import FILL_STEPS, wing_pixmap
-from gui.languages import available, speak
 from gui.model.screen import Screen
 from gui.model.tray import TrayState, tray_of
 from gui.theme.look import look
-from gui.tray.icon import TrayIcon
+from gui.theme.wing import FILL_STEPS, wing_pixmap
+from gui.translations import available, speak
+from gui.tray_icon import TrayIcon
 from gui.views.first_run import FirstRun
 from gui.views.flock_page import FlockPage
 from gui.views.settings_dialog import SettingsDialog

@@ -28,8 +28,8 @@ from agent.api.rpc import ErrorCode, Problem
 from agent.client import RequestError
 from agent.protocol.phrases import Phrase, hinted, said
 from gui import words
-from gui.languages import speak
 from gui.model.planning import refusals
+from gui.translations import speak
 from gui.wording import error_text
 from gui.words import tr
 from tests.workflow.malformed_table import TABLES, cases, faults_of, furnish, shortened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -28,8 +29,7 @@ from gui.model.early import EarlyPause
 from gui.model.notices import Absence, Absent
 from gui.model.tray import Act, Entry, is_paused, sentence_of
 from gui.single import FirstInstance, SilentWindowError, become_first
-from gui.startup.linux import LinuxLogin
-from gui.startup.windows import WindowsLogin, native_registry
+from gui.startup import LinuxLogin, WindowsLogin, switch
 from tests.agent.processes import Machine
 from tests.gui.conftest import NoLogin
 from tests.gui.machines import prepared, running, submit
@@ -406,33 +406,18 @@ def test_a_command_with_a_space_is_one_word_of_the_entry(
     assert 'Exec="/opt/wing beat/50%% off/wingbeat-tray" --background\n' in text
 
 
-class Refusing:
-    """A registry that its administrator has locked."""
-
-    def read(self, key: str, name: str) -> str | None:
-        del key, name
-        return None
-
-    def write(self, key: str, name: str, text: str) -> None:
-        raise PermissionError(13, "denied", f"{key}\\{name} {text}")
-
-    def remove(self, key: str, name: str) -> None:
-        raise PermissionError(13, "denied", f"{key}\\{name}")
-
-
-def test_a_registry_that_refuses_is_an_error_of_the_system() -> None:
-    login = WindowsLogin(Refusing())
-    assert not login.enabled()
-    with pytest.raises(OSError, match="denied"):
-        login.enable()
-    with pytest.raises(OSError, match="denied"):
-        login.disable()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is one")
-def test_elsewhere_there_is_no_registry() -> None:
-    with pytest.raises(OSError, match="no registry"):
-        native_registry()
+def test_a_registry_that_refuses_is_an_error_of_the_system(tmp_path: Path) -> None:
+    file = tmp_path / "locked" / "run.ini"
+    values = QSettings(str(file), QSettings.Format.IniFormat)
+    login = WindowsLogin(lambda: values)
+    login.enable()
+    file.unlink()
+    file.parent.rmdir()
+    file.parent.write_text("no folder any more")
+    for act in (login.disable, login.enable):
+        with pytest.raises(PermissionError, match="run"):
+            act()
+    assert switch(login, on=True) == f"{file}: {os.strerror(errno.EACCES)}."
 
 
 def test_what_is_awaited_and_not_there_is_starting(

@@ -13,7 +13,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from gui import words
-from gui.languages import speak
+from gui.translations import speak
 from tests.gui.sentences import families
 
 GOLDEN = Path(__file__).with_name("sentences.txt")

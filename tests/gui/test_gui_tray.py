@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -17,15 +18,14 @@ from agent.client import Home
 from agent.client.own_agent import host
 from gui import settings
 from gui.application import Application
-from gui.icons.wing import FILL_STEPS, wing_pixmap
-from gui.languages import available, speak
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence
 from gui.model.tray import TrayState
 from gui.single import FirstInstance
-from gui.startup.linux import LinuxLogin
-from gui.startup.windows import RUN_KEY, VALUE, WindowsLogin
-from gui.tray.icon import TrayIcon
+from gui.startup import VALUE, LinuxLogin, WindowsLogin
+from gui.theme.wing import FILL_STEPS, wing_pixmap
+from gui.translations import available, speak
+from gui.tray_icon import TrayIcon
 from gui.views.first_run import FirstRun
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
@@ -310,28 +310,18 @@ def test_login_on_linux_is_an_autostart_entry(tmp_path: Path) -> None:
     assert not login.enabled()
 
 
-class FakeRegistry:
-    """The values of the current user."""
+def test_login_on_windows_is_a_value_of_the_run_key(tmp_path: Path) -> None:
+    """The registry as Qt reaches it, stood in for by a file."""
 
-    def __init__(self) -> None:
-        self.values: dict[tuple[str, str], str] = {}
+    def values() -> QSettings:
+        return QSettings(str(tmp_path / "run.ini"), QSettings.Format.IniFormat)
 
-    def read(self, key: str, name: str) -> str | None:
-        return self.values.get((key, name))
-
-    def write(self, key: str, name: str, text: str) -> None:
-        self.values[key, name] = text
-
-    def remove(self, key: str, name: str) -> None:
-        self.values.pop((key, name), None)
-
-
-def test_login_on_windows_is_a_value_of_the_run_key() -> None:
-    registry = FakeRegistry()
-    login = WindowsLogin(registry)
+    login = WindowsLogin(values)
+    assert not login.enabled()
     login.enable()
     assert login.enabled()
-    assert registry.values[RUN_KEY, VALUE].endswith("--background")
+    assert str(values().value(VALUE)).endswith("-m gui.app --background")
+    login.disable()
     login.disable()
     assert not login.enabled()
 

@@ -33,7 +33,7 @@ from gui.model.notices import (
     MembersRead,
 )
 from gui.model.screen import Screen
-from gui.model.times import ago, clock, countdown, exact, left, moment, size, span, tomorrow_s
+from gui.model.times import ago, clock, countdown, exact, left, moment, size, span
 from gui.model.workflows import (
     in_order,
     length_text,
@@ -102,8 +102,6 @@ def test_moments_of_the_past_and_the_future() -> None:
     assert [countdown(NOW_S + each, NOW_S) for each in (-3, 59, 61, 3599, 3600)] == [
         *("0:00", "0:59", "1:01", "59:59", "1 h"),
     ]
-    assert tomorrow_s(NOW_S) - NOW_S == 22 * 3600
-    assert tomorrow_s(NOW_S, 8) - NOW_S == 24 * 3600
 
 
 def test_sizes() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from math import hypot
 from pathlib import Path
 
@@ -84,3 +86,12 @@ def test_a_survey_says_what_was_planted(tmp_path: Path, capsys: pytest.CaptureFi
     told = json.loads((tmp_path / "s" / "truth.json").read_text())
     assert [each["section"] for each in told["planted"]] == ["section1", "section1"]
     assert told["plan"]["seed"] == 4
+
+
+def test_the_entry_says_which_programs_there_are(tmp_path: Path) -> None:
+    entry = REPOSITORY / "tasks" / "inspection" / "__main__.py"
+    done = subprocess.run(
+        [sys.executable, "-I", entry, "imports"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert all(name.encode() in done.stderr for name in ("'imports'", *PROGRAMS))

@@ -13,8 +13,8 @@ from PySide6.QtCore import QByteArray, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 from PySide6.QtSvg import QSvgRenderer
 
-from gui.icons.drawing import source
 from gui.model.tray import TrayState
+from gui.theme.drawing import source
 
 SIZES = (16, 20, 22, 24, 32, 48, 64, 128, 256)
 FILL_STEPS = 16

@@ -27,7 +27,7 @@ _DISABLED_OPACITY = 0.4
 @cache
 def source(name: str) -> str:
     """Return the SVG text of an icon's file."""
-    return (resources.files("gui.icons") / f"{name}.svg").read_text("utf-8")
+    return (resources.files("gui.theme") / "icons" / f"{name}.svg").read_text("utf-8")
 
 
 @lru_cache(PIXMAPS_KEPT)

@@ -11,12 +11,11 @@ from PySide6.QtGui import QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from gui import settings
-from gui.icons.wing import FILL_STEPS, wing_icon
+from gui.desktop import FullScreen, native_full_screen, tray_host_there
 from gui.model.news import News, NewsKind
 from gui.model.screen import Changes
 from gui.model.tray import Act, Entry, Tray, TrayState, tray_of
-from gui.tray.full_screen import FullScreen, native_full_screen
-from gui.tray.host import tray_host_there
+from gui.theme.wing import FILL_STEPS, wing_icon
 from gui.views.menus import fill
 from gui.views.view_context import ViewContext
 
