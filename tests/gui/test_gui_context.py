@@ -82,7 +82,8 @@ def test_what_an_event_leaves_out_is_read_soon(
     qtbot.waitUntil(lambda: len(asked.noted) == 1, timeout=WITHIN_MS)
     move(context, 2, task("a", TaskState.SUSPENDED))
     move(context, 3)
-    assert context._again.remainingTime() <= READ_AGAIN_MS
+    # A timer of Qt's may be set a twentieth later, to go off together with others.
+    assert context._again.remainingTime() <= READ_AGAIN_MS * 1.05
     qtbot.waitUntil(lambda: asked.noted[1:] == [f"tasks of {NAME}"], timeout=WITHIN_MS)
 
 
