@@ -28,7 +28,7 @@ from agent.api.programs import Decision, published_name
 from agent.api.session import ProgramWaiting
 from agent.data.node_datasets import NodeDatasets
 from agent.execution.programs import ProgramError, Programs, Reader
-from agent.host.files import write_whole
+from agent.host.private_files import write_whole
 from agent.protocol.effects import (
     TaskMoved,
 )

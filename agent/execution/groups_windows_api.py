@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from ctypes import wintypes
 
 from agent.execution.groups_windows import JobUse
+from agent.host.libraries import check, library
 
 assert sys.platform == "win32"
 
@@ -27,9 +28,6 @@ PROCESS_SET_INFORMATION, PROCESS_SUSPEND_RESUME = 0x0200, 0x0800
 IO_PRIORITY, IO_VERY_LOW, IO_LOW = 33, 0, 1
 PROCESSES_MAX = 4_096
 HUNDRED_NS_A_MS = 10_000
-
-_kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
-_ntdll = ctypes.WinDLL("ntdll")
 
 
 class _BasicLimits(ctypes.Structure):
@@ -78,40 +76,34 @@ class _ProcessIds(ctypes.Structure):
     ]
 
 
-_kernel32.CreateJobObjectW.restype = wintypes.HANDLE
-_kernel32.CreateJobObjectW.argtypes = (wintypes.LPVOID, wintypes.LPCWSTR)
-_kernel32.SetInformationJobObject.restype = wintypes.BOOL
-_kernel32.SetInformationJobObject.argtypes = (
-    wintypes.HANDLE,
-    ctypes.c_int,
-    wintypes.LPVOID,
-    wintypes.DWORD,
+_kernel32 = library(
+    "kernel32",
+    {
+        "CreateJobObjectW": (wintypes.HANDLE, wintypes.LPVOID, wintypes.LPCWSTR),
+        "SetInformationJobObject": (
+            *(wintypes.BOOL, wintypes.HANDLE),
+            *(ctypes.c_int, wintypes.LPVOID, wintypes.DWORD),
+        ),
+        "QueryInformationJobObject": (
+            *(wintypes.BOOL, wintypes.HANDLE),
+            *(ctypes.c_int, wintypes.LPVOID, wintypes.DWORD, wintypes.LPDWORD),
+        ),
+        "AssignProcessToJobObject": (wintypes.BOOL, wintypes.HANDLE, wintypes.HANDLE),
+        "TerminateJobObject": (wintypes.BOOL, wintypes.HANDLE, wintypes.UINT),
+        "OpenProcess": (wintypes.HANDLE, wintypes.DWORD, wintypes.BOOL, wintypes.DWORD),
+        "CloseHandle": (wintypes.BOOL, wintypes.HANDLE),
+    },
 )
-_kernel32.QueryInformationJobObject.restype = wintypes.BOOL
-_kernel32.QueryInformationJobObject.argtypes = (
-    wintypes.HANDLE,
-    ctypes.c_int,
-    wintypes.LPVOID,
-    wintypes.DWORD,
-    wintypes.LPDWORD,
-)
-_kernel32.AssignProcessToJobObject.restype = wintypes.BOOL
-_kernel32.AssignProcessToJobObject.argtypes = (wintypes.HANDLE, wintypes.HANDLE)
-_kernel32.TerminateJobObject.restype = wintypes.BOOL
-_kernel32.TerminateJobObject.argtypes = (wintypes.HANDLE, wintypes.UINT)
-_kernel32.OpenProcess.restype = wintypes.HANDLE
-_kernel32.OpenProcess.argtypes = (wintypes.DWORD, wintypes.BOOL, wintypes.DWORD)
-_kernel32.CloseHandle.restype = wintypes.BOOL
-_kernel32.CloseHandle.argtypes = (wintypes.HANDLE,)
-for _call in (_ntdll.NtSuspendProcess, _ntdll.NtResumeProcess):
-    _call.restype = wintypes.LONG
-    _call.argtypes = (wintypes.HANDLE,)
-_ntdll.NtSetInformationProcess.restype = wintypes.LONG
-_ntdll.NtSetInformationProcess.argtypes = (
-    wintypes.HANDLE,
-    ctypes.c_int,
-    wintypes.LPVOID,
-    wintypes.ULONG,
+_ntdll = library(
+    "ntdll",
+    {
+        "NtSuspendProcess": (wintypes.LONG, wintypes.HANDLE),
+        "NtResumeProcess": (wintypes.LONG, wintypes.HANDLE),
+        "NtSetInformationProcess": (
+            *(wintypes.LONG, wintypes.HANDLE),
+            *(ctypes.c_int, wintypes.LPVOID, wintypes.ULONG),
+        ),
+    },
 )
 
 
@@ -122,14 +114,13 @@ class CtypesApi:
         """Make a job object with these limits and return its handle; its processes end when that is
         closed. Raise ``OSError`` when that fails."""
         job = _kernel32.CreateJobObjectW(None, None)
-        if not job:
-            raise ctypes.WinError(ctypes.get_last_error())
+        check(job)
         limits = _ExtendedLimits(job_memory=memory_bytes)
         limits.basic.flags = LIMIT_KILL_ON_JOB_CLOSE | LIMIT_DIE_ON_UNHANDLED_EXCEPTION
         limits.basic.flags |= LIMIT_PRIORITY_CLASS | (LIMIT_JOB_MEMORY if memory_bytes else 0)
         limits.basic.priority_class = IDLE_PRIORITY_CLASS if spare else BELOW_NORMAL_PRIORITY_CLASS
         try:
-            _check(
+            check(
                 _kernel32.SetInformationJobObject(
                     job, EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
                 )
@@ -144,7 +135,7 @@ class CtypesApi:
         join."""
         access = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION
         with _opened(process, access) as handle:
-            _check(_kernel32.AssignProcessToJobObject(job, handle))
+            check(_kernel32.AssignProcessToJobObject(job, handle))
             level = wintypes.ULONG(IO_VERY_LOW if spare else IO_LOW)
             _ntdll.NtSetInformationProcess(
                 handle, IO_PRIORITY, ctypes.byref(level), ctypes.sizeof(level)
@@ -157,14 +148,14 @@ class CtypesApi:
 
     def suspend(self, process: int) -> None:
         with _opened(process, PROCESS_SUSPEND_RESUME) as handle:
-            _check(_ntdll.NtSuspendProcess(handle) >= 0)
+            check(_ntdll.NtSuspendProcess(handle) >= 0)
 
     def resume(self, process: int) -> None:
         with _opened(process, PROCESS_SUSPEND_RESUME) as handle:
-            _check(_ntdll.NtResumeProcess(handle) >= 0)
+            check(_ntdll.NtResumeProcess(handle) >= 0)
 
     def terminate(self, job: int, code: int) -> None:
-        _check(_kernel32.TerminateJobObject(job, code))
+        check(_kernel32.TerminateJobObject(job, code))
 
     def used(self, job: int) -> JobUse:
         """Return the processor time and peak memory that a job has used; raise ``OSError`` when
@@ -176,24 +167,18 @@ class CtypesApi:
         return JobUse(int(cpu_ms), int(limits.job_memory_peak))
 
     def close(self, job: int) -> None:
-        _check(_kernel32.CloseHandle(job))
+        check(_kernel32.CloseHandle(job))
 
     def _query(self, job: int, kind: int, into: ctypes.Structure) -> None:
         size = ctypes.sizeof(into)
-        _check(_kernel32.QueryInformationJobObject(job, kind, ctypes.byref(into), size, None))
+        check(_kernel32.QueryInformationJobObject(job, kind, ctypes.byref(into), size, None))
 
 
 @contextmanager
 def _opened(process: int, access: int) -> Iterator[int]:
     handle = _kernel32.OpenProcess(access, False, process)
-    if not handle:
-        raise ctypes.WinError(ctypes.get_last_error())
+    check(handle)
     try:
         yield int(handle)
     finally:
         _kernel32.CloseHandle(handle)
-
-
-def _check(done: int | bool) -> None:
-    if not done:
-        raise ctypes.WinError(ctypes.get_last_error())

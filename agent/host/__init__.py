@@ -3,9 +3,9 @@
 ==================  ==========================================================================
 ``stop_signals``    how a system asks a process to end, as one; a file for each system
 ``windows_api``     the calls of Windows for it, and nothing else
+``libraries``       a library of the system, whose calls know their types
 ``memory``          gives memory back that is not needed any more
-``files``           small files that are written whole or not at all
-``private_files``   files that only their owner reads, written whole or not at all
+``private_files``   small files, written whole or not at all; those that only their owner reads
 ``logs``            writes the agent's log, in files that take each other's place
 ==================  ==========================================================================
 

@@ -18,10 +18,10 @@ import ctypes
 import gc
 import mmap
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from agent.host.libraries import libc_call
 
 OBJECTS_BEFORE_A_SEARCH = 10_000
 """New objects, less those that are gone; Python's own figure is 700."""
@@ -64,7 +64,7 @@ class MemoryTrimmer:
             let_go_of_files(pieces & self._pieces)
             self._pieces = pieces
         if much_came or own_bytes - self._own_bytes >= OWN_WORTH_BYTES:
-            trim = _call("malloc_trim", ctypes.c_size_t)
+            trim = libc_call("malloc_trim", ctypes.c_size_t)
             if trim is not None:
                 trim(0)
             self._mapped_bytes, self._own_bytes = _held_bytes()
@@ -73,7 +73,7 @@ class MemoryTrimmer:
 def let_go_of_files(pieces: Iterable[Piece]) -> None:
     """Let the system take pieces of memory back that it can read from their files again; do nothing
     where it has no such call."""
-    advise = _call("madvise", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    advise = libc_call("madvise", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     if advise is not None:
         for begin, end in pieces:
             advise(begin, end - begin, DONT_NEED)
@@ -113,15 +113,3 @@ def _read(name: str) -> bytes:
         return Path("/proc/self", name).read_bytes()
     except OSError:  # another system, or one that hides it
         return b""
-
-
-@cache
-def _call(name: str, *arguments: type) -> Callable[..., int] | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        call = getattr(ctypes.CDLL(None), name)
-    except AttributeError:  # not glibc
-        return None
-    call.argtypes, call.restype = arguments, ctypes.c_int
-    return call  # type: ignore[no-any-return]

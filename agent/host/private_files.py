@@ -5,6 +5,9 @@ power cut is a machine that somebody has to walk to. So everything about belongi
 through one folder: its protection is checked before each read, and a file is replaced by a
 complete one that is already on the disk. How a system protects files and makes names durable is
 behind ``FileGuard``, a class for each system.
+
+``write_whole`` does the same for files that others may read: after a power cut there is the new
+content, or the one before.
 """
 
 from __future__ import annotations
@@ -119,3 +122,14 @@ def _write_new(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace the file, durable on return; raise ``OSError`` when the disk refuses, and leave the
+    old one."""
+    fresh = path.with_name(f"{path.name}.unfinished")
+    with fresh.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

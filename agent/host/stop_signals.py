@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -57,3 +58,16 @@ class InputEnding:
                 pass
         with suppress(RuntimeError):  # the process has ended meanwhile
             loop.call_soon_threadsafe(asked, INPUT_ENDED)
+
+
+def native_ending() -> Ending:
+    """Return what watches for requests to end on the system that this runs on."""
+    if sys.platform == "win32":
+        from agent.host.stop_signals_windows import WindowsEnding
+        from agent.host.windows_api import CtypesApi
+
+        return WindowsEnding(CtypesApi())
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        from agent.host.stop_signals_posix import PosixEnding
+
+        return PosixEnding()

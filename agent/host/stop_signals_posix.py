@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-
-from agent.host.stop_signals import Asked
+from collections.abc import Callable
 
 assert sys.platform != "win32"
 
@@ -26,7 +25,7 @@ class PosixEnding:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def watch(self, asked: Asked) -> None:
+    def watch(self, asked: Callable[[str], None]) -> None:
         self._loop = asyncio.get_running_loop()
         for number, reason in REASONS.items():
             self._loop.add_signal_handler(number, asked, reason)

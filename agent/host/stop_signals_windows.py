@@ -19,8 +19,6 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from agent.host.stop_signals import Asked
-
 WAIT_S_MAX = 4.5
 """Windows waits five seconds before it ends what does not answer."""
 PROGRAM_GRACE_S = 3.0
@@ -61,11 +59,11 @@ class WindowsEnding:
     def __init__(self, api: WindowsApi, wait_s: float = WAIT_S_MAX) -> None:
         self._api, self._wait_s = api, wait_s
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._asked: Asked | None = None
+        self._asked: Callable[[str], None] | None = None
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def watch(self, asked: Asked) -> None:
+    def watch(self, asked: Callable[[str], None]) -> None:
         """Call ``asked``, in the running loop, once the console or the session asks this process to
         end."""
         self._loop, self._asked = asyncio.get_running_loop(), asked

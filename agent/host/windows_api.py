@@ -12,45 +12,32 @@ from collections.abc import Callable
 from ctypes import wintypes
 from typing import Any
 
+from agent.host.libraries import library
+
 assert sys.platform == "win32"
 
 WM_CLOSE = 0x0010
 WM_DESTROY = 0x0002
 CLASS_NAME = "WingbeatSessionEnd"
 
-_user32 = ctypes.WinDLL("user32", use_last_error=True)
-_kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
 _ControlHandler = ctypes.WINFUNCTYPE(wintypes.BOOL, wintypes.DWORD)
 _WindowProcedure = ctypes.WINFUNCTYPE(
     ctypes.c_ssize_t, wintypes.HWND, wintypes.UINT, wintypes.WPARAM, wintypes.LPARAM
 )
-_user32.DefWindowProcW.restype = ctypes.c_ssize_t
-_user32.DefWindowProcW.argtypes = (
-    wintypes.HWND,
-    wintypes.UINT,
-    wintypes.WPARAM,
-    wintypes.LPARAM,
+_MESSAGE = (wintypes.HWND, wintypes.UINT, wintypes.WPARAM, wintypes.LPARAM)
+_user32 = library(
+    "user32",
+    {
+        "DefWindowProcW": (ctypes.c_ssize_t, *_MESSAGE),
+        "CreateWindowExW": (
+            *(wintypes.HWND, wintypes.DWORD, wintypes.LPCWSTR, wintypes.LPCWSTR, wintypes.DWORD),
+            *(ctypes.c_int,) * 4,
+            *(wintypes.HWND, wintypes.HMENU, wintypes.HINSTANCE, wintypes.LPVOID),
+        ),
+        "PostMessageW": (ctypes.c_int, *_MESSAGE),
+    },
 )
-_user32.CreateWindowExW.restype = wintypes.HWND
-_user32.CreateWindowExW.argtypes = (
-    wintypes.DWORD,
-    wintypes.LPCWSTR,
-    wintypes.LPCWSTR,
-    wintypes.DWORD,
-    *(ctypes.c_int,) * 4,
-    wintypes.HWND,
-    wintypes.HMENU,
-    wintypes.HINSTANCE,
-    wintypes.LPVOID,
-)
-_user32.PostMessageW.argtypes = (
-    wintypes.HWND,
-    wintypes.UINT,
-    wintypes.WPARAM,
-    wintypes.LPARAM,
-)
-_kernel32.GetModuleHandleW.restype = wintypes.HMODULE
-_kernel32.GetModuleHandleW.argtypes = (wintypes.LPCWSTR,)
+_kernel32 = library("kernel32", {"GetModuleHandleW": (wintypes.HMODULE, wintypes.LPCWSTR)})
 
 
 class _WindowClass(ctypes.Structure):

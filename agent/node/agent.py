@@ -47,7 +47,7 @@ from agent.node.running import RunningNode, open_datasets, open_journal
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.load import watch_load
-from agent.presence.sources.native import native_sources
+from agent.presence.looking import native_sources
 from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.effects import Answer, TaskMoved

@@ -21,8 +21,7 @@ from msgspec import Struct
 from agent.api.errors import MembershipError, ServiceError
 from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
-from agent.host.stop_signals import Asked, Ending, InputEnding
-from agent.host.stop_signals_native import native_ending
+from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
 from agent.node.agent import Agent
 from agent.node.options import Options
 from agent.node.running import refuse_second_start

@@ -3,14 +3,13 @@
 ==================  ==========================================================================
 ``rules``           what its owner has decided, as data; ``rules_file`` as text
 ``hours``           ranges of the week
-``wishes``          what a person has said for the moment: pause, finish and pause
 ``readings``        what was seen, or why it could not be
+``judgement``       what else a verdict is made of: what a person wished, what was before
 ``verdict``         the decision, pure: rules, wish, readings, memory and time in, reason out
-``conditions``      what counts as somebody being there
+``conditions``      what counts as somebody being there, and what each source sees
 ``touch``           which inputs count; ``latches``: what keeps conditions from flickering
-``sources/``        what sees, a file for each thing and system
+``sources/``        what sees, a file for each thing outside that shows it
 ``looking``         looks at the sources, each as often as is worth it
-``descriptions``    what each sees, in a sentence
 ==================  ==========================================================================
 
 Whoever composes an agent runs the looking in a thread, asks for verdicts, and tells the node.

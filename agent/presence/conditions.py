@@ -3,6 +3,8 @@
 Each says whether it holds the machine back, and why. A condition whose source cannot see holds,
 with what the source says of itself. Where a person has locked the screen and left, neither what
 fills the screen nor an unseen keyboard matters: the lock itself says who is not there.
+
+At the end is what each source sees, for whoever sets the rules of a machine.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from agent.api import presence_reasons as why
 from agent.presence import latches, touch
 from agent.presence.judgement import Cause, Hold, Memory, Now
 from agent.presence.latches import Settling
-from agent.presence.readings import Kind, Reading, Readings, Seen, Sessions, Unseen
+from agent.presence.readings import Kind, Readings, Seen, Sessions, Unseen
 from agent.presence.rules import NO_MATTER_PERCENT, Rules
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
@@ -30,8 +32,7 @@ class Condition:
 
     cause: Cause
     kind: Kind
-    wanted: Callable[[Rules, Readings], bool]
-    reading: Callable[[Readings], Reading[Any]]
+    wanted: Callable[[Rules], bool]
     holds: Callable[[Rules, Any, bool], Reason | None]
     """What holds the machine back now, if anything does; the flag: it did so until lately."""
     held: Callable[[int], Reason]
@@ -43,8 +44,7 @@ class Condition:
 EXCLUSIVE = Condition(
     Cause.PROGRAM,
     Kind.PROGRAMS,
-    lambda rules, _: bool(rules.exclusive_programs),
-    lambda readings: readings.exclusive,
+    lambda rules: bool(rules.exclusive_programs),
     lambda _, names, __: why.HeldByProgram(names) if names else None,
     why.HeldSinceProgram,
     told.OwnerUsesIt(),
@@ -53,8 +53,7 @@ EXCLUSIVE = Condition(
 MAINS = Condition(
     Cause.MAINS,
     Kind.MAINS,
-    lambda rules, _: rules.on_mains_only,
-    lambda readings: readings.on_mains,
+    lambda rules: rules.on_mains_only,
     lambda _, on_mains, __: None if on_mains else why.HeldByBattery(),
     why.HeldSincePlugged,
     told.OnBattery(),
@@ -63,8 +62,7 @@ MAINS = Condition(
 FULL_SCREEN = Condition(
     Cause.FULL_SCREEN,
     Kind.FULL_SCREEN,
-    lambda rules, readings: rules.full_screen_counts and not away(readings),
-    lambda readings: readings.full_screen,
+    lambda rules: rules.full_screen_counts,
     lambda _, filling, __: why.HeldByScreen(filling) if filling else None,
     why.HeldSinceScreen,
     told.OwnerUsesIt(),
@@ -73,14 +71,15 @@ FULL_SCREEN = Condition(
 MEMORY = Condition(
     Cause.MEMORY,
     Kind.MEMORY,
-    lambda rules, _: rules.free_memory_mb > 0,
-    lambda readings: readings.free_memory_mb,
+    lambda rules: rules.free_memory_mb > 0,
     lambda rules, free_mb, lately: _short_of_memory(rules, free_mb, lately=lately),
     why.HeldSinceMemory,
     told.ShortOfMemory(),
     30.0,
 )
 SETTLING = (EXCLUSIVE, MAINS, FULL_SCREEN, MEMORY)
+NOT_WHILE_AWAY = frozenset({Kind.INPUT, Kind.FULL_SCREEN})
+"""What does not matter while nobody is at the screen."""
 
 
 def sessions_of(readings: Readings) -> Sessions:
@@ -95,15 +94,21 @@ def away(readings: Readings) -> bool:
     return sessions.locked or sessions.nobody
 
 
+def wanted(rules: Rules) -> frozenset[Kind]:
+    """Return the kinds of things that these rules ask for, in a mode that looks at all."""
+    asked = {
+        Kind.INPUT: rules.idle_s > 0,
+        Kind.SESSION: rules.idle_s > 0 or rules.full_screen_counts,
+        Kind.PROCESSOR: rules.others_cpu_percent < NO_MATTER_PERCENT,
+    } | {each.kind: each.wanted(rules) for each in SETTLING}
+    return frozenset(kind for kind, is_wanted in asked.items() if is_wanted)
+
+
 def required(rules: Rules, readings: Readings) -> frozenset[Kind]:
     """Return the kinds of things that have to be seen for a decision, in a mode that looks at
     all."""
-    kinds = {each.kind for each in SETTLING if each.wanted(rules, readings)}
-    if rules.idle_s > 0 and not away(readings):
-        kinds.add(Kind.INPUT)
-    if rules.others_cpu_percent < NO_MATTER_PERCENT:
-        kinds.add(Kind.PROCESSOR)
-    return frozenset(kinds)
+    kinds = wanted(rules) - {Kind.SESSION}
+    return kinds - NOT_WHILE_AWAY if away(readings) else kinds
 
 
 def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Memory:
@@ -121,11 +126,6 @@ def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Me
     return Memory(touched, busy, settling)
 
 
-def exclusive(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
-    """Yield what holds the machine back in every mode: exclusive programs."""
-    yield from _settling(EXCLUSIVE, rules, readings, memory, now)
-
-
 def presence(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     """Yield everything that holds the machine back where somebody may be there, the plainest
     first."""
@@ -133,9 +133,9 @@ def presence(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iter
         yield from _others(readings)
         yield from _input(rules, readings, memory, now)
     for each in (MAINS, FULL_SCREEN):
-        yield from _settling(each, rules, readings, memory, now)
+        yield from settling(each, rules, readings, memory, now)
     yield from _processor(rules, readings, memory)
-    yield from _settling(MEMORY, rules, readings, memory, now)
+    yield from settling(MEMORY, rules, readings, memory, now)
 
 
 def _others(readings: Readings) -> Iterator[Hold]:
@@ -180,12 +180,13 @@ def _processor(rules: Rules, readings: Readings, memory: Memory) -> Iterator[Hol
         yield Hold(Cause.PROCESSOR, Kind.PROCESSOR, load, told.OthersBusy())
 
 
-def _settling(
+def settling(
     condition: Condition, rules: Rules, readings: Readings, memory: Memory, now: Now
 ) -> Iterator[Hold]:
-    if not condition.wanted(rules, readings):
+    """Yield whether this condition holds the machine back, or did so until lately."""
+    reading = readings.of(condition.kind)
+    if condition.kind not in required(rules, readings):
         return
-    reading = condition.reading(readings)
     if isinstance(reading, Unseen):
         yield _unseen(condition.kind, reading)
         return
@@ -203,8 +204,8 @@ def _settling(
 def _holding(
     condition: Condition, rules: Rules, readings: Readings, settling: Settling, now: Now
 ) -> Reason | None:
-    reading = condition.reading(readings)
-    if isinstance(reading, Unseen) or not condition.wanted(rules, readings):
+    reading = readings.of(condition.kind)
+    if isinstance(reading, Unseen) or condition.kind not in required(rules, readings):
         return None
     ended_s = settling.ended_s(condition.cause, now.steady_s)
     lately = ended_s is not None and ended_s < condition.settles_s
@@ -221,3 +222,54 @@ def _short_of_memory(rules: Rules, free_mb: float, *, lately: bool) -> Reason | 
 def _unseen(kind: Kind, reading: Unseen) -> Hold:
     blind = why.HeldBlind(kind.value, reading.because)
     return Hold(Cause.UNSEEN, kind, blind, told.CannotSeeOwner())
+
+
+def description(kind: Kind, readings: Readings, memory: Memory, now: Now) -> Reason:
+    """Return what the sources of one kind see, or why they cannot: "Last input seen 12 s ago"."""
+    reading = readings.of(kind)
+    by = getattr(reading, "by", "")
+    match reading, kind:
+        case Unseen(because=because), _:
+            return why.Blind(kind.value, because)
+        case _, Kind.INPUT:
+            return _last_input(readings, now, by)
+        case _, Kind.SESSION:
+            return _sessions(readings, by)
+        case Seen(value), Kind.MAINS:
+            return why.MainsSeen(by) if value else why.BatterySeen(by)
+        case Seen(value), Kind.FULL_SCREEN:
+            return why.ScreenFilled(value, by) if value else why.NothingFills(by)
+        case Seen(value), Kind.PROCESSOR:
+            seen = why.LoadSeenBusy if memory.busy.now else why.LoadSeen
+            return seen(round(value), by)
+        case Seen(value), Kind.MEMORY:
+            return why.MemorySeen(round(value), by)
+        case Seen(value), _:
+            return why.ProgramsSeen(value, by) if value else why.NoProgramSeen(by)
+
+
+def _last_input(readings: Readings, now: Now, by: str) -> Reason:
+    assert isinstance(readings.input, Seen)
+    last = readings.input.value
+    if last.at_s == float("-inf"):
+        return why.NobodyLoggedIn(by)
+    at_ms = now.ms_at(last.at_s)
+    return (
+        why.LastInputInTerminal(at_ms, last.where, by)
+        if last.where
+        else why.LastInputSeen(at_ms, by)
+    )
+
+
+def _sessions(readings: Readings, by: str) -> Reason:
+    match sessions_of(readings):
+        case Sessions(nobody=True):
+            return why.NobodyLoggedIn(by)
+        case Sessions(locked=True, others=()):
+            return why.ScreenLocked(by)
+        case Sessions(locked=True, others=others):
+            return why.ScreenLockedOthers(others, by)
+        case Sessions(others=()):
+            return why.ScreenUnlocked(by)
+        case Sessions(others=others):
+            return why.ScreenUnlockedOthers(others, by)

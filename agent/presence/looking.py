@@ -11,12 +11,13 @@ where nobody is logged in at a screen.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any
 
-from agent.api.presence_reasons import Filling, SourceFailed
+from agent.api.presence_reasons import SourceFailed
 from agent.presence.readings import (
+    FIELDS,
     NOT_READ,
     Kind,
     LastInput,
@@ -26,65 +27,34 @@ from agent.presence.readings import (
     Sessions,
     Unseen,
 )
-from agent.presence.sources.source import Source
+from agent.presence.sources.source import Source, Sources
 
-BRISK_S = {
-    Kind.INPUT: 0.0,
-    Kind.SESSION: 1.0,
-    Kind.MAINS: 5.0,
-    Kind.FULL_SCREEN: 2.0,
-    Kind.PROCESSOR: 2.5,
-    Kind.MEMORY: 2.5,
-    Kind.PROGRAMS: 5.0,
+PACE_S = {
+    Kind.INPUT: (0.0, 0.0),
+    Kind.SESSION: (1.0, 4.0),
+    Kind.MAINS: (5.0, 10.0),
+    Kind.FULL_SCREEN: (2.0, 5.0),
+    Kind.PROCESSOR: (2.5, 5.0),
+    Kind.MEMORY: (2.5, 10.0),
+    Kind.PROGRAMS: (5.0, 15.0),
 }
-"""So often at most while tasks run."""
-CALM_S = {
-    Kind.INPUT: 0.0,
-    Kind.SESSION: 4.0,
-    Kind.MAINS: 10.0,
-    Kind.FULL_SCREEN: 5.0,
-    Kind.PROCESSOR: 5.0,
-    Kind.MEMORY: 10.0,
-    Kind.PROGRAMS: 15.0,
-}
-"""And while none does."""
+"""So often at most while tasks run, and while none does."""
 EARLY_S = 0.02
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The sources of one machine. ``watch`` sets which exclusive programs are looked for."""
+def native_sources(clock: Callable[[], float]) -> Sources:
+    """Return the sources of presence for this system; nothing is opened before it is read."""
+    if sys.platform == "win32":
+        from agent.presence.sources.native_windows import sources_of
+        from agent.presence.sources.windows_calls import WindowsCalls
 
-    screen_input: Source[LastInput]
-    terminal_input: Source[LastInput]
-    sessions: Source[Sessions]
-    mains: Source[bool]
-    full_screen: Source[Filling | None]
-    processor: Source[float]
-    memory: Source[float]
-    programs: Source[tuple[str, ...]]
-    watch: Callable[[tuple[str, ...]], None]
+        return sources_of(WindowsCalls(), clock)
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        from agent.presence.sources.native_linux import linux_sources
 
-    def of(self, kind: Kind) -> tuple[Source[Any], ...]:
-        """Return the sources that see one kind of thing."""
-        found: dict[Kind, tuple[Source[Any], ...]] = {
-            Kind.INPUT: (self.screen_input, self.terminal_input),
-            Kind.SESSION: (self.sessions,),
-            Kind.MAINS: (self.mains,),
-            Kind.FULL_SCREEN: (self.full_screen,),
-            Kind.PROCESSOR: (self.processor,),
-            Kind.MEMORY: (self.memory,),
-            Kind.PROGRAMS: (self.programs,),
-        }
-        return found[kind]
-
-    def close(self) -> None:
-        """Close all sources."""
-        for kind in Kind:
-            for each in self.of(kind):
-                each.close()
+        return linux_sources(clock)
 
 
 class Looker:
@@ -101,30 +71,21 @@ class Looker:
 
         ``now``: all of them are due.
         """
-        pace_s = BRISK_S if brisk else CALM_S
-        for kind in Kind:
+        for kind, paces_s in PACE_S.items():
+            pace_s = paces_s[not brisk] - EARLY_S
             if kind not in kinds:
                 self._read.pop(kind, None)
                 self._read_s.pop(kind, None)
-            elif now or self._clock() - self._read_s.get(kind, float("-inf")) >= (
-                pace_s[kind] - EARLY_S
-            ):
+            elif now or self._clock() - self._read_s.get(kind, float("-inf")) >= pace_s:
                 self._read_s[kind] = self._clock()
-                self._read[kind] = tuple(map(self._see, self._sources.of(kind)))
+                self._read[kind] = tuple(map(self._see, self._sources.of[kind]))
 
     def readings(self, running: int) -> Readings:
         """Return everything as it was seen last; ``running`` is how many tasks run here."""
-        sessions = self._one(Kind.SESSION)
-        return Readings(
-            input=self._input(sessions),
-            sessions=sessions,
-            on_mains=self._one(Kind.MAINS),
-            full_screen=self._one(Kind.FULL_SCREEN),
-            others_cpu_percent=self._one(Kind.PROCESSOR),
-            free_memory_mb=self._one(Kind.MEMORY),
-            exclusive=self._one(Kind.PROGRAMS),
-            running=running,
-        )
+        found = {FIELDS[kind]: read[0] for kind, read in self._read.items()}
+        screen, terminal = self._read.get(Kind.INPUT, (NOT_READ, NOT_READ))
+        found["input"] = last_of(screen, terminal, found.get("sessions", NOT_READ))
+        return Readings(**found, running=running)
 
     def read_s(self, kind: Kind) -> float | None:
         """Return when sources of this kind were read last, on the clock of this looker; None when
@@ -142,13 +103,6 @@ class Looker:
             return Unseen(SourceFailed(repr(error)))
         self._faulty.discard(id(source))
         return reading
-
-    def _one(self, kind: Kind) -> Reading[Any]:
-        return self._read.get(kind, (NOT_READ,))[0]
-
-    def _input(self, sessions: Reading[Sessions]) -> Reading[LastInput]:
-        screen, terminal = self._read.get(Kind.INPUT, (NOT_READ, NOT_READ))
-        return last_of(screen, terminal, sessions)
 
 
 def last_of(

@@ -11,8 +11,8 @@ import logging
 from pathlib import Path
 
 from agent.api.presence_reasons import PauseUnreadable
-from agent.host.files import write_whole
-from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
+from agent.host.private_files import write_whole
+from agent.presence.judgement import Finishing, Paused, Unpaused, Wish
 
 FILE = "pause.json"
 FILE_BYTES_MAX = 4096

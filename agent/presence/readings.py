@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agent.api.presence_reasons import Blindness, Filling, NotLookedAt
 
@@ -93,3 +93,20 @@ class Readings:
     """Which of the exclusive programs run."""
     running: int = 0
     """Tasks that this node runs now, suspended ones among them."""
+
+    def of(self, kind: Kind) -> Reading[Any]:
+        """Return the reading of one kind."""
+        reading: Reading[Any] = getattr(self, FIELDS[kind])
+        return reading
+
+
+FIELDS = {
+    Kind.INPUT: "input",
+    Kind.SESSION: "sessions",
+    Kind.MAINS: "on_mains",
+    Kind.FULL_SCREEN: "full_screen",
+    Kind.PROCESSOR: "others_cpu_percent",
+    Kind.MEMORY: "free_memory_mb",
+    Kind.PROGRAMS: "exclusive",
+}
+"""Where the reading of each kind is."""

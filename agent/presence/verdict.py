@@ -23,10 +23,19 @@ from datetime import datetime
 from agent.api import presence_reasons as why
 from agent.presence import conditions, touch
 from agent.presence.hours import inside, next_change_s
-from agent.presence.judgement import Cause, Hold, Memory, Now, Verdict
+from agent.presence.judgement import (
+    Cause,
+    Finishing,
+    Hold,
+    Memory,
+    Now,
+    Paused,
+    Unpaused,
+    Verdict,
+    Wish,
+)
 from agent.presence.readings import Kind, Readings, Seen
-from agent.presence.rules import NO_MATTER_PERCENT, Mode, Rules
-from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
+from agent.presence.rules import Mode, Rules
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
@@ -69,18 +78,10 @@ def needed(rules: Rules, wish: Wish, now: Now) -> frozenset[Kind]:
     wish alone decide."""
     if not isinstance(effective(wish, now.wall_s), Unpaused):
         return frozenset()
-    kinds = {Kind.PROGRAMS} if rules.exclusive_programs else set()
+    kinds = conditions.wanted(rules)
     if rules.mode is Mode.ALWAYS or _outside(rules, now):
-        return frozenset(kinds)
-    wanted = {
-        Kind.INPUT: rules.idle_s > 0,
-        Kind.SESSION: rules.idle_s > 0 or rules.full_screen_counts,
-        Kind.MAINS: rules.on_mains_only,
-        Kind.FULL_SCREEN: rules.full_screen_counts,
-        Kind.PROCESSOR: rules.others_cpu_percent < NO_MATTER_PERCENT,
-        Kind.MEMORY: rules.free_memory_mb > 0,
-    }
-    return frozenset(kinds | {kind for kind, is_wanted in wanted.items() if is_wanted})
+        return kinds & {Kind.PROGRAMS}
+    return kinds
 
 
 def held_back_by(rules: Rules, readings: Readings, memory: Memory, now: Now) -> frozenset[Kind]:
@@ -90,7 +91,7 @@ def held_back_by(rules: Rules, readings: Readings, memory: Memory, now: Now) -> 
 
 
 def _holds(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
-    yield from conditions.exclusive(rules, readings, memory, now)
+    yield from conditions.settling(conditions.EXCLUSIVE, rules, readings, memory, now)
     if rules.mode is Mode.ALWAYS:
         return
     if _outside(rules, now):

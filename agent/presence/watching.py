@@ -26,14 +26,14 @@ from msgspec import structs
 
 from agent.api.errors import ServiceError
 from agent.api.reasons import NO_REASON, Reason
-from agent.presence.conditions import required
-from agent.presence.descriptions import description, reading_of
+from agent.presence.conditions import description, required
 from agent.presence.hours import tomorrow_s
-from agent.presence.judgement import Cause, Memory, Now, Verdict
-from agent.presence.looking import Looker, Sources
+from agent.presence.judgement import Cause, Finishing, Memory, Now, Paused, Unpaused, Verdict, Wish
+from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Readings, Unseen
 from agent.presence.rules import Rules, faults
+from agent.presence.sources.source import Sources
 from agent.presence.verdict import (
     LOOK_WHILE_RUNNING_S,
     effective,
@@ -41,7 +41,6 @@ from agent.presence.verdict import (
     needed,
     verdict,
 )
-from agent.presence.wishes import Finishing, Paused, Unpaused, Wish
 from agent.protocol.events import PresenceChanged
 
 TOMORROW_HOUR = 8
@@ -345,13 +344,13 @@ class PresenceWatcher:
     def _standing(self, kind: Kind, holds: frozenset[Kind], now: Now) -> Standing:
         if kind in holds:
             return "holds"
-        if isinstance(reading_of(kind, self._readings), Unseen):
+        if isinstance(self._readings.of(kind), Unseen):
             return "unseen"
         return "free" if kind in needed(self._rules, Unpaused(), now) else "unasked"
 
     def _source(self, kind: Kind, holds: frozenset[Kind], now: Now) -> SourceState:
         seen_s = self._read_s.get(kind)
-        reading = reading_of(kind, self._readings)
+        reading = self._readings.of(kind)
         wanted = kind in needed(self._rules, self._wish, now)
         return SourceState(
             kind=kind,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.api.errors import ServiceError
-from agent.host.files import write_whole
+from agent.host.private_files import write_whole
 from agent.presence.rules import Rules
 from agent.presence.rules_file import TABLE, written_rules
 from agent.settings.node_settings import NodeSettings, read_settings, settings_of

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from agent.api.errors import ServiceError
-from agent.host.stop_signals_native import native_ending
+from agent.host.stop_signals import native_ending
 from agent.node.agent import Agent
 from agent.node.hosting import live
 from agent.node.options import Options

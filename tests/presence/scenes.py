@@ -6,11 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from agent.presence.judgement import Memory, Now, Verdict
+from agent.presence.judgement import Memory, Now, Unpaused, Verdict, Wish
 from agent.presence.readings import LastInput, Readings, Seen, Sessions
 from agent.presence.rules import Mode, Rules
 from agent.presence.verdict import verdict
-from agent.presence.wishes import Unpaused, Wish
 from agent.wording.speech import Speech
 
 ZURICH = ZoneInfo("Europe/Zurich")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.api.presence_reasons import NamedFills
-from agent.presence.looking import Sources
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions
+from agent.presence.sources.source import Source, Sources
 
 SAID: dict[str, Reading[Any]] = {
     "screen_input": Seen(LastInput(900.0), "X11"),
@@ -32,12 +32,13 @@ class Asked:
     watched: tuple[str, ...] = ()
 
     def sources(self) -> Sources:
-        ones: dict[str, Any] = {name: _One(self, name) for name in SAID}
-        return Sources(**ones, watch=self._watch)
+        screen, terminal, *others = (_One(self, name) for name in SAID)
+        of = dict(zip(Kind, ((screen, terminal), *((each,) for each in others)), strict=True))
+        return Sources({kind: tuple(each) for kind, each in of.items()}, self._watch)
 
     def reads_of(self, kind: Kind) -> int:
         """How often this kind was looked at."""
-        [each] = {self.reads[one.name] for one in self.sources().of(kind) if isinstance(one, _One)}
+        [each] = {self.reads[one.name] for one in self.sources().of[kind] if isinstance(one, _One)}
         return each
 
     def _watch(self, names: tuple[str, ...]) -> None:
@@ -45,7 +46,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class _One:
+class _One(Source[Any]):
     asked: Asked
     name: str
 

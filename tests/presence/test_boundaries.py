@@ -9,14 +9,13 @@ import pytest
 
 from agent.api.presence_reasons import SystemSays
 from agent.presence.hours import Hours, Weekday, minutes
-from agent.presence.judgement import Cause, Now
+from agent.presence.judgement import Cause, Finishing, Now, Paused, Unpaused
 from agent.presence.latches import Busy, busy_after
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.rules_file import read_hours, read_rules, written_rules
 from agent.presence.touch import Touch, after
 from agent.presence.verdict import needed
-from agent.presence.wishes import Finishing, Paused, Unpaused
 from agent.settings.node_settings import SettingsError, read_settings
 from tests.presence.scenes import Scene
 

@@ -16,14 +16,19 @@ if not sys.platform.startswith("linux"):
 
 from agent.presence.readings import LastInput, Seen, Sessions, Unseen
 from agent.presence.sources.bus import Bus
-from agent.presence.sources.kept_awake_bus import BusKeptAwake
-from agent.presence.sources.last_input_bus import MutterLastInput, SaverLastInput
-from agent.presence.sources.screen_saver_bus import BusScreenSaver
+from agent.presence.sources.desktops import (
+    GNOME_SAVER,
+    SAVER,
+    bus_kept_awake,
+    bus_screen_saver,
+    mutter_last_input,
+    saver_last_input,
+)
 from agent.presence.sources.sessions_logind import (
     MANAGER,
     PROPERTIES_INTERFACE,
     SERVICE,
-    LogindSessions,
+    logind_sessions,
 )
 from tests.presence.clocks import Clock
 from tests.presence.desktop_on_bus import Answer, Answers, desktop
@@ -46,7 +51,7 @@ def test_gnome_tells_the_last_input_in_milliseconds(address: str) -> None:
     name = "org.gnome.Mutter.IdleMonitor"
     joined = Bus(address)
     with desktop(address, (name,), {(name, "GetIdletime"): always("t", 12_500)}):
-        found = MutterLastInput(joined, Clock(100.0)).read()
+        found = mutter_last_input(joined, Clock(100.0)).read()
         assert found == Seen(LastInput(87.5), "GNOME")
     joined.close()
 
@@ -57,7 +62,7 @@ def test_a_screen_saver_may_tell_seconds_or_milliseconds(
 ) -> None:
     name, told = "org.freedesktop.ScreenSaver", [first]
     clock, joined = Clock(1_000.0), Bus(address)
-    source = SaverLastInput(joined, clock)
+    source = saver_last_input(joined, clock)
     answers: Answers = {(name, "GetSessionIdleTime"): lambda *_: ("u", (told[0],))}
     with desktop(address, (name,), answers):
         assert source.read() == Seen(LastInput(1_000.0 - first / 1000), "the screen saver")
@@ -73,7 +78,7 @@ def test_desktops_tell_whether_their_lock_is_on(address: str, on: bool) -> None:
     joined = Bus(address)
     answers: Answers = {(name, "GetActive"): always("b", on) for name in (gnome, free)}
     with desktop(address, (gnome, free), answers):
-        for source in (BusScreenSaver.gnome(joined), BusScreenSaver.freedesktop(joined)):
+        for source in (bus_screen_saver(joined, GNOME_SAVER), bus_screen_saver(joined, SAVER)):
             assert source.read() == Seen(on, "the screen saver")
     joined.close()
 
@@ -86,8 +91,8 @@ def test_desktops_tell_whether_a_program_keeps_the_screen_on(address: str) -> No
         (kde, "HasInhibition"): lambda _, kinds: ("b", (kinds != 4,)),
     }
     with desktop(address, (gnome, kde), answers):
-        assert BusKeptAwake.gnome(joined).read() == Seen(ScreenKeptOn(), "GNOME")
-        assert BusKeptAwake.kde(joined).read() == Seen(None, "KDE")
+        assert bus_kept_awake(joined, "GNOME").read() == Seen(ScreenKeptOn(), "GNOME")
+        assert bus_kept_awake(joined, "KDE").read() == Seen(None, "KDE")
     joined.close()
 
 
@@ -149,7 +154,7 @@ def test_who_is_at_the_screens(
 ) -> None:
     joined = Bus(address)
     with desktop(address, (SERVICE,), logind(*sessions)):
-        assert LogindSessions(joined, ANT).read() == Seen(expected, "logind")
+        assert logind_sessions(joined, ANT).read() == Seen(expected, "logind")
     joined.close()
 
 
@@ -158,7 +163,7 @@ def test_who_is_at_the_screens(
 
 def test_a_desktop_that_is_not_there_or_does_not_tell_is_said(address: str) -> None:
     joined, name = Bus(address), "org.gnome.Mutter.IdleMonitor"
-    source = MutterLastInput(joined, Clock())
+    source = mutter_last_input(joined, Clock())
     assert source.read() == Unseen(SystemSays(f"{name} is not there"))
     with desktop(address, (name,), {}):
         assert source.read() == Unseen(SystemSays(f"{name} does not tell (GetIdletime)"))
@@ -169,7 +174,7 @@ def test_a_desktop_that_is_not_there_or_does_not_tell_is_said(address: str) -> N
 def test_a_bus_that_is_not_there_or_goes_away_is_said_and_joined_again(tmp_path: Path) -> None:
     name = "org.gnome.Mutter.IdleMonitor"
     joined = Bus(f"unix:path={tmp_path}/bus")
-    source = MutterLastInput(joined, Clock(10.0))
+    source = mutter_last_input(joined, Clock(10.0))
     found = source.read()
     assert isinstance(found, Unseen)
     assert found.because == (NoBus("message"),)

@@ -17,7 +17,7 @@ from agent.control.port import Notice
 from agent.node.agent import Agent
 from agent.node.options import Options
 from agent.paths import Home
-from agent.presence.sources.last_input_terminals import TerminalLastInput
+from agent.presence.sources.linux import terminal_last_input
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 from tests.presence.displays import display, own_number, start_display, tidy_up_after
 
@@ -35,8 +35,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """Without terminals: other tests type in some at the same time, as does who runs these."""
     with display(tmp_path) as number:
         none = tmp_path / "no terminals"
-        terminals = partial(TerminalLastInput, pseudo=none, console=none)
-        monkeypatch.setattr("agent.presence.sources.native_linux.TerminalLastInput", terminals)
+        terminals = partial(terminal_last_input, pseudo=none, console=none)
+        monkeypatch.setattr("agent.presence.sources.linux.terminal_last_input", terminals)
         monkeypatch.setenv("DISPLAY", number)
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
         found = Home.at(tmp_path / "home")

@@ -8,7 +8,7 @@ import pytest
 
 from agent.api.presence_reasons import NamedFills, SystemSays
 from agent.api.reasons import Reason
-from agent.presence.descriptions import description
+from agent.presence.conditions import description
 from agent.presence.latches import Busy
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.wording.amounts import listed, long, moment

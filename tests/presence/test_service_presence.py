@@ -15,12 +15,11 @@ import pytest
 from agent.api.errors import ServiceError
 from agent.api.presence_reasons import PausedUntilResumed, SystemSays
 from agent.presence import watching
-from agent.presence.judgement import Cause
-from agent.presence.looking import CALM_S, Looker
+from agent.presence.judgement import Cause, Paused, Unpaused, Wish
+from agent.presence.looking import PACE_S, Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Seen, Unseen
 from agent.presence.rules import Mode, Rules
-from agent.presence.wishes import Paused, Unpaused, Wish
 from agent.protocol.reasons import OwnerUsesIt
 from agent.settings.node_settings import read_settings
 from agent.wording.speech import english
@@ -50,7 +49,7 @@ def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path)
             await eventually(lambda: found.state().cause is Cause.PAUSED)
             assert standing == {each.kind: each.standing for each in found.state().sources}
         assert "presence" in machine.threads
-        sources = [source for kind in Kind for source in machine.made[0].of(kind)]
+        sources = [source for kind in Kind for source in machine.made[0].of[kind]]
         assert all(isinstance(each, Told) and each.closed for each in sources)
 
     in_loop(test)
@@ -122,7 +121,7 @@ def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Pat
 def all_told(machine: Machine, *kinds: Kind) -> list[Told[Any]]:
     """The sources of these kinds, or of all."""
     [made] = machine.made
-    found = [source for kind in kinds or Kind for source in made.of(kind)]
+    found = [source for kind in kinds or Kind for source in made.of[kind]]
     assert all(isinstance(each, Told) for each in found)
     return cast("list[Told[Any]]", found)
 
@@ -433,7 +432,7 @@ def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Pat
             [programs] = all_told(machine, Kind.PROGRAMS)
             programs.value = lambda: Seen(("b",))
             await it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
-            async with asyncio.timeout(CALM_S[Kind.PROGRAMS] / 2):
+            async with asyncio.timeout(PACE_S[Kind.PROGRAMS][1] / 2):
                 await eventually(lambda: it.state().cause is Cause.PROGRAM)
 
     in_loop(test)

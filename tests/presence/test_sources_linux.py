@@ -14,15 +14,10 @@ import pytest
 from agent.api.presence_reasons import SystemSays
 from agent.presence.looking import last_of
 from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
-from agent.presence.sources.free_memory import FreeMemory
-from agent.presence.sources.last_input_terminals import TerminalLastInput
-from agent.presence.sources.mains_linux import LinuxMains
-from agent.presence.sources.own_time import CountedOwnTime
-from agent.presence.sources.own_time_linux import LinuxOwnTime
-from agent.presence.sources.processor import Processor
+from agent.presence.sources.linux import LinuxOwnTime, linux_mains, linux_names, terminal_last_input
+from agent.presence.sources.processor import CountedOwnTime, free_memory, processor
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
-from agent.presence.sources.programs_linux import linux_names
-from agent.presence.sources.source import TRY_BETTER_EVERY_S, Blind, FirstThatSees
+from agent.presence.sources.source import TRY_BETTER_EVERY_S, FirstThatSees, Source, blind
 from tests.hosts.waiting import wait_for
 from tests.presence.clocks import Clock
 
@@ -54,11 +49,11 @@ def test_mains(tmp_path: Path, supplies: list[dict[str, str]], expected: bool) -
         folder.mkdir()
         for name, value in supply.items():
             (folder / name).write_text(f"{value}\n")
-    assert LinuxMains(tmp_path).read() == Seen(expected, "the kernel")
+    assert linux_mains(tmp_path).read() == Seen(expected, "the kernel")
 
 
 def test_a_machine_that_knows_of_no_supplies_is_on_mains(tmp_path: Path) -> None:
-    assert LinuxMains(tmp_path / "none").read() == Seen(value=True, by="the kernel")
+    assert linux_mains(tmp_path / "none").read() == Seen(value=True, by="the kernel")
 
 
 def test_the_newest_input_of_all_terminals_counts(tmp_path: Path) -> None:
@@ -70,14 +65,14 @@ def test_the_newest_input_of_all_terminals_counts(tmp_path: Path) -> None:
     (tmp_path / "tty1").touch()
     os.utime(tmp_path / "tty1", (1_500, 1_500))
     console.write_text("tty1\n")
-    source = TerminalLastInput(Clock(50_000), lambda: 2_000.0, pseudo, console, tmp_path)
+    source = terminal_last_input(Clock(50_000), lambda: 2_000.0, pseudo, console, tmp_path)
     assert source.read() == Seen(LastInput(49_600, None, "pts/3"), "terminals")
     os.utime(tmp_path / "tty1", (1_990, 1_500))
     assert source.read() == Seen(LastInput(49_990, None, "tty1"), "terminals")
 
 
 def test_without_terminals_nobody_typed(tmp_path: Path) -> None:
-    source = TerminalLastInput(Clock(), time.time, tmp_path / "a", tmp_path / "b", tmp_path)
+    source = terminal_last_input(Clock(), time.time, tmp_path / "a", tmp_path / "b", tmp_path)
     assert source.read() == Seen(LastInput(float("-inf")), "terminals")
 
 
@@ -96,7 +91,7 @@ def test_typing_in_a_real_terminal_is_seen_and_printing_is_not(tmp_path: Path) -
         assert time.time() - path.stat().st_atime > 3_000
         os.write(upper, b"somebody types\n")
         os.read(lower, 100)
-        found = TerminalLastInput(time.monotonic).read()
+        found = terminal_last_input(time.monotonic).read()
         assert isinstance(found, Seen)
         assert time.monotonic() - found.value.at_s < 30
     finally:
@@ -136,7 +131,7 @@ def test_terminals_alone_do_not_do_while_somebody_may_be_at_a_screen(
     assert last_of(screen, terminal, sessions) == expected
 
 
-class Sometimes:
+class Sometimes(Source[str]):
     """A source of which a test decides whether it sees."""
 
     def __init__(self, value: str, *, sees: bool) -> None:
@@ -145,9 +140,6 @@ class Sometimes:
     def read(self) -> Reading[str]:
         self.reads += 1
         return Seen(self.value) if self.sees else Unseen(SystemSays(f"{self.value} is blind"))
-
-    def close(self) -> None:
-        pass
 
 
 def test_the_first_that_sees_is_asked_and_better_ones_are_tried_again_now_and_then() -> None:
@@ -164,7 +156,7 @@ def test_the_first_that_sees_is_asked_and_better_ones_are_tried_again_now_and_th
     assert source.read() == Seen("second"), "who goes blind is left at once"
     second.sees = False
     assert source.read() == Unseen(SystemSays("best is blind"), SystemSays("second is blind"))
-    assert Blind[str](SystemSays("it is dark")).read() == BLIND
+    assert blind(SystemSays("it is dark")).read() == BLIND
 
 
 # -- the processor -------------------------------------------------------------------------------
@@ -176,7 +168,7 @@ class Times:
     def __init__(self) -> None:
         self.busy_s = self.own_s = 100.0
         self.clock = Clock()
-        self.source = Processor(self.clock, lambda: self.own_s, busy_s=lambda: self.busy_s)
+        self.source = processor(self.clock, lambda: self.own_s, busy_s=lambda: self.busy_s)
         self.cores = os.cpu_count() or 1
 
     def pass_s(self, seconds: float, others: float, own: float) -> Reading[float]:
@@ -303,6 +295,6 @@ def test_a_list_of_programs_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_some_memory_is_free() -> None:
-    found = FreeMemory().read()
+    found = free_memory().read()
     assert isinstance(found, Seen)
     assert found.value > 0

@@ -25,23 +25,20 @@ if sys.platform == "win32":
 
 from jeepney import DBusAddress
 
-from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
-from agent.presence.sources import full_screen_x11, own_time_linux
+from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
+from agent.presence.sources import linux, x11
 from agent.presence.sources.bus import Bus, BusError
-from agent.presence.sources.free_memory import FreeMemory
-from agent.presence.sources.kept_awake_bus import BusKeptAwake
-from agent.presence.sources.last_input_bus import SaverLastInput
-from agent.presence.sources.last_input_terminals import TerminalLastInput
-from agent.presence.sources.last_input_x11 import X11LastInput, X11ScreenSaver
+from agent.presence.sources.desktops import (
+    SAVER_NAME,
+    bus_kept_awake,
+    saver_last_input,
+)
+from agent.presence.sources.linux import TICK_S, LinuxOwnTime, linux_names, terminal_last_input
 from agent.presence.sources.native_linux import linux_sources
-from agent.presence.sources.own_time_linux import TICK_S, LinuxOwnTime
-from agent.presence.sources.processor import Processor, machine_busy_s
+from agent.presence.sources.processor import free_memory, machine_busy_s, processor
 from agent.presence.sources.programs import ExclusivePrograms, plain
-from agent.presence.sources.programs_linux import linux_names
-from agent.presence.sources.screen_saver_bus import BusScreenSaver
-from agent.presence.sources.screens import Screens
-from agent.presence.sources.sessions_logind import Login, LogindSessions, sessions_of
-from agent.presence.sources.source import FirstThatSees
+from agent.presence.sources.sessions_logind import Login, logind_sessions, sessions_of
+from agent.presence.sources.source import Asked, FirstThatSees, Screens
 from agent.presence.sources.x11_wire import XRefusal
 from tests.presence.clocks import Clock
 
@@ -57,7 +54,7 @@ class Load:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, cores: int | None = 4) -> None:
         monkeypatch.setattr(psutil, "cpu_count", lambda: cores)
         self.clock, self.busy_s, self.own_s = Clock(), 500.0, 100.0
-        self.source = Processor(self.clock, lambda: self.own_s, lambda: self.busy_s)
+        self.source = processor(self.clock, lambda: self.own_s, lambda: self.busy_s)
 
     def after(self, seconds: float, others_s: float = 0.0, own_s: float = 0.0) -> Reading[float]:
         self.clock.pass_s(seconds)
@@ -124,7 +121,7 @@ def test_what_waits_or_rests_is_no_use_of_the_processor(monkeypatch: pytest.Monk
 def test_free_memory_is_told_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     told = SimpleNamespace(available=1_536 * 2**20, free=1, total=2**40)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: told)
-    assert FreeMemory().read() == Seen(1_536.0)
+    assert free_memory().read() == Seen(1_536.0)
 
 
 # -- processes -----------------------------------------------------------------------------------
@@ -155,7 +152,7 @@ def test_a_crowd_of_processes_is_not_followed_without_end(
 ) -> None:
     for number in range(1, 10):
         process(tmp_path, number, str(number + 1))
-    monkeypatch.setattr(own_time_linux, "DESCENDANTS_MAX", 3)
+    monkeypatch.setattr(linux, "DESCENDANTS_MAX", 3)
     assert LinuxOwnTime(1, tmp_path).descendants() == [2, 3, 4, 5]
 
 
@@ -215,7 +212,7 @@ def test_of_consoles_only_the_one_on_the_screen_counts(
     (tmp_path / "pts").mkdir()
     (tmp_path / "pts" / "ptmx").touch()
     wall_s = (tmp_path / console).stat().st_atime + 90.0
-    source = TerminalLastInput(
+    source = terminal_last_input(
         Clock(), lambda: wall_s, tmp_path / "pts", tmp_path / "active", tmp_path
     )
     found = source.read()
@@ -255,33 +252,33 @@ def test_where_logind_does_not_tell_that_is_said() -> None:
     def ask(*_: object) -> object:
         raise BusError("the bus is gone")
 
-    bus = cast("Bus", SimpleNamespace(ask=ask))
-    assert LogindSessions(bus, 1).read() == Unseen(SystemSays("the bus is gone"))
+    bus = cast("Bus", SimpleNamespace(ask=ask, close=None))
+    assert logind_sessions(bus, 1).read() == Unseen(SystemSays("the bus is gone"))
 
 
 @pytest.mark.parametrize(
     ("environment", "savers"),
     [
-        ({}, [BusScreenSaver, BusScreenSaver]),
-        ({"DISPLAY": ":7"}, [X11ScreenSaver, BusScreenSaver, BusScreenSaver]),
-        ({"WAYLAND_DISPLAY": "w"}, [BusScreenSaver, BusScreenSaver]),
-        ({"DISPLAY": ":7", "WAYLAND_DISPLAY": "w"}, [BusScreenSaver, BusScreenSaver]),
+        ({}, [SAVER_NAME] * 2),
+        ({"DISPLAY": ":7"}, [x11.NAME, SAVER_NAME, SAVER_NAME]),
+        ({"WAYLAND_DISPLAY": "w"}, [SAVER_NAME] * 2),
+        ({"DISPLAY": ":7", "WAYLAND_DISPLAY": "w"}, [SAVER_NAME] * 2),
     ],
 )
 def test_each_kind_of_session_has_its_own_sources(
-    environment: dict[str, str], savers: list[type]
+    environment: dict[str, str], savers: list[str]
 ) -> None:
     sources = linux_sources(Clock(), environment)
-    assert isinstance(sources.sessions, Screens)
-    assert [type(each) for each in sources.sessions._savers] == savers
-    screen, full = sources.screen_input, sources.full_screen
+    [screens] = sources.of[Kind.SESSION]
+    assert isinstance(screens, Screens)
+    assert [cast("Asked[bool]", each).by for each in screens._savers] == savers
+    (screen, _), [full] = sources.of[Kind.INPUT], sources.of[Kind.FULL_SCREEN]
     if "WAYLAND_DISPLAY" in environment:
         for each in (screen, full):
             assert isinstance(each, FirstThatSees)
             assert len(each._sources) == 3
     elif environment:
-        assert isinstance(screen, X11LastInput)
-        assert isinstance(full, full_screen_x11.X11FullScreen)
+        assert [cast("Asked[object]", each).by for each in (screen, full)] == [x11.NAME] * 2
     else:
         assert screen.read() == full.read() == Unseen(NoScreen())
     sources.close()
@@ -305,9 +302,6 @@ class Screen:
         self._windows, self._properties = windows, properties
         self.hidden: set[int] = set()
         self.closed: set[int] = set()
-
-    def see(self, ask: Any) -> Reading[str]:
-        return Seen(ask(self))
 
     def numbers(self, window: int, name: str) -> tuple[int, ...]:
         self._still(window)
@@ -355,7 +349,7 @@ def test_without_a_manager_a_window_as_large_as_the_screen_fills_it(
 ) -> None:
     screen = Screen(windows, {})
     screen.hidden, screen.closed = {4}, {5}
-    assert full_screen_x11.X11FullScreen(cast("Any", screen)).read() == Seen(filling)
+    assert x11.filling(cast("Any", screen)) == filling
 
 
 @pytest.mark.parametrize(
@@ -376,7 +370,7 @@ def test_with_a_manager_the_active_window_does_as_it_says(
     told |= {(window, "_NET_WM_STATE"): states for window in (0, 2, 5)}
     screen = Screen({2: (800, 600), 6: (800, 600)}, told)
     screen.closed = {5}
-    assert full_screen_x11.X11FullScreen(cast("Any", screen)).read() == Seen(filling)
+    assert x11.filling(cast("Any", screen)) == filling
 
 
 # -- what desktops answer ------------------------------------------------------------------------
@@ -400,8 +394,8 @@ def test_seconds_and_milliseconds_are_told_apart_by_how_they_grow(
     answers: list[tuple[float, int]], quiet_s: float
 ) -> None:
     clock, told = Clock(0.0), [0]
-    bus = cast("Bus", SimpleNamespace(ask=lambda *_: (told[0],)))
-    source = SaverLastInput(bus, clock)
+    bus = cast("Bus", SimpleNamespace(ask=lambda *_: (told[0],), close=None))
+    source = saver_last_input(bus, clock)
     for at_s, told[0] in answers[:-1]:
         clock.pass_s(at_s - clock())
         source.read()
@@ -428,7 +422,7 @@ def test_each_desktop_is_asked_in_its_own_way(
         asked.append((question.bus_name, *told))
         return (True,)
 
-    bus = cast("Bus", SimpleNamespace(ask=ask))
-    source = BusKeptAwake.gnome(bus) if desktop == "GNOME" else BusKeptAwake.kde(bus)
+    bus = cast("Bus", SimpleNamespace(ask=ask, close=None))
+    source = bus_kept_awake(bus, desktop)
     assert source.read() == Seen(ScreenKeptOn(), desktop)
     assert asked == [(name, method, "u", number)]

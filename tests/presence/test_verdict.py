@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from agent.api.presence_reasons import NamedFills, SystemSays
 from agent.presence.conditions import required
-from agent.presence.judgement import Cause, Memory
+from agent.presence.judgement import Cause, Finishing, Memory, Paused, Unpaused
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules
 from agent.presence.rules_file import read_hours
 from agent.presence.verdict import held_back_by, needed, verdict
-from agent.presence.wishes import Finishing, Paused, Unpaused
 from agent.protocol.reasons import OwnerUsesIt, SomebodyElseUsesIt
 from tests.presence.scenes import Scene
 

@@ -18,8 +18,8 @@ from agent.presence.sources.wayland import (
     GET_IDLE,
     GET_INPUT_IDLE,
     WaylandIdle,
-    WaylandKeptAwake,
-    WaylandLastInput,
+    wayland_kept_awake,
+    wayland_last_input,
 )
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.presence.clocks import Clock
@@ -36,7 +36,7 @@ class Session:
     def __init__(self, environment: dict[str, str]) -> None:
         self.clock = Clock(START_S)
         self.idle = WaylandIdle(self.clock, environment)
-        self.input, self.awake = WaylandLastInput(self.idle), WaylandKeptAwake(self.idle)
+        self.input, self.awake = wayland_last_input(self.idle), wayland_kept_awake(self.idle)
 
     def __enter__(self) -> Session:
         return self

@@ -13,15 +13,20 @@ from agent.api.presence_reasons import GameFills, PresentationOn, ProgramFills
 from agent.api.reasons import Reason
 from agent.presence.looking import Looker
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
-from agent.presence.sources.last_input_windows import WindowsLastInput
 from agent.presence.sources.native_windows import sources_of
-from agent.presence.sources.screens import Screens
-from agent.presence.sources.sessions_windows import WindowsSessions
-from agent.presence.sources.windows import WindowsFullScreen, WindowsMains, WindowsScreenSaver
+from agent.presence.sources.source import Screens
+from agent.presence.sources.windows import (
+    windows_full_screen,
+    windows_last_input,
+    windows_mains,
+    windows_screen_saver,
+    windows_sessions,
+)
 from agent.presence.sources.windows_calls import (
     LastInputInfo,
     PowerStatus,
     SessionInfoEx,
+    WindowsCalls,
     WindowsSession,
     quiet_ms_between,
     session_of,
@@ -34,7 +39,7 @@ REFUSED = OSError("access is denied")
 
 
 @dataclass
-class Calls:
+class Calls(WindowsCalls):
     """A Windows of which a test decides what it says; an exception is raised."""
 
     quiet: int | OSError = 1_500
@@ -78,18 +83,18 @@ def said(answer: T | OSError) -> T:
 
 
 def test_the_last_input_is_as_long_ago_as_windows_says() -> None:
-    found = WindowsLastInput(Calls(), Clock(100.0)).read()
+    found = windows_last_input(Calls(), Clock(100.0)).read()
     assert found == Seen(LastInput(98.5, (10, 20)), "Windows")
 
 
 def test_the_locked_desktop_does_not_tell_where_the_pointer_is() -> None:
-    found = WindowsLastInput(Calls(place=REFUSED), Clock(100.0)).read()
+    found = windows_last_input(Calls(place=REFUSED), Clock(100.0)).read()
     assert found == Seen(LastInput(98.5, None), "Windows")
 
 
 @pytest.mark.parametrize("calls", [Calls(number=0), Calls(quiet=REFUSED)])
 def test_where_no_input_can_be_seen_that_is_said(calls: Calls) -> None:
-    assert isinstance(WindowsLastInput(calls, Clock(100.0)).read(), Unseen)
+    assert isinstance(windows_last_input(calls, Clock(100.0)).read(), Unseen)
 
 
 def test_tick_counters_that_began_anew_still_tell_how_long_ago() -> None:
@@ -115,45 +120,47 @@ def test_tick_counters_that_began_anew_still_tell_how_long_ago() -> None:
     ],
 )
 def test_who_is_at_the_screens(sessions: list[WindowsSession], expected: Sessions) -> None:
-    assert WindowsSessions(Calls(listed=sessions)).read() == Seen(expected, "Windows")
+    assert windows_sessions(Calls(listed=sessions)).read() == Seen(expected, "Windows")
 
 
 def test_only_a_service_believes_that_nobody_is_at_a_screen() -> None:
     nobody = Seen(Sessions(nobody=True), "Windows")
-    assert WindowsSessions(Calls(number=0, listed=[])).read() == nobody
-    assert isinstance(WindowsSessions(Calls(listed=[])).read(), Unseen)
+    assert windows_sessions(Calls(number=0, listed=[])).read() == nobody
+    assert isinstance(windows_sessions(Calls(listed=[])).read(), Unseen)
 
 
 def test_a_screen_saver_counts_as_a_lock_even_where_sessions_are_not_told() -> None:
     for calls in (Calls(saver=True), Calls(saver=True, listed=REFUSED)):
-        found = Screens(WindowsSessions(calls), [WindowsScreenSaver(calls)]).read()
+        found = Screens(windows_sessions(calls), [windows_screen_saver(calls)]).read()
         assert found == Seen(Sessions(locked=True), "the screen saver")
     calls = Calls(saver=REFUSED, listed=REFUSED)
-    assert isinstance(Screens(WindowsSessions(calls), [WindowsScreenSaver(calls)]).read(), Unseen)
+    assert isinstance(
+        Screens(windows_sessions(calls), [windows_screen_saver(calls)]).read(), Unseen
+    )
 
 
 @pytest.mark.parametrize(("line", "expected"), [(0, False), (1, True)])
 def test_mains(line: int, expected: bool) -> None:
-    assert WindowsMains(Calls(line=line)).read() == Seen(expected, "Windows")
+    assert windows_mains(Calls(line=line)).read() == Seen(expected, "Windows")
 
 
 @pytest.mark.parametrize("line", [255, REFUSED])
 def test_mains_that_nobody_knows_of(line: int | OSError) -> None:
-    assert isinstance(WindowsMains(Calls(line=line)).read(), Unseen)
+    assert isinstance(windows_mains(Calls(line=line)).read(), Unseen)
 
 
 @pytest.mark.parametrize(
     ("state", "filling"), [(2, ProgramFills()), (3, GameFills()), (4, PresentationOn())]
 )
 def test_what_fills_the_screen(state: int, filling: Reason) -> None:
-    found = WindowsFullScreen(Calls(notifications=state)).read()
+    found = windows_full_screen(Calls(notifications=state)).read()
     assert isinstance(found, Seen)
     assert found.value == filling
 
 
 @pytest.mark.parametrize("state", [1, 5, 6, 7])
 def test_what_does_not_fill_the_screen(state: int) -> None:
-    assert WindowsFullScreen(Calls(notifications=state)).read() == Seen(None, "Windows")
+    assert windows_full_screen(Calls(notifications=state)).read() == Seen(None, "Windows")
 
 
 def test_all_sources_together_see() -> None:

@@ -147,7 +147,7 @@ def calls(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> WindowsCalls:
     monkeypatch.setattr(wintypes, "DWORD", ctypes.c_uint32)  # as long as Windows has it
     monkeypatch.setattr(wintypes, "BOOL", ctypes.c_int32)
     windows.module = loaded_as_on_windows(NAME, windows.libraries(), monkeypatch)
-    return cast("WindowsCalls", windows.module.NativeCalls())
+    return cast("WindowsCalls", windows.module.WindowsCalls())
 
 
 def test_what_windows_says_is_told(calls: WindowsCalls) -> None:

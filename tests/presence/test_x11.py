@@ -13,9 +13,8 @@ import pytest
 
 from agent.api.presence_reasons import NamedFills, ProgramFills, SystemSays
 from agent.presence.readings import LastInput, Seen, Unseen
-from agent.presence.sources.full_screen_x11 import X11FullScreen
-from agent.presence.sources.last_input_x11 import X11LastInput, X11ScreenSaver
-from agent.presence.sources.x11 import X11Screen
+from agent.presence.sources.source import Source
+from agent.presence.sources.x11 import X11Screen, filling, x11_last_input, x11_screen_saver
 from agent.presence.sources.x11_wire import (
     COOKIE,
     LOCAL,
@@ -47,7 +46,7 @@ def do(screen: X11Screen, *command: str) -> None:
     subprocess.run(["xdotool", *command], env=environment, check=True)
 
 
-def last_input(source: X11LastInput) -> LastInput:
+def last_input(source: Source[LastInput]) -> LastInput:
     found = source.read()
     assert isinstance(found, Seen), found
     return found.value
@@ -57,7 +56,7 @@ def last_input(source: X11LastInput) -> LastInput:
     "command", [("key", "a"), ("click", "1"), ("mousemove_relative", "3", "4")]
 )
 def test_each_kind_of_input_is_seen(screen: X11Screen, command: tuple[str, ...]) -> None:
-    source = X11LastInput(screen, time.monotonic)
+    source = x11_last_input(screen, time.monotonic)
     before = last_input(source)
     wait_for(lambda: time.monotonic() - last_input(source).at_s > 0.3, LIMIT_S, "it is quiet")
     began_s = time.monotonic()
@@ -72,17 +71,17 @@ def test_each_kind_of_input_is_seen(screen: X11Screen, command: tuple[str, ...])
 
 def test_what_happens_without_input_does_not_count(screen: X11Screen) -> None:
     """A look that the machine holds up takes its answer for a later one; others come after it."""
-    source = X11LastInput(screen, time.monotonic)
+    source = x11_last_input(screen, time.monotonic)
     do(screen, "key", "a")
     touched_s = time.monotonic()
-    X11FullScreen(screen).read()
+    screen.asked(filling).read()
     wait_for(lambda: time.monotonic() - touched_s > 0.5, LIMIT_S, "time passes")
-    X11FullScreen(screen).read()
+    screen.asked(filling).read()
     wait_for(lambda: last_input(source).at_s < touched_s + 0.25, LIMIT_S, "the key was the last")
 
 
 def test_a_screen_saver_is_seen_until_somebody_touches_anything(screen: X11Screen) -> None:
-    saver = X11ScreenSaver(screen)
+    saver = x11_screen_saver(screen)
     assert saver.read() == Seen(value=False, by="X11")
     connection = XConnection.connect(screen._environment)
     connection._socket.sendall(struct.pack("=BBH", FORCE_SCREEN_SAVER, 1, 1))
@@ -98,9 +97,9 @@ def test_a_server_with_a_lock_lets_in_who_has_the_cookie(tmp_path: Path) -> None
     authority.write_bytes(entry(WILD, b"", b"", COOKIE, cookie))
     with display(tmp_path, "-auth", str(authority)) as number:
         inside = X11Screen({"DISPLAY": number, "XAUTHORITY": str(authority)})
-        assert isinstance(X11LastInput(inside, time.monotonic).read(), Seen)
+        assert isinstance(x11_last_input(inside, time.monotonic).read(), Seen)
         outside = X11Screen({"DISPLAY": number, "XAUTHORITY": str(tmp_path / "none")})
-        found = X11LastInput(outside, time.monotonic).read()
+        found = x11_last_input(outside, time.monotonic).read()
         assert found == Unseen(SystemSays("the X server does not let this account in"))
         inside.close()
 
@@ -110,8 +109,8 @@ def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Pa
     server, number = start_display(tmp_path, f":{own_number()}")
     screen = X11Screen({"DISPLAY": f":{number}"})
     sources: list[Callable[[], object]] = [
-        X11LastInput(screen, time.monotonic).read,
-        X11FullScreen(screen).read,
+        x11_last_input(screen, time.monotonic).read,
+        screen.asked(filling).read,
     ]
     assert all(isinstance(read(), Seen) for read in sources)
     server.kill()
@@ -131,7 +130,7 @@ def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Pa
 
 
 def test_a_window_as_large_as_the_screen_is_seen_where_no_manager_tells(screen: X11Screen) -> None:
-    source = X11FullScreen(screen)
+    source = screen.asked(filling)
     assert source.read() == Seen(None, "X11")
     window = _window(screen, 640, 480)
     assert source.read() == Seen(None, "X11")
@@ -142,7 +141,7 @@ def test_a_window_as_large_as_the_screen_is_seen_where_no_manager_tells(screen: 
 
 
 def test_a_full_screen_window_is_seen_as_its_manager_says(screen: X11Screen) -> None:
-    source = X11FullScreen(screen)
+    source = screen.asked(filling)
     window = _window(screen, 100, 100)
     window.claim_a_manager()
     assert source.read() == Seen(None, "X11")
@@ -216,7 +215,7 @@ def _window(screen: X11Screen, width: int, height: int) -> Window:
     ],
 )
 def test_where_there_is_no_screen_that_is_said(environment: dict[str, str], because: str) -> None:
-    found = X11LastInput(X11Screen(environment), time.monotonic).read()
+    found = x11_last_input(X11Screen(environment), time.monotonic).read()
     assert isinstance(found, Unseen)
     assert because in Speech().every(found.because)
 

@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from agent.api.reasons import Reason
-from agent.presence.looking import Sources
-from agent.presence.readings import LastInput, Reading, Seen, Sessions
+from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions
 from agent.presence.rules import Mode, Rules
+from agent.presence.sources.source import Source, Sources
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.events import PresenceChanged
 from agent.settings.editing import keep_rules
@@ -25,7 +25,7 @@ NO_PROGRAMS: Seen[tuple[str, ...]] = Seen(())
 WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
 
 
-class Told(Generic[T]):
+class Told(Source[T]):
     """A source that says what a test has set, or raises it."""
 
     def __init__(self, value: Callable[[], Reading[T]]) -> None:
@@ -58,15 +58,19 @@ class Machine:
 
     def sources(self) -> Sources:
         found = Sources(
-            screen_input=Told(lambda: Seen(LastInput(self.input_s), "a test")),
-            terminal_input=Told(lambda: Seen(LastInput(float("-inf")))),
-            sessions=Told(lambda: Seen(Sessions())),
-            mains=Told(self.see_mains),
-            full_screen=Told(lambda: Seen(None)),
-            processor=Told(lambda: self.processor),
-            memory=Told(lambda: Seen(4_000.0)),
-            programs=Told(lambda: self.programs),
-            watch=self._watch,
+            {
+                Kind.INPUT: (
+                    Told(lambda: Seen(LastInput(self.input_s), "a test")),
+                    Told(lambda: Seen(LastInput(float("-inf")))),
+                ),
+                Kind.SESSION: (Told(lambda: Seen(Sessions())),),
+                Kind.MAINS: (Told(self.see_mains),),
+                Kind.FULL_SCREEN: (Told(lambda: Seen(None)),),
+                Kind.PROCESSOR: (Told(lambda: self.processor),),
+                Kind.MEMORY: (Told(lambda: Seen(4_000.0)),),
+                Kind.PROGRAMS: (Told(lambda: self.programs),),
+            },
+            self._watch,
         )
         self.made.append(found)
         return found

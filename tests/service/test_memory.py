@@ -88,7 +88,7 @@ def test_where_little_has_happened_nothing_is_done(monkeypatch: pytest.MonkeyPat
     )
     monkeypatch.setattr(memory, "_held_bytes", lambda: next(looks))
     monkeypatch.setattr(memory, "_pieces", frozenset)
-    monkeypatch.setattr(memory, "_call", lambda *_: trimmed.append)
+    monkeypatch.setattr(memory, "libc_call", lambda *_: trimmed.append)
     trimmer = MemoryTrimmer()
 
     after_each = []

@@ -2,50 +2,32 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
-from agent.presence.looking import Sources
-from agent.presence.readings import LastInput, Reading, Seen
-from agent.presence.sources.free_memory import FreeMemory
-from agent.presence.sources.last_input_windows import WindowsLastInput
-from agent.presence.sources.own_time import CountedOwnTime
-from agent.presence.sources.processor import Processor
+from agent.presence.readings import Kind, LastInput
+from agent.presence.sources import windows
+from agent.presence.sources.processor import CountedOwnTime, free_memory, processor
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
-from agent.presence.sources.screens import Screens
-from agent.presence.sources.sessions_windows import WindowsSessions
-from agent.presence.sources.windows import WindowsFullScreen, WindowsMains, WindowsScreenSaver
+from agent.presence.sources.source import Asked, Screens, Sources
 from agent.presence.sources.windows_calls import WindowsCalls
-
-if sys.platform == "win32":
-    from agent.presence.sources.windows_calls import NativeCalls
-
-    def windows_sources(clock: Callable[[], float]) -> Sources:
-        """With the calls of this system."""
-        return sources_of(NativeCalls(), clock)
 
 
 def sources_of(calls: WindowsCalls, clock: Callable[[], float]) -> Sources:
     """Return the sources of presence on Windows, over real or other calls."""
     programs = ExclusivePrograms(calls.process_names, own_processes)
+    sessions = windows.windows_sessions(calls)
     return Sources(
-        screen_input=WindowsLastInput(calls, clock),
-        terminal_input=NoTerminals(),
-        sessions=Screens(WindowsSessions(calls), [WindowsScreenSaver(calls)]),
-        mains=WindowsMains(calls),
-        full_screen=WindowsFullScreen(calls),
-        processor=Processor(clock, CountedOwnTime().read),
-        memory=FreeMemory(),
-        programs=programs,
-        watch=programs.watch,
+        {
+            Kind.INPUT: (
+                windows.windows_last_input(calls, clock),
+                Asked(lambda: LastInput(float("-inf"))),  # it has no terminals
+            ),
+            Kind.SESSION: (Screens(sessions, [windows.windows_screen_saver(calls)]),),
+            Kind.MAINS: (windows.windows_mains(calls),),
+            Kind.FULL_SCREEN: (windows.windows_full_screen(calls),),
+            Kind.PROCESSOR: (processor(clock, CountedOwnTime().read),),
+            Kind.MEMORY: (free_memory(),),
+            Kind.PROGRAMS: (programs,),
+        },
+        programs.watch,
     )
-
-
-class NoTerminals:
-    """Sees no input, ever."""
-
-    def read(self) -> Reading[LastInput]:
-        return Seen(LastInput(float("-inf")))
-
-    def close(self) -> None:
-        """Do nothing, as nothing is held open."""

@@ -1,58 +1,55 @@
-"""How much of the processor other programs use: everything but this node and what it runs.
+"""How much of the processor other programs use, and how much memory they leave.
 
-The machine's use is one figure of the kernel, this node's is another (``own_time``, which differs
-by system); both only grow, and the difference is other people's. The figure is an average over
+The machine's use of its processor is one figure of the kernel, that of this node and what it runs is
+another; both only grow, and the difference is other people's. The figure is an average over
 ``WINDOW_S``: single bursts are nobody's work.
+
+Where nobody inherits time, this node's own is counted: the last figure of a process that has ended
+stays in the sum. What it used after that is taken for somebody else's, which is little and errs on
+the side of its owner.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 
 from agent.api.presence_reasons import StillMeasured
-from agent.presence.readings import Reading, Seen, Unseen
+from agent.presence.sources.source import Asked, SightError
 
 WINDOW_S = 10.0
 MEASURED_S_MIN = 2.0
 FOR_SOMEBODY = ("user", "nice", "system", "irq", "softirq", "steal", "interrupt", "dpc")
 
 
-class Processor:
-    """Samples of both, as long as the window."""
+def processor(
+    clock: Callable[[], float],
+    own_s: Callable[[], float],
+    busy_s: Callable[[], float] | None = None,
+) -> Asked[float]:
+    """Return the source of how much of the processor others used in the last seconds, in percent;
+    unseen until it was measured for long enough. Closed, it begins anew."""
+    busy_s, cores = busy_s or machine_busy_s, psutil.cpu_count() or 1
+    samples: deque[tuple[float, float]] = deque()  # when, and what others had used by then
 
-    def __init__(
-        self,
-        clock: Callable[[], float],
-        own_s: Callable[[], float],
-        busy_s: Callable[[], float] | None = None,
-    ) -> None:
-        self._clock, self._own_s, self._busy_s = clock, own_s, busy_s or machine_busy_s
-        self._cores = psutil.cpu_count() or 1
-        self._samples: deque[tuple[float, float]] = deque()
-        """When, and what others had used by then."""
-
-    def read(self) -> Reading[float]:
-        """Return how much of the processor others used in the last seconds, in percent; unseen
-        until it was measured for long enough."""
-        now_s = self._clock()
-        if self._samples and now_s - self._samples[-1][0] > 3 * WINDOW_S:
-            self._samples.clear()  # it was not looked for, or this machine slept
-        self._samples.append((now_s, self._busy_s() - self._own_s()))
-        while len(self._samples) > 2 and now_s - self._samples[1][0] >= WINDOW_S:
-            self._samples.popleft()
-        then_s, before_s = self._samples[0]
+    def ask() -> float:
+        now_s = clock()
+        if samples and now_s - samples[-1][0] > 3 * WINDOW_S:
+            samples.clear()  # it was not looked for, or this machine slept
+        samples.append((now_s, busy_s() - own_s()))
+        while len(samples) > 2 and now_s - samples[1][0] >= WINDOW_S:
+            samples.popleft()
+        then_s, before_s = samples[0]
         passed_s = now_s - then_s
         if passed_s < MEASURED_S_MIN:
-            return Unseen(StillMeasured())
-        percent = 100 * (self._samples[-1][1] - before_s) / (passed_s * self._cores)
-        return Seen(min(100.0, max(0.0, percent)))
+            raise SightError(StillMeasured())
+        percent = 100 * (samples[-1][1] - before_s) / (passed_s * cores)
+        return min(100.0, max(0.0, percent))
 
-    def close(self) -> None:
-        """Begin anew at the next look."""
-        self._samples.clear()
+    return Asked(ask, close=samples.clear)
 
 
 def machine_busy_s() -> float:
@@ -60,3 +57,36 @@ def machine_busy_s() -> float:
     started."""
     times = psutil.cpu_times()
     return sum(float(getattr(times, name, 0.0)) for name in FOR_SOMEBODY)
+
+
+def free_memory() -> Asked[float]:
+    """Return the source of how much memory programs can still get without others being swapped
+    out, as the system estimates it."""
+    return Asked(lambda: psutil.virtual_memory().available / 2**20)
+
+
+class CountedOwnTime:
+    """Counts what this process and all that it has started used of the processor."""
+
+    def __init__(self) -> None:
+        self._me = psutil.Process()
+        self._last_s: dict[int, float] = {}
+        self._ended_s = 0.0
+
+    def read(self) -> float:
+        """Return what this process and those below it have used of the processor so far, in
+        seconds."""
+        below: list[psutil.Process] = []
+        with suppress(psutil.Error):
+            below = self._me.children(recursive=True)
+        now = {each.pid: _used_s(each) for each in (self._me, *below)}
+        self._ended_s += sum(used_s for pid, used_s in self._last_s.items() if pid not in now)
+        self._last_s = now
+        return self._ended_s + sum(now.values())
+
+
+def _used_s(process: psutil.Process) -> float:
+    with suppress(psutil.Error):
+        times = process.cpu_times()
+        return float(times.user + times.system)
+    return 0.0

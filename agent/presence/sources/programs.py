@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from agent.api.presence_reasons import ProgramsHidden
 from agent.presence.readings import Reading, Seen, Unseen
+from agent.presence.sources.source import Source
 
 NAME_LENGTH = 15
 """Linux keeps so much of a name."""
@@ -18,7 +19,7 @@ ListNames = Callable[[], Iterable[tuple[int, str]]]
 """The number and name of each process; raises ``OSError``."""
 
 
-class ExclusivePrograms:
+class ExclusivePrograms(Source[tuple[str, ...]]):
     """Looks for the names that ``watch`` was told last."""
 
     def __init__(self, names: ListNames, own: Callable[[], Collection[int]]) -> None:
@@ -44,9 +45,6 @@ class ExclusivePrograms:
             own = self._own()
             found = [each for each in found if each[0] not in own]
         return Seen(tuple(sorted({wanted[name] for _, name in found})))
-
-    def close(self) -> None:
-        """Do nothing, as nothing is held open."""
 
 
 def plain(name: str) -> str:

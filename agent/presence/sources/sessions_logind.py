@@ -15,8 +15,9 @@ from typing import Any
 
 from jeepney import DBusAddress
 
-from agent.presence.readings import Reading, Seen, Sessions, Unseen
+from agent.presence.readings import Sessions
 from agent.presence.sources.bus import Bus, BusError
+from agent.presence.sources.source import Asked
 
 assert sys.platform != "win32"
 
@@ -40,39 +41,30 @@ class Login:
     locked: bool
 
 
-class LogindSessions:
-    """Sees who is logged in; asks for all sessions at each look."""
+def logind_sessions(bus: Bus, user_id: int | None = None) -> Asked[Sessions]:
+    """Return the source of who is at the screens, as logind tells it; all sessions are asked for
+    at each look."""
+    own = os.getuid() if user_id is None else user_id
 
-    def __init__(self, bus: Bus, user_id: int | None = None) -> None:
-        self._bus = bus
-        self._user_id = os.getuid() if user_id is None else user_id
+    def ask() -> Sessions:
+        listed = bus.ask(MANAGER, "ListSessions")[0][:SESSIONS_MAX]
+        return sessions_of(filter(None, (_login(bus, *each) for each in listed)), own)
 
-    def read(self) -> Reading[Sessions]:
-        """Return who is at the screens, as logind tells it; unseen when it does not answer."""
-        try:
-            listed = self._bus.ask(MANAGER, "ListSessions")[0]
-            logins = [
-                login for each in listed[:SESSIONS_MAX] if (login := self._login(*each)) is not None
-            ]
-        except BusError as error:
-            return Unseen(error.reason)
-        return Seen(sessions_of(logins, self._user_id), "logind")
+    return Asked(ask, "logind", bus.close)
 
-    def close(self) -> None:
-        self._bus.close()
 
-    def _login(self, _: str, user_id: int, user: str, __: str, path: str) -> Login | None:
-        question = DBusAddress(path, bus_name=SERVICE, interface=PROPERTIES_INTERFACE)
-        try:
-            told: dict[str, Any] = self._bus.ask(question, "GetAll", "s", SESSION_INTERFACE)[0]
-        except BusError:
-            return None  # it has ended since
-        found = {name: value for name, (_, value) in told.items()}
-        if found.get("Type") not in SCREEN_TYPES or found.get("State") == "closing":
-            return None
-        if not str(found.get("Class", "user")).startswith("user"):
-            return None  # a login screen, a service
-        return Login(user_id, user, bool(found.get("Active")), bool(found.get("LockedHint")))
+def _login(bus: Bus, _: str, user_id: int, user: str, __: str, path: str) -> Login | None:
+    question = DBusAddress(path, bus_name=SERVICE, interface=PROPERTIES_INTERFACE)
+    try:
+        told: dict[str, Any] = bus.ask(question, "GetAll", "s", SESSION_INTERFACE)[0]
+    except BusError:
+        return None  # it has ended since
+    found = {name: value for name, (_, value) in told.items()}
+    if found.get("Type") not in SCREEN_TYPES or found.get("State") == "closing":
+        return None
+    if not str(found.get("Class", "user")).startswith("user"):
+        return None  # a login screen, a service
+    return Login(user_id, user, bool(found.get("Active")), bool(found.get("LockedHint")))
 
 
 def sessions_of(logins: Iterable[Login], user_id: int) -> Sessions:

@@ -1,12 +1,13 @@
-"""The interface of all sources of presence, and the sources that are made of others."""
+"""What all sources of presence are, and the sources that are made of others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from agent.api.presence_reasons import Blindness, NothingShowsIt, SystemSays
-from agent.presence.readings import Reading, Seen, Unseen
+from agent.presence.readings import Kind, Reading, Seen, Sessions, Unseen
 
 T = TypeVar("T")
 
@@ -21,31 +22,46 @@ class SightError(OSError):
         self.reason = SystemSays(reason) if isinstance(reason, str) else reason
 
 
-class Source(Protocol[T]):
+class Source(Generic[T]):
     """Sees one kind of thing about the machine."""
 
     def read(self) -> Reading[T]:
         """Return what there is to see now, or why it cannot be seen; takes no longer than a
         moment."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Let go of what it holds open; it may be read again afterwards."""
 
 
-class Blind(Generic[T]):
-    """A source that never sees anything, and says why."""
+class Asked(Source[T]):
+    """Sees what a question is answered with; a ``SightError`` of it says why nothing is seen."""
 
-    def __init__(self, because: Blindness) -> None:
-        self._because = because
+    def __init__(
+        self, ask: Callable[[], T], by: str = "", close: Callable[[], object] = lambda: None
+    ) -> None:
+        self._ask, self.by, self._close = ask, by, close
 
     def read(self) -> Reading[T]:
-        return Unseen(self._because)
+        try:
+            return Seen(self._ask(), self.by)
+        except SightError as error:
+            return Unseen(error.reason)
 
     def close(self) -> None:
-        """Do nothing, as nothing is held open."""
+        self._close()
 
 
-class FirstThatSees(Generic[T]):
+def blind(because: Blindness) -> Source[Any]:
+    """Return a source that never sees anything, and says why."""
+
+    def refuse() -> None:
+        raise SightError(because)
+
+    return Asked(refuse)
+
+
+class FirstThatSees(Source[T]):
     """Several ways to see the same, the best first. A worse one is left when a better one sees."""
 
     def __init__(self, sources: Sequence[Source[T]], clock: Callable[[], float]) -> None:
@@ -80,3 +96,46 @@ class FirstThatSees(Generic[T]):
             reasons.update(dict.fromkeys(reading.because))
         self._chosen = len(self._sources)
         return Unseen(*(reasons or [NothingShowsIt()]))
+
+
+class Screens(Source[Sessions]):
+    """Sessions and screen savers together: a screen is left when either says so.
+
+    Where no session service runs, a screen saver alone still tells that somebody has left; that
+    nobody told of other people's screens then shows in the reading of the sessions.
+    """
+
+    def __init__(self, sessions: Source[Sessions], savers: Sequence[Source[bool]]) -> None:
+        self._sessions, self._savers = sessions, tuple(savers)
+
+    def read(self) -> Reading[Sessions]:
+        """Return who is at the screens; locked as well when a screen saver says so."""
+        reading = self._sessions.read()
+        if isinstance(reading, Seen) and (reading.value.locked or reading.value.nobody):
+            return reading
+        for saver in self._savers:
+            on = saver.read()
+            if isinstance(on, Seen) and on.value:
+                known = reading.value if isinstance(reading, Seen) else Sessions()
+                return Seen(replace(known, locked=True), on.by)
+        return reading
+
+    def close(self) -> None:
+        self._sessions.close()
+        for each in self._savers:
+            each.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The sources of one machine. ``watch`` sets which exclusive programs are looked for."""
+
+    of: dict[Kind, tuple[Source[Any], ...]]
+    """Those of the last input are two: the screen, and terminals."""
+    watch: Callable[[tuple[str, ...]], None]
+
+    def close(self) -> None:
+        """Close all sources."""
+        for sources in self.of.values():
+            for each in sources:
+                each.close()

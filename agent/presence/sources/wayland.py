@@ -16,8 +16,9 @@ import os
 import struct
 from collections.abc import Callable, Mapping
 
-from agent.api.presence_reasons import Blindness, Filling, ScreenKeptOn, SystemSays
-from agent.presence.readings import LastInput, Reading, Seen, Unseen
+from agent.api.presence_reasons import Filling, ScreenKeptOn
+from agent.presence.readings import LastInput
+from agent.presence.sources.source import Asked
 from agent.presence.sources.wayland_wire import WaylandConnection, WaylandError
 
 NAME = "Wayland"
@@ -43,18 +44,17 @@ class WaylandIdle:
         self._awake: dict[int, float | None] = {}
         """The same of those that a program can hold back; empty where they are the same."""
 
-    def look(self) -> Blindness | None:
-        """Take in what the compositor has told; return why that cannot be, None when it can. The
+    def look(self) -> None:
+        """Take in what the compositor has told; raise ``WaylandError`` when that cannot be. The
         connection is closed on failure."""
         try:
             self._hear()
-        except WaylandError as error:
+        except WaylandError:
             self.close()
-            return error.reason
+            raise
         except (OSError, struct.error) as error:
             self.close()
-            return SystemSays(f"the compositor cannot be asked ({error})")
-        return None
+            raise WaylandError(f"the compositor cannot be asked ({error})") from error
 
     def last_input_s(self) -> float:
         """Return when there was input last, of all seats the latest, by this source's clock; now
@@ -105,52 +105,30 @@ class WaylandIdle:
         notifier = connection.bind(notifiers[0], version)
         self._input, self._awake = {}, {}
         for seat in [connection.bind(each, 1) for each in seats]:
-            if version >= INPUT_IDLE_SINCE_VERSION:
-                self._notify(connection, self._input, notifier, GET_INPUT_IDLE, seat)
-                self._notify(connection, self._awake, notifier, GET_IDLE, seat)
-            else:
-                self._notify(connection, self._input, notifier, GET_IDLE, seat)
-
-    @staticmethod
-    def _notify(
-        connection: WaylandConnection,
-        known: dict[int, float | None],
-        notifier: int,
-        request: int,
-        seat: int,
-    ) -> None:
-        new = connection.new_id()
-        connection.ask(notifier, request, new, QUIET_MS, seat)
-        known[new] = None
+            wanted = [(self._input, GET_INPUT_IDLE), (self._awake, GET_IDLE)]
+            if version < INPUT_IDLE_SINCE_VERSION:
+                wanted = [(self._input, GET_IDLE)]
+            for known, request in wanted:
+                new = connection.new_id()
+                connection.ask(notifier, request, new, QUIET_MS, seat)
+                known[new] = None
 
 
-class WaylandLastInput:
-    """When any input device of the session was used last."""
+def wayland_last_input(idle: WaylandIdle) -> Asked[LastInput]:
+    """Return the source of when any input device of the session was used last."""
 
-    def __init__(self, idle: WaylandIdle) -> None:
-        self._idle = idle
+    def ask() -> LastInput:
+        idle.look()
+        return LastInput(idle.last_input_s())
 
-    def read(self) -> Reading[LastInput]:
-        trouble = self._idle.look()
-        return Unseen(trouble) if trouble else Seen(LastInput(self._idle.last_input_s()), NAME)
-
-    def close(self) -> None:
-        self._idle.close()
+    return Asked(ask, NAME, idle.close)
 
 
-class WaylandKeptAwake:
-    """Whether a program keeps the screen on, which those do that fill it."""
+def wayland_kept_awake(idle: WaylandIdle) -> Asked[Filling | None]:
+    """Return the source of whether a program keeps the screen on, which those do that fill it."""
 
-    def __init__(self, idle: WaylandIdle) -> None:
-        self._idle = idle
+    def ask() -> Filling | None:
+        idle.look()
+        return ScreenKeptOn() if idle.kept_awake() else None
 
-    def read(self) -> Reading[Filling | None]:
-        """Return what keeps the screen on, None when nothing does; unseen when the compositor does
-        not tell."""
-        trouble = self._idle.look()
-        if trouble:
-            return Unseen(trouble)
-        return Seen(ScreenKeptOn() if self._idle.kept_awake() else None, NAME)
-
-    def close(self) -> None:
-        self._idle.close()
+    return Asked(ask, NAME, idle.close)

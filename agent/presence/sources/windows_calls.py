@@ -1,21 +1,20 @@
 """The calls of Windows by which it shows who is there, by ctypes: calls only, nothing is decided.
 
-Those who use them take them as an interface, so that everything that is decided can be tried on any
-system. A call that fails is an ``OSError``.
+The libraries are loaded when the calls are made, so that everything that is decided can be tried on
+any system, over other calls. A call that fails is an ``OSError``.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Iterator
 from ctypes import wintypes
 from dataclasses import dataclass
-from typing import Protocol
+
+from agent.host.libraries import check, library
 
 SESSION_INFO_EX = 25
 """``WTSSessionInfoEx``: of one session, its state and whether it is locked."""
-CURRENT_SESSION = 0xFFFFFFFF
 GET_SCREEN_SAVER_RUNNING = 0x0072
 SNAPSHOT_PROCESSES = 0x00000002
 INVALID_HANDLE = ctypes.c_void_p(-1).value
@@ -29,34 +28,6 @@ class WindowsSession:
     user: str
     active: bool
     locked: bool | None
-
-
-class WindowsCalls(Protocol):
-    """The calls of Windows that the sources make."""
-
-    def quiet_ms(self) -> int:
-        """Return for how many milliseconds nobody has used keyboard or mouse of this session."""
-
-    def pointer(self) -> tuple[int, int]:
-        """Return where the pointer is; raise ``OSError`` when Windows does not tell."""
-
-    def own_session(self) -> int:
-        """Return the number of the session in which this runs."""
-
-    def sessions(self) -> list[WindowsSession]:
-        """Return all sessions of the machine; raise ``OSError`` when Windows does not tell."""
-
-    def saver_on(self) -> bool:
-        """Tell whether a screen saver runs; raise ``OSError`` when Windows does not tell."""
-
-    def notification_state(self) -> int:
-        """Return the shell's number for whether a person can be told something now."""
-
-    def line_status(self) -> int:
-        """Return 0 on battery, 1 on mains, 255 when unknown."""
-
-    def process_names(self) -> Iterator[tuple[int, str]]:
-        """Yield id and name of each process."""
 
 
 class LastInputInfo(ctypes.Structure):
@@ -144,150 +115,131 @@ def session_of(info: SessionInfoEx) -> WindowsSession:
     return WindowsSession(info.number, info.user, info.state == ACTIVE_STATE, locked)
 
 
-if sys.platform == "win32":
+CALLS: dict[str, dict[str, tuple[type | None, ...]]] = {
+    "user32": {
+        "GetLastInputInfo": (wintypes.BOOL, ctypes.POINTER(LastInputInfo)),
+        "GetCursorPos": (wintypes.BOOL, ctypes.POINTER(wintypes.POINT)),
+        "SystemParametersInfoW": (
+            *(wintypes.BOOL, wintypes.UINT, wintypes.UINT),
+            *(ctypes.c_void_p, wintypes.UINT),
+        ),
+    },
+    "kernel32": {
+        "GetTickCount": (wintypes.DWORD,),
+        "GetCurrentProcessId": (wintypes.DWORD,),
+        "ProcessIdToSessionId": (
+            *(wintypes.BOOL, wintypes.DWORD),
+            ctypes.POINTER(wintypes.DWORD),
+        ),
+        "GetSystemPowerStatus": (wintypes.BOOL, ctypes.POINTER(PowerStatus)),
+        "CreateToolhelp32Snapshot": (wintypes.HANDLE, wintypes.DWORD, wintypes.DWORD),
+        "Process32FirstW": (wintypes.BOOL, wintypes.HANDLE, ctypes.POINTER(ProcessEntry)),
+        "Process32NextW": (wintypes.BOOL, wintypes.HANDLE, ctypes.POINTER(ProcessEntry)),
+        "CloseHandle": (wintypes.BOOL, wintypes.HANDLE),
+    },
+    "shell32": {
+        "SHQueryUserNotificationState": (ctypes.c_long, ctypes.POINTER(ctypes.c_int)),
+    },
+    "wtsapi32": {
+        "WTSEnumerateSessionsW": (
+            *(wintypes.BOOL, wintypes.HANDLE, wintypes.DWORD, wintypes.DWORD),
+            ctypes.POINTER(ctypes.POINTER(SessionInfo)),
+            ctypes.POINTER(wintypes.DWORD),
+        ),
+        "WTSQuerySessionInformationW": (
+            *(wintypes.BOOL, wintypes.HANDLE, wintypes.DWORD, ctypes.c_int),
+            *(ctypes.c_void_p, ctypes.POINTER(wintypes.DWORD)),
+        ),
+        "WTSFreeMemory": (None, ctypes.c_void_p),
+    },
+}
+"""What each call returns and takes."""
 
-    class NativeCalls:
-        """The calls themselves."""
 
-        def __init__(self) -> None:
-            self._user = ctypes.WinDLL("user32", use_last_error=True)
-            self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-            self._shell = ctypes.WinDLL("shell32", use_last_error=True)
-            self._terminal = ctypes.WinDLL("wtsapi32", use_last_error=True)
-            self._declare()
-            self._declare_sessions()
+class WindowsCalls:
+    """The calls of Windows that the sources make."""
 
-        def quiet_ms(self) -> int:
-            info = LastInputInfo(ctypes.sizeof(LastInputInfo), 0)
-            self._check(self._user.GetLastInputInfo(ctypes.byref(info)))
-            return quiet_ms_between(self._kernel.GetTickCount(), info.ticks_ms)
+    def __init__(self) -> None:
+        self._user, self._kernel, self._shell, self._terminal = (
+            library(name, calls) for name, calls in CALLS.items()
+        )
 
-        def pointer(self) -> tuple[int, int]:
-            place = wintypes.POINT()
-            self._check(self._user.GetCursorPos(ctypes.byref(place)))
-            return (place.x, place.y)
+    def quiet_ms(self) -> int:
+        """Return for how many milliseconds nobody has used keyboard or mouse of this session."""
+        info = LastInputInfo(ctypes.sizeof(LastInputInfo), 0)
+        check(self._user.GetLastInputInfo(ctypes.byref(info)))
+        return quiet_ms_between(self._kernel.GetTickCount(), info.ticks_ms)
 
-        def own_session(self) -> int:
-            number = wintypes.DWORD()
-            process = self._kernel.GetCurrentProcessId()
-            self._check(self._kernel.ProcessIdToSessionId(process, ctypes.byref(number)))
-            return number.value
+    def pointer(self) -> tuple[int, int]:
+        """Return where the pointer is; raise ``OSError`` when Windows does not tell."""
+        place = wintypes.POINT()
+        check(self._user.GetCursorPos(ctypes.byref(place)))
+        return (place.x, place.y)
 
-        def sessions(self) -> list[WindowsSession]:
-            listed = ctypes.POINTER(SessionInfo)()
-            count = wintypes.DWORD()
-            self._check(
-                self._terminal.WTSEnumerateSessionsW(
-                    None, 0, 1, ctypes.byref(listed), ctypes.byref(count)
-                )
+    def own_session(self) -> int:
+        """Return the number of the session in which this runs."""
+        number = wintypes.DWORD()
+        process = self._kernel.GetCurrentProcessId()
+        check(self._kernel.ProcessIdToSessionId(process, ctypes.byref(number)))
+        return number.value
+
+    def sessions(self) -> list[WindowsSession]:
+        """Return all sessions of the machine; raise ``OSError`` when Windows does not tell."""
+        listed = ctypes.POINTER(SessionInfo)()
+        count = wintypes.DWORD()
+        check(
+            self._terminal.WTSEnumerateSessionsW(
+                None, 0, 1, ctypes.byref(listed), ctypes.byref(count)
             )
-            try:
-                numbers = [listed[place].number for place in range(count.value)]
-            finally:
-                self._terminal.WTSFreeMemory(listed)
-            return [found for number in numbers if (found := self._session(number)) is not None]
+        )
+        try:
+            numbers = [listed[place].number for place in range(count.value)]
+        finally:
+            self._terminal.WTSFreeMemory(listed)
+        return [found for number in numbers if (found := self._session(number)) is not None]
 
-        def saver_on(self) -> bool:
-            on = wintypes.BOOL()
-            self._check(
-                self._user.SystemParametersInfoW(GET_SCREEN_SAVER_RUNNING, 0, ctypes.byref(on), 0)
-            )
-            return bool(on.value)
+    def saver_on(self) -> bool:
+        """Tell whether a screen saver runs; raise ``OSError`` when Windows does not tell."""
+        on = wintypes.BOOL()
+        check(self._user.SystemParametersInfoW(GET_SCREEN_SAVER_RUNNING, 0, ctypes.byref(on), 0))
+        return bool(on.value)
 
-        def notification_state(self) -> int:
-            state = ctypes.c_int()
-            failed = self._shell.SHQueryUserNotificationState(ctypes.byref(state))
-            if failed < 0:
-                raise OSError(f"the shell answers with {failed & 0xFFFFFFFF:#010x}")
-            return state.value
+    def notification_state(self) -> int:
+        """Return the shell's number for whether a person can be told something now."""
+        state = ctypes.c_int()
+        failed = self._shell.SHQueryUserNotificationState(ctypes.byref(state))
+        if failed < 0:
+            raise OSError(f"the shell answers with {failed & 0xFFFFFFFF:#010x}")
+        return state.value
 
-        def line_status(self) -> int:
-            status = PowerStatus()
-            self._check(self._kernel.GetSystemPowerStatus(ctypes.byref(status)))
-            return int(status.line)
+    def line_status(self) -> int:
+        """Return 0 on battery, 1 on mains, 255 when unknown."""
+        status = PowerStatus()
+        check(self._kernel.GetSystemPowerStatus(ctypes.byref(status)))
+        return int(status.line)
 
-        def process_names(self) -> Iterator[tuple[int, str]]:
-            snapshot = self._kernel.CreateToolhelp32Snapshot(SNAPSHOT_PROCESSES, 0)
-            if snapshot == INVALID_HANDLE:
-                raise ctypes.WinError(ctypes.get_last_error())
-            try:
-                entry = ProcessEntry(size=ctypes.sizeof(ProcessEntry))
-                more = self._kernel.Process32FirstW(snapshot, ctypes.byref(entry))
-                while more:
-                    yield entry.process, entry.name
-                    more = self._kernel.Process32NextW(snapshot, ctypes.byref(entry))
-            finally:
-                self._kernel.CloseHandle(snapshot)
+    def process_names(self) -> Iterator[tuple[int, str]]:
+        """Yield id and name of each process."""
+        snapshot = self._kernel.CreateToolhelp32Snapshot(SNAPSHOT_PROCESSES, 0)
+        check(snapshot != INVALID_HANDLE)
+        try:
+            entry = ProcessEntry(size=ctypes.sizeof(ProcessEntry))
+            more = self._kernel.Process32FirstW(snapshot, ctypes.byref(entry))
+            while more:
+                yield entry.process, entry.name
+                more = self._kernel.Process32NextW(snapshot, ctypes.byref(entry))
+        finally:
+            self._kernel.CloseHandle(snapshot)
 
-        def _session(self, number: int) -> WindowsSession | None:
-            """None where it has ended since, or is nobody's."""
-            told = ctypes.POINTER(SessionInfoEx)()
-            size = wintypes.DWORD()
-            if not self._terminal.WTSQuerySessionInformationW(
-                None, number, SESSION_INFO_EX, ctypes.byref(told), ctypes.byref(size)
-            ):
-                return None
-            try:
-                return session_of(told.contents) if told.contents.user else None
-            finally:
-                self._terminal.WTSFreeMemory(told)
-
-        def _check(self, succeeded: int) -> None:
-            if not succeeded:
-                raise ctypes.WinError(ctypes.get_last_error())
-
-        def _declare(self) -> None:
-            user, kernel = self._user, self._kernel
-            user.GetLastInputInfo.argtypes = (ctypes.POINTER(LastInputInfo),)
-            user.GetLastInputInfo.restype = wintypes.BOOL
-            user.GetCursorPos.argtypes = (ctypes.POINTER(wintypes.POINT),)
-            user.GetCursorPos.restype = wintypes.BOOL
-            user.SystemParametersInfoW.argtypes = (
-                wintypes.UINT,
-                wintypes.UINT,
-                ctypes.c_void_p,
-                wintypes.UINT,
-            )
-            user.SystemParametersInfoW.restype = wintypes.BOOL
-            kernel.GetTickCount.argtypes = ()
-            kernel.GetTickCount.restype = wintypes.DWORD
-            kernel.GetCurrentProcessId.argtypes = ()
-            kernel.GetCurrentProcessId.restype = wintypes.DWORD
-            kernel.ProcessIdToSessionId.argtypes = (
-                wintypes.DWORD,
-                ctypes.POINTER(wintypes.DWORD),
-            )
-            kernel.ProcessIdToSessionId.restype = wintypes.BOOL
-            kernel.GetSystemPowerStatus.argtypes = (ctypes.POINTER(PowerStatus),)
-            kernel.GetSystemPowerStatus.restype = wintypes.BOOL
-            kernel.CreateToolhelp32Snapshot.argtypes = (wintypes.DWORD, wintypes.DWORD)
-            kernel.CreateToolhelp32Snapshot.restype = wintypes.HANDLE
-            kernel.Process32FirstW.argtypes = (wintypes.HANDLE, ctypes.POINTER(ProcessEntry))
-            kernel.Process32FirstW.restype = wintypes.BOOL
-            kernel.Process32NextW.argtypes = (wintypes.HANDLE, ctypes.POINTER(ProcessEntry))
-            kernel.Process32NextW.restype = wintypes.BOOL
-            kernel.CloseHandle.argtypes = (wintypes.HANDLE,)
-            kernel.CloseHandle.restype = wintypes.BOOL
-
-        def _declare_sessions(self) -> None:
-            self._shell.SHQueryUserNotificationState.argtypes = (ctypes.POINTER(ctypes.c_int),)
-            self._shell.SHQueryUserNotificationState.restype = ctypes.c_long
-            terminal = self._terminal
-            terminal.WTSEnumerateSessionsW.argtypes = (
-                wintypes.HANDLE,
-                wintypes.DWORD,
-                wintypes.DWORD,
-                ctypes.POINTER(ctypes.POINTER(SessionInfo)),
-                ctypes.POINTER(wintypes.DWORD),
-            )
-            terminal.WTSEnumerateSessionsW.restype = wintypes.BOOL
-            terminal.WTSQuerySessionInformationW.argtypes = (
-                wintypes.HANDLE,
-                wintypes.DWORD,
-                ctypes.c_int,
-                ctypes.c_void_p,
-                ctypes.POINTER(wintypes.DWORD),
-            )
-            terminal.WTSQuerySessionInformationW.restype = wintypes.BOOL
-            terminal.WTSFreeMemory.argtypes = (ctypes.c_void_p,)
-            terminal.WTSFreeMemory.restype = None
+    def _session(self, number: int) -> WindowsSession | None:
+        """None where it has ended since, or is nobody's."""
+        told = ctypes.POINTER(SessionInfoEx)()
+        size = wintypes.DWORD()
+        if not self._terminal.WTSQuerySessionInformationW(
+            None, number, SESSION_INFO_EX, ctypes.byref(told), ctypes.byref(size)
+        ):
+            return None
+        try:
+            return session_of(told.contents) if told.contents.user else None
+        finally:
+            self._terminal.WTSFreeMemory(told)
