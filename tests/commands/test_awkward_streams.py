@@ -1,4 +1,4 @@
-"""Streams that are full, closed or read by nobody, and folders that are gone: never a traceback."""
+"""What a command may be given: streams that are full or closed, files that are no workflow: one sentence."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import select
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from agent import cli
 from agent.commands import exits
 from tests.agent.processes import COMMAND, WITHIN_S, Machine, Ran
 from tests.hosts.waiting import wait_for
@@ -21,14 +21,7 @@ from tests.style.source import REPOSITORY
 FULL = Path("/dev/full")
 NO_SPACE = "wingbeat: the output cannot be written: No space left on device.\n"
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
-
-
-@pytest.fixture(scope="module")
-def birch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    machine = Machine(tmp_path_factory.mktemp("birch"))
-    with machine.agent("--name", "birch", "--port", "0"):
-        yield machine
+on_posix = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
 
 
 def shell(machine: Machine, line: str) -> Ran:
@@ -45,6 +38,7 @@ def shell(machine: Machine, line: str) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+@on_posix
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
 @pytest.mark.parametrize(
     "command", ["status", "status --json", "peers", "log", "completion zsh", "doctor", "programs"]
@@ -53,17 +47,20 @@ def test_a_full_disk_is_one_sentence(birch: Machine, command: str) -> None:
     assert shell(birch, f"$W {command} > /dev/full") == Ran(exits.FAILED, "", NO_SPACE)
 
 
+@on_posix
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_streams(birch: Machine, closed: str) -> None:
     ran = shell(birch, f"$W status {closed}")
     assert (ran.code, ran.err) == (exits.DONE, "")
 
 
+@on_posix
 def test_nothing_to_read_is_no_workflow(birch: Machine) -> None:
     sentence = "wingbeat: what was read is no workflow: there is nothing in it.\n"
     assert shell(birch, "$W submit - <&-") == Ran(exits.FAILED, "", sentence)
 
 
+@on_posix
 def test_a_folder_that_is_gone_is_told(birch: Machine, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     line = f"mkdir {shlex.quote(str(gone))}; cd {shlex.quote(str(gone))}; rmdir ../gone"
@@ -72,6 +69,7 @@ def test_a_folder_that_is_gone_is_told(birch: Machine, tmp_path: Path) -> None:
     assert shell(birch, f"{line}; $W status").code == exits.DONE
 
 
+@on_posix
 def test_what_happens_comes_through_a_pipe_at_once(birch: Machine) -> None:
     watching = subprocess.Popen(
         [*COMMAND, "watch"],
@@ -96,3 +94,52 @@ def test_what_happens_comes_through_a_pipe_at_once(birch: Machine) -> None:
     finally:
         watching.kill()
         watching.communicate()
+
+
+TASK = {"id": "a", "program": "nobody-has-this"}
+
+
+@pytest.fixture
+def here(birch: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WINGBEAT_HOME", str(birch.folder))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "reason"),
+    [
+        (b"", [], "there is nothing in it"),
+        (b" \n", [], "there is nothing in it"),
+        (b"{", [], "it is not JSON: Input data was truncated"),
+        (b"\xff", [], "it is not UTF-8 (byte 0)"),
+        (b"[" * 50_000, [], "it is nested too deeply"),
+        (b"[1]", [], "it has to be an object with name and tasks"),
+        ({"name": 3, "tasks": [TASK]}, [], "name must be a text, not a whole number"),
+        ({"name": "w", "tsks": [TASK]}, [], "there is no tsks; did you mean tasks?"),
+        ({"name": "w", "tasks": []}, [], "tasks must be a list of at least 1 entry"),
+        ({"name": "w" * 129, "tasks": [TASK]}, [], "name must be a text of at most 128 characters"),
+        ({"tasks": [TASK]}, [], "name is missing"),
+        (
+            {"name": "w", "tasks": [TASK]},
+            ["--set", "a=1"],
+            "it is JSON, which has no variables: --set is for workflow files",
+        ),
+    ],
+)
+def test_each_way_to_be_wrong_is_one_sentence(
+    content: object, words: list[str], reason: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = content if isinstance(content, bytes) else json.dumps(content).encode()
+    (here / "w.json").write_bytes(data)
+    end = "" if reason.endswith("?") else "."
+    assert cli.main(["submit", "w.json", *words]) == exits.FAILED
+    assert capsys.readouterr() == ("", f"wingbeat: w.json is no workflow: {reason}{end}\n")
+
+
+def test_a_mark_at_its_beginning_and_another_name_do_no_harm(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "w.json").write_bytes(b"\xef\xbb\xbf" + json.dumps({"tasks": [TASK]}).encode())
+    assert cli.main(["submit", "w.json", "--name", "x" * 128]) == exits.DONE
+    assert capsys.readouterr().out.startswith("x" * 128 + " is accepted")

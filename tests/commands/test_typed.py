@@ -1,4 +1,4 @@
-"""What `wingbeat flock join` takes as an invitation: a text, or a file however it was saved."""
+"""What people type: hours of helping, and an invitation as a text or a file however it was saved."""
 
 from __future__ import annotations
 
@@ -7,8 +7,25 @@ from pathlib import Path
 import pytest
 
 from agent.api.flock import INVITATION_SUFFIX
+from agent.api.volunteering import Hours
 from agent.commands.flock.invitations import invitation_in
+from agent.commands.volunteering import _hours as hours
 from agent.net.invitation import Invitation, parse_invitation, usable_addresses
+
+
+@pytest.mark.parametrize(
+    ("typed", "begins", "ends"),
+    [
+        ("mon=8:00-17:30", "08:00", "17:30"),
+        ("mon = 18:00 - 7:00", "18:00", "07:00"),
+        ("mon=:00-24:00", ":00", "24:00"),
+        ("mon=noon-8", "noon", "08"),
+    ],
+)
+def test_an_hour_may_have_one_digit(typed: str, begins: str, ends: str) -> None:
+    """What is no time is left to the agent, which says so."""
+    assert hours(typed) == [Hours("monday", begins, ends)]
+
 
 INVITATION = Invitation(
     "abcdefghijklmnopqrstuvwxya",
