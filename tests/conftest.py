@@ -13,23 +13,30 @@ gets one that must never come to be.
 What is left out stands at the very end, each test with what it lacks: a check that is silent about it
 promises more than it tried.
 
+A test that is a coroutine has a loop of its own, which ends with it, and a limit; what the loop had to
+complain of fails it, also while its last tasks are cancelled.
+
 ``-n auto`` starts two workers for each core, for many tests wait for what they have started.
 
 What takes long is known by its file, by what that imports, and marked: ``installers/check --fast`` and
 ``pytest -m "not live"`` leave such tests out.
 """
 
+import asyncio
 import gc
 import os
 import signal
 import tempfile
-from collections.abc import Generator, Iterable, Iterator
-from functools import cache
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
+from functools import cache, wraps
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.repeat.plugin import without_group
 
 PERSONAL = ("DBUS_", "DISPLAY", "PG", "QT_", "SWAYSOCK", "WAYLAND_", "XAUTHORITY", "XDG_")
@@ -74,6 +81,7 @@ MARKS = {
     ),
 }
 """What the tests have that are marked so, and where their files are or what they import for it."""
+COMPLAINTS = pytest.StashKey[list[dict[str, Any]]]()
 STARTS_AN_AGENT = "machine"
 """The fixture of the window's tests."""
 
@@ -110,6 +118,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @cache
 def _text(path: Path) -> str:
     return f"{path.as_posix()}\n{path.read_text(encoding='utf-8')}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    if isinstance(item, pytest.Function) and iscoroutinefunction(item.obj):
+        item.stash[COMPLAINTS] = []
+        item.obj = _within_limit(item.obj, item.stash[COMPLAINTS])
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    yield
+    assert item.stash.get(COMPLAINTS, []) == [], "what its loop complained of"
+
+
+def _within_limit(
+    test: Callable[..., Awaitable[None]], complaints: list[dict[str, Any]]
+) -> Callable[..., Awaitable[None]]:
+    def complain(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+        complaints.append(told)
+        loop.default_exception_handler(told)
+
+    @wraps(test)
+    async def limited(**fixtures: object) -> None:
+        asyncio.get_running_loop().set_exception_handler(complain)
+        async with asyncio.timeout(3 * EVENTUALLY_S_MAX):
+            await test(**fixtures)
+
+    return limited
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

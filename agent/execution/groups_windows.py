@@ -156,8 +156,8 @@ class WindowsGroup(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """Kill what the program has left behind; when nothing is left, settle how the group
-        ended."""
-        if self.ended.done():
+        ended. Do nothing once the job is closed: no handle means the job of the agent itself."""
+        if self.ended.done() or not self._job:
             return
         if self._processes():
             self.kill()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tomllib
 from pathlib import Path
 
@@ -75,28 +74,22 @@ def test_what_the_file_says_already_needs_no_room_on_the_disk(tmp_path: Path) ->
 # -- an agent in another program's process -----------------------------------------------------
 
 
-def test_who_asks_before_the_agent_runs_is_heard_once_it_does() -> None:
-    async def scene() -> None:
-        told: list[str] = []
-        ending = AskedFromOutside()
-        ending.ask("the first")
-        ending.ask("the second")
-        ending.watch(told.append)
-        await eventually(lambda: bool(told))
-        assert told == ["the first"]
-
-    asyncio.run(scene())
+async def test_who_asks_before_the_agent_runs_is_heard_once_it_does() -> None:
+    told: list[str] = []
+    ending = AskedFromOutside()
+    ending.ask("the first")
+    ending.ask("the second")
+    ending.watch(told.append)
+    await eventually(lambda: bool(told))
+    assert told == ["the first"]
 
 
-def test_who_asks_when_it_has_ended_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+async def test_who_asks_when_it_has_ended_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
     told: list[str] = []
     ending = AskedFromOutside()
 
-    async def scene() -> None:
-        ending.watch(told.append)
-        ending.ended()
-
-    asyncio.run(scene())
+    ending.watch(told.append)
+    ending.ended()
     ending.ask("too late")
     assert told == []
     assert caplog.records == []

@@ -72,41 +72,41 @@ def cut(there: Serving) -> None:
         connection.end("the cable was pulled")
 
 
-def test_without_an_agent_it_says_how_to_start_one(home: Home) -> None:
+async def test_without_an_agent_it_says_how_to_start_one(home: Home) -> None:
     with pytest.raises(
         NoAgentError, match=r"^no agent runs here: start one with `wingbeat agent`$"
     ):
-        asyncio.run(Client.connect(home))
+        await Client.connect(home)
 
 
-def test_the_control_file_of_a_killed_agent_misleads_nobody(home: Home) -> None:
+async def test_the_control_file_of_a_killed_agent_misleads_nobody(home: Home) -> None:
     async def scene() -> bytes:
         async with agent_at(home) as there:
             return json.dumps(there.control).encode()
 
-    written = asyncio.run(scene())
+    written = await scene()
     (home.data / "control.json").write_bytes(written)
     with pytest.raises(NoAgentError, match="no agent runs here"):
-        asyncio.run(Client.connect(home))
+        await Client.connect(home)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"port":0,"token":"x"}', b"\xff"])
-def test_a_control_file_of_another_kind_is_not_understood(home: Home, content: bytes) -> None:
+async def test_a_control_file_of_another_kind_is_not_understood(home: Home, content: bytes) -> None:
     home.prepare()
     (home.data / "control.json").write_bytes(content)
     with pytest.raises(NotUnderstoodError, match="is not what an agent of this version writes"):
-        asyncio.run(Client.connect(home))
+        await Client.connect(home)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows only says that it is not there")
-def test_a_home_that_is_a_file_is_told(tmp_path: Path) -> None:
+async def test_a_home_that_is_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("this is no folder")
     with pytest.raises(NoAgentError, match="WINGBEAT_HOME has to name a folder"):
-        asyncio.run(Client.connect(Home.at(tmp_path / "file")))
+        await Client.connect(Home.at(tmp_path / "file"))
 
 
 @pytest.mark.parametrize("said", [b"", b"220 mail\r\n", b'{"id":1,"result":{"protocol":"?"}}\n'])
-def test_something_else_on_the_port_is_no_agent(
+async def test_something_else_on_the_port_is_no_agent(
     home: Home, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(link, "GREETING_S_MAX", 0.1)
@@ -125,13 +125,15 @@ def test_something_else_on_the_port_is_no_agent(
             await Client.connect(home)
 
     with pytest.raises((NotUnderstoodError, DisconnectedError)):
-        asyncio.run(scene())
+        await scene()
 
 
 @pytest.mark.parametrize(
     "said", [b"220 mail\r\n", b'{"jsonrpc":"2.0","id":1,"result":{"protocol":"?"}}\n', b"\0\n{}\n"]
 )
-def test_who_is_not_understood_leaves_nothing_behind_however_often(home: Home, said: bytes) -> None:
+async def test_who_is_not_understood_leaves_nothing_behind_however_often(
+    home: Home, said: bytes
+) -> None:
     abandoned: list[object] = []
     tries = 20
 
@@ -141,21 +143,18 @@ def test_who_is_not_understood_leaves_nothing_behind_however_often(home: Home, s
         await reader.read(-1)
         writer.close()
 
-    async def scene() -> None:
-        sys.set_asyncgen_hooks(finalizer=abandoned.append)
-        await asyncio.to_thread(home.prepare)
-        async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            control = {"port": port, "token": "x" * 16, "process": 1}
-            (home.data / "control.json").write_text(json.dumps(control))
-            for _ in range(tries):
-                with pytest.raises((NotUnderstoodError, DisconnectedError)):
-                    await Client.connect(home)
-            gc.collect()
-            reading = [each for each in asyncio.all_tasks() if "_read_all" in repr(each)]
-            assert reading == []
-
-    asyncio.run(scene())
+    sys.set_asyncgen_hooks(finalizer=abandoned.append)
+    await asyncio.to_thread(home.prepare)
+    async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        control = {"port": port, "token": "x" * 16, "process": 1}
+        (home.data / "control.json").write_text(json.dumps(control))
+        for _ in range(tries):
+            with pytest.raises((NotUnderstoodError, DisconnectedError)):
+                await Client.connect(home)
+        gc.collect()
+        reading = [each for each in asyncio.all_tasks() if "_read_all" in repr(each)]
+        assert reading == []
     assert abandoned == []
 
 
@@ -273,36 +272,30 @@ def test_who_does_not_take_its_events_can_still_ask(home: Home) -> None:
     play(home, scene)
 
 
-def test_after_a_restart_of_the_agent_events_are_said_to_be_lost(home: Home) -> None:
-    async def scene() -> None:
-        async with agent_at(home) as there:
-            client = await Client.connect(home)
-            start = (await client.call(STATUS, Status())).position
-            events = client.events(start)
-            there.node.tell(SAFE)
-            assert (await anext(events)).sequence == 1
-        async with agent_at(home):
-            with pytest.raises(EventsLostError, match="started anew"):
-                await anext(events)
-            assert (await client.call(PEERS, Peers())).node.name == "birch"
-            await client.close()
-
-    asyncio.run(scene())
-
-
-def test_events_end_when_the_agent_stays_away(home: Home) -> None:
-    async def scene() -> None:
-        async with agent_at(home) as there:
-            client = await Client.connect(home)
-            start = (await client.call(STATUS, Status())).position
-            there.node.tell(SAFE)
-            events = client.events(start, patience_s=0.1)
-            assert (await anext(events)).sequence == 1
-        with pytest.raises(NoAgentError, match="did not come back"):
+async def test_after_a_restart_of_the_agent_events_are_said_to_be_lost(home: Home) -> None:
+    async with agent_at(home) as there:
+        client = await Client.connect(home)
+        start = (await client.call(STATUS, Status())).position
+        events = client.events(start)
+        there.node.tell(SAFE)
+        assert (await anext(events)).sequence == 1
+    async with agent_at(home):
+        with pytest.raises(EventsLostError, match="started anew"):
             await anext(events)
+        assert (await client.call(PEERS, Peers())).node.name == "birch"
         await client.close()
 
-    asyncio.run(scene())
+
+async def test_events_end_when_the_agent_stays_away(home: Home) -> None:
+    async with agent_at(home) as there:
+        client = await Client.connect(home)
+        start = (await client.call(STATUS, Status())).position
+        there.node.tell(SAFE)
+        events = client.events(start, patience_s=0.1)
+        assert (await anext(events)).sequence == 1
+    with pytest.raises(NoAgentError, match="did not come back"):
+        await anext(events)
+    await client.close()
 
 
 def test_events_of_a_position_that_never_was(home: Home) -> None:
@@ -313,7 +306,7 @@ def test_events_of_a_position_that_never_was(home: Home) -> None:
     play(home, scene)
 
 
-def test_programs_without_a_loop_have_the_same(home: Home) -> None:
+async def test_programs_without_a_loop_have_the_same(home: Home) -> None:
     ready = threading.Event()
 
     def use() -> None:
@@ -328,15 +321,12 @@ def test_programs_without_a_loop_have_the_same(home: Home) -> None:
             ready.set()
             assert client.wait_ended(WITHIN_S)
 
-    async def scene() -> None:
-        async with agent_at(home) as there:
-            using = asyncio.create_task(asyncio.to_thread(use))
-            assert await asyncio.to_thread(ready.wait, WITHIN_S)
-            assert there.node.stopped == ["enough"]
-            await there.server.stop()
-            await using
-
-    asyncio.run(scene())
+    async with agent_at(home) as there:
+        using = asyncio.create_task(asyncio.to_thread(use))
+        assert await asyncio.to_thread(ready.wait, WITHIN_S)
+        assert there.node.stopped == ["enough"]
+        await there.server.stop()
+        await using
 
 
 def test_without_a_loop_there_is_no_agent_either(home: Home) -> None:

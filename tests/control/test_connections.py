@@ -63,26 +63,20 @@ def submission(request_id: int, name: str) -> bytes:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows guards the folder")
-def test_the_control_file_is_its_owners_and_goes_with_the_server(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there:
-            path = tmp_path / "control.json"
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
-            assert there.control["port"] == there.server.port
-            assert there.control["process"] == os.getpid()
-
-    asyncio.run(scene())
+async def test_the_control_file_is_its_owners_and_goes_with_the_server(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there:
+        path = tmp_path / "control.json"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert there.control["port"] == there.server.port
+        assert there.control["process"] == os.getpid()
     assert not (tmp_path / "control.json").exists()
 
 
-def test_a_later_agents_control_file_is_left_alone(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path), serving(tmp_path) as later:
-            token = later.control["token"]
-            written = (tmp_path / "control.json").read_bytes()
-        assert token.encode() in written
-
-    asyncio.run(scene())
+async def test_a_later_agents_control_file_is_left_alone(tmp_path: Path) -> None:
+    async with serving(tmp_path), serving(tmp_path) as later:
+        token = later.control["token"]
+        written = (tmp_path / "control.json").read_bytes()
+    assert token.encode() in written
 
 
 def refusal(request_id: str, code: int, message: str) -> bytes:
@@ -113,108 +107,87 @@ CUT_SHORT = "the line is not JSON: input data was truncated"
         (b"{" * 300, refusal("null", ErrorCode.TOO_LONG, "the line is longer than 200 bytes")),
     ],
 )
-def test_a_stranger_gets_one_answer_and_no_more(tmp_path: Path, line: bytes, answer: bytes) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there, stranger(there) as client:
-            client.send(line)
-            client.send(status(2))
-            assert await client.line() == answer
-            assert await client.line() == b""
+async def test_a_stranger_gets_one_answer_and_no_more(
+    tmp_path: Path, line: bytes, answer: bytes
+) -> None:
+    async with serving(tmp_path, TIGHT) as there, stranger(there) as client:
+        client.send(line)
+        client.send(status(2))
+        assert await client.line() == answer
+        assert await client.line() == b""
 
-    asyncio.run(scene())
+
+async def test_who_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
+    limits = replace(TIGHT, greeting_s_max=0.2)
+    async with serving(tmp_path, limits) as there, stranger(there) as client:
+        assert (await client.heard())["params"] == {"reason": "no hello came within 0.2 seconds"}
+        assert await client.line() == b""
 
 
-def test_who_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
-    async def scene() -> None:
-        limits = replace(TIGHT, greeting_s_max=0.2)
-        async with serving(tmp_path, limits) as there, stranger(there) as client:
-            assert (await client.heard())["params"] == {
-                "reason": "no hello came within 0.2 seconds"
+async def test_more_clients_than_there_may_be_are_sent_away(tmp_path: Path) -> None:
+    async with serving(tmp_path, TIGHT) as there, greeted(there) as one, greeted(there) as two:
+        async with stranger(there) as third:
+            assert (await third.heard())["error"] == {
+                "code": ErrorCode.TOO_MANY,
+                "message": "2 clients are connected, which is all there may be",
             }
-            assert await client.line() == b""
-
-    asyncio.run(scene())
-
-
-def test_more_clients_than_there_may_be_are_sent_away(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there, greeted(there) as one, greeted(there) as two:
-            async with stranger(there) as third:
-                assert (await third.heard())["error"] == {
-                    "code": ErrorCode.TOO_MANY,
-                    "message": "2 clients are connected, which is all there may be",
-                }
-                assert await third.line() == b""
-            await one.result("status")
-            await two.result("status")
-
-    asyncio.run(scene())
+            assert await third.line() == b""
+        await one.result("status")
+        await two.result("status")
 
 
-def test_strangers_cannot_keep_a_client_out(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with (
-            serving(tmp_path, TIGHT) as there,
-            stranger(there) as oldest,
-            stranger(there),
-            greeted(there) as client,
-        ):
-            told = await oldest.heard()
-            assert told["params"] == {"reason": "too many others connect at this moment"}
-            await client.result("status")
-
-    asyncio.run(scene())
+async def test_strangers_cannot_keep_a_client_out(tmp_path: Path) -> None:
+    async with (
+        serving(tmp_path, TIGHT) as there,
+        stranger(there) as oldest,
+        stranger(there),
+        greeted(there) as client,
+    ):
+        told = await oldest.heard()
+        assert told["params"] == {"reason": "too many others connect at this moment"}
+        await client.result("status")
 
 
-def test_a_line_too_long_is_skipped_and_the_next_one_heard(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
-            for length in (2_001, 5_000, 300_000):
-                client.send(b"{" + b" " * (length - 1))
-                client.send(status(length))
-                told = await client.heard()
-                assert told["error"] == {
-                    "code": ErrorCode.TOO_LONG,
-                    "message": "the line is longer than 2000 bytes",
-                }
-                assert (await client.heard())["id"] == length
-            client.send(status(1) + b" " * (2_000 - len(status(1))))
-            assert "result" in await client.heard()
-
-    asyncio.run(scene())
+async def test_a_line_too_long_is_skipped_and_the_next_one_heard(tmp_path: Path) -> None:
+    async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
+        for length in (2_001, 5_000, 300_000):
+            client.send(b"{" + b" " * (length - 1))
+            client.send(status(length))
+            told = await client.heard()
+            assert told["error"] == {
+                "code": ErrorCode.TOO_LONG,
+                "message": "the line is longer than 2000 bytes",
+            }
+            assert (await client.heard())["id"] == length
+        client.send(status(1) + b" " * (2_000 - len(status(1))))
+        assert "result" in await client.heard()
 
 
-def test_answers_come_when_they_are_ready_and_questions_wait_for_room(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
-            there.node.held.clear()
-            client.send(submission(1, "one"))
-            client.send(submission(2, "two"))
-            client.send(status(3))
-            assert (await client.heard())["id"] == 3
-            client.send(submission(4, "two"))
-            client.send(status(5))
-            async with greeted(there) as other:
-                await other.result("status")
-            there.node.held.set()
-            assert [(await client.heard())["id"] for _ in range(4)] == [1, 2, 4, 5]
-
-    asyncio.run(scene())
+async def test_answers_come_when_they_are_ready_and_questions_wait_for_room(tmp_path: Path) -> None:
+    async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
+        there.node.held.clear()
+        client.send(submission(1, "one"))
+        client.send(submission(2, "two"))
+        client.send(status(3))
+        assert (await client.heard())["id"] == 3
+        client.send(submission(4, "two"))
+        client.send(status(5))
+        async with greeted(there) as other:
+            await other.result("status")
+        there.node.held.set()
+        assert [(await client.heard())["id"] for _ in range(4)] == [1, 2, 4, 5]
 
 
-def test_who_ends_its_side_still_gets_its_answers(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there, greeted(there) as client:
-            there.node.held.clear()
-            client.send(submission(1, "survey"))
-            client.writer.write_eof()
-            async with greeted(there) as other:
-                await other.result("status")
-            there.node.held.set()
-            assert (await client.heard())["result"]["workflow"] == "survey"
-            assert await client.line() == b""
-
-    asyncio.run(scene())
+async def test_who_ends_its_side_still_gets_its_answers(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, greeted(there) as client:
+        there.node.held.clear()
+        client.send(submission(1, "survey"))
+        client.writer.write_eof()
+        async with greeted(there) as other:
+            await other.result("status")
+        there.node.held.set()
+        assert (await client.heard())["result"]["workflow"] == "survey"
+        assert await client.line() == b""
 
 
 @asynccontextmanager
@@ -237,146 +210,117 @@ async def rest_of(client: LineClient) -> list[bytes]:
         return (await client.reader.read(-1)).splitlines()
 
 
-def test_who_reads_nothing_is_cut_off_and_told_why(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, replace(TIGHT, unread_s_max=0.2)) as there:
-            async with asleep(there) as (client, _):
-                async with asyncio.timeout(WITHIN_S):
-                    while there.server.clients:
-                        await happen(there, TURN)
-                *_, last = await rest_of(client)
-            assert json.loads(last)["params"] == {"reason": "you read nothing for 0.2 seconds"}
-
-    asyncio.run(scene())
-
-
-def test_who_reads_too_slowly_is_cut_off_and_told_why(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there:
-            async with asleep(there) as (client, start):
-                for _ in range(SOCKET_BYTES_MAX // (TURN * len(EVENT_LINE))):
+async def test_who_reads_nothing_is_cut_off_and_told_why(tmp_path: Path) -> None:
+    async with serving(tmp_path, replace(TIGHT, unread_s_max=0.2)) as there:
+        async with asleep(there) as (client, _):
+            async with asyncio.timeout(WITHIN_S):
+                while there.server.clients:
                     await happen(there, TURN)
-                *events, last = await rest_of(client)
-            known = start + len(events)
-            assert json.loads(events[-1])["params"]["sequence"] == known
-            assert json.loads(last)["params"] == {
-                "reason": f"you read too slowly: the events after {known} are forgotten"
-            }
-
-    asyncio.run(scene())
+            *_, last = await rest_of(client)
+        assert json.loads(last)["params"] == {"reason": "you read nothing for 0.2 seconds"}
 
 
-def test_a_reader_that_wakes_up_gets_all_events_in_order(tmp_path: Path) -> None:
+async def test_who_reads_too_slowly_is_cut_off_and_told_why(tmp_path: Path) -> None:
+    async with serving(tmp_path, TIGHT) as there:
+        async with asleep(there) as (client, start):
+            for _ in range(SOCKET_BYTES_MAX // (TURN * len(EVENT_LINE))):
+                await happen(there, TURN)
+            *events, last = await rest_of(client)
+        known = start + len(events)
+        assert json.loads(events[-1])["params"]["sequence"] == known
+        assert json.loads(last)["params"] == {
+            "reason": f"you read too slowly: the events after {known} are forgotten"
+        }
+
+
+async def test_a_reader_that_wakes_up_gets_all_events_in_order(tmp_path: Path) -> None:
     limits = replace(TIGHT, events_max=10_000, events_bytes_max=2**24)
 
-    async def scene() -> None:
-        async with serving(tmp_path, limits) as there, asleep(there) as (client, start):
-            for _ in range(9_000):
-                there.node.tell(SAFE)
-            for number in range(start + 1, start + 9_001):
-                assert (await client.heard())["params"]["sequence"] == number
-
-    asyncio.run(scene())
+    async with serving(tmp_path, limits) as there, asleep(there) as (client, start):
+        for _ in range(9_000):
+            there.node.tell(SAFE)
+        for number in range(start + 1, start + 9_001):
+            assert (await client.heard())["params"]["sequence"] == number
 
 
-def test_a_client_that_was_away_gets_what_it_missed(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there:
-            async with greeted(there) as client:
-                position = (await client.result("status"))["position"]
-                await client.result("submit", workflow())
-            async with greeted(there) as client:
-                await client.result("events", {"after": position})
-                there.node.tell(SAFE)
-                events = [(await client.heard())["params"] for _ in range(5)]
-            first = position["sequence"] + 1
-            assert [each["sequence"] for each in events] == list(range(first, first + 5))
-            assert [each["happening"]["type"] for each in events] == [
-                *["task moved"] * 4,
-                "workflow safe",
-            ]
-
-    asyncio.run(scene())
-
-
-def test_events_that_are_lost_are_said_to_be(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
+async def test_a_client_that_was_away_gets_what_it_missed(tmp_path: Path) -> None:
+    async with serving(tmp_path, TIGHT) as there:
+        async with greeted(there) as client:
             position = (await client.result("status"))["position"]
-            for _ in range(60):
-                there.node.tell(SAFE)
-            start = position["sequence"]
-            code, sentence = await client.refusal("events", {"after": position})
-            assert code == ErrorCode.EVENTS_LOST
-            assert sentence == (
-                f"the events after {start} are remembered only from {start + 11} on: read what "
-                f"you show again and subscribe from there"
-            )
-            kept = {**position, "sequence": start + 10}
-            await client.result("events", {"after": kept})
-            assert (await client.heard())["params"]["sequence"] == start + 11
-
-    asyncio.run(scene())
+            await client.result("submit", workflow())
+        async with greeted(there) as client:
+            await client.result("events", {"after": position})
+            there.node.tell(SAFE)
+            events = [(await client.heard())["params"] for _ in range(5)]
+        first = position["sequence"] + 1
+        assert [each["sequence"] for each in events] == list(range(first, first + 5))
+        assert [each["happening"]["type"] for each in events] == [
+            *["task moved"] * 4,
+            "workflow safe",
+        ]
 
 
-def test_a_burst_of_events_is_remembered_for_a_moment() -> None:
-    async def scene() -> None:
-        wall_s = [100.0]
-        log = EventLog(
-            replace(TIGHT, events_recent_s=30, events_bytes_max=2**30), lambda: wall_s[0]
+async def test_events_that_are_lost_are_said_to_be(tmp_path: Path) -> None:
+    async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
+        position = (await client.result("status"))["position"]
+        for _ in range(60):
+            there.node.tell(SAFE)
+        start = position["sequence"]
+        code, sentence = await client.refusal("events", {"after": position})
+        assert code == ErrorCode.EVENTS_LOST
+        assert sentence == (
+            f"the events after {start} are remembered only from {start + 11} on: read what "
+            f"you show again and subscribe from there"
         )
-        for _ in range(1_000):
-            log.record(SafeEvent("w"))
-        assert len(log.lines_after(0)) == TIGHT.events_per_turn_max
-        wall_s[0] += 30
+        kept = {**position, "sequence": start + 10}
+        await client.result("events", {"after": kept})
+        assert (await client.heard())["params"]["sequence"] == start + 11
+
+
+async def test_a_burst_of_events_is_remembered_for_a_moment() -> None:
+    wall_s = [100.0]
+    log = EventLog(replace(TIGHT, events_recent_s=30, events_bytes_max=2**30), lambda: wall_s[0])
+    for _ in range(1_000):
         log.record(SafeEvent("w"))
-        assert len(log.lines_after(951)) == 50
-        with pytest.raises(RefusedError):
-            log.lines_after(950)
-
-    asyncio.run(scene())
-
-
-def test_positions_of_another_start_or_of_the_future_are_refused(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there, greeted(there) as client:
-            code, sentence = await client.refusal(
-                "events", {"after": {"log": "earlier", "sequence": 0}}
-            )
-            assert code == ErrorCode.EVENTS_LOST
-            assert sentence.startswith("the agent was started anew since then")
-            position = (await client.result("status"))["position"]
-            assert await client.refusal(
-                "events", {"after": {**position, "sequence": position["sequence"] + 1}}
-            ) == (ErrorCode.EVENTS_LOST, f"there is no event {position['sequence'] + 1} yet")
-
-    asyncio.run(scene())
+    assert len(log.lines_after(0)) == TIGHT.events_per_turn_max
+    wall_s[0] += 30
+    log.record(SafeEvent("w"))
+    assert len(log.lines_after(951)) == 50
+    with pytest.raises(RefusedError):
+        log.lines_after(950)
 
 
-def test_subscribing_again_tells_nothing_twice(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there, greeted(there) as client:
-            await client.result("events")
-            there.node.tell(SAFE)
-            first = await client.heard()
-            await client.result("events")
-            there.node.tell(SAFE)
-            second = await client.heard()
-            assert second["params"]["sequence"] == first["params"]["sequence"] + 1
+async def test_positions_of_another_start_or_of_the_future_are_refused(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, greeted(there) as client:
+        code, sentence = await client.refusal(
+            "events", {"after": {"log": "earlier", "sequence": 0}}
+        )
+        assert code == ErrorCode.EVENTS_LOST
+        assert sentence.startswith("the agent was started anew since then")
+        position = (await client.result("status"))["position"]
+        assert await client.refusal(
+            "events", {"after": {**position, "sequence": position["sequence"] + 1}}
+        ) == (ErrorCode.EVENTS_LOST, f"there is no event {position['sequence'] + 1} yet")
 
-    asyncio.run(scene())
+
+async def test_subscribing_again_tells_nothing_twice(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, greeted(there) as client:
+        await client.result("events")
+        there.node.tell(SAFE)
+        first = await client.heard()
+        await client.result("events")
+        there.node.tell(SAFE)
+        second = await client.heard()
+        assert second["params"]["sequence"] == first["params"]["sequence"] + 1
 
 
-def test_everybody_is_told_when_the_agent_stops(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there, greeted(there) as client:
-            port = there.server.port
-            stopping = asyncio.create_task(there.server.stop())
-            assert (await client.heard())["params"] == {"reason": "the agent is stopping"}
-            assert await client.line() == b""
-            client.writer.close()
-            await stopping
-            with pytest.raises(ConnectionRefusedError):
-                await asyncio.open_connection("127.0.0.1", port)
-
-    asyncio.run(scene())
+async def test_everybody_is_told_when_the_agent_stops(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, greeted(there) as client:
+        port = there.server.port
+        stopping = asyncio.create_task(there.server.stop())
+        assert (await client.heard())["params"] == {"reason": "the agent is stopping"}
+        assert await client.line() == b""
+        client.writer.close()
+        await stopping
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", port)

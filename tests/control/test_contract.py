@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import subprocess
@@ -109,87 +108,78 @@ def test_every_method_is_served_and_no_other() -> None:
     assert sorted(found) == sorted((each.name, each) for each in VERBS.values())
 
 
-def test_every_question_and_reply_is_as_the_contract_has_it(tmp_path: Path) -> None:
+async def test_every_question_and_reply_is_as_the_contract_has_it(tmp_path: Path) -> None:
     asked = {method["name"]: method for method in CONTRACT["methods"]}
 
-    async def scene() -> list[str]:
-        found: list[str] = []
-        async with serving(tmp_path) as there, stranger(there, 2**20) as client:
-            hello = ("hello", {"token": there.control["token"]})
-            seen: dict[str, Any] = {}
-            for name, told in [hello, *QUESTIONS]:
-                params = {
-                    key: seen[value[1:]] if str(value).startswith("$") else value
-                    for key, value in told.items()
-                }
-                if name == "gate":
-                    there.node.volunteer()
-                    there.node.succeed(next(iter(there.node.runs)))
-                answer = await client.ask(name, params)
-                while "method" in answer:
-                    answer = await client.heard()
-                found += faults(params, asked[name]["x-params"], CONTRACT)
-                found += faults(answer, reference("Answer"), CONTRACT)
-                assert "result" in answer, answer
-                found += faults(answer["result"], asked[name]["result"]["schema"], CONTRACT)
-                seen.update(answer["result"])
-                if isinstance(seen.get("dataset"), dict):
-                    seen["dataset"] = seen["dataset"]["dataset"]
-        return found
-
-    assert asyncio.run(scene()) == []
+    found: list[str] = []
+    async with serving(tmp_path) as there, stranger(there, 2**20) as client:
+        hello = ("hello", {"token": there.control["token"]})
+        seen: dict[str, Any] = {}
+        for name, told in [hello, *QUESTIONS]:
+            params = {
+                key: seen[value[1:]] if str(value).startswith("$") else value
+                for key, value in told.items()
+            }
+            if name == "gate":
+                there.node.volunteer()
+                there.node.succeed(next(iter(there.node.runs)))
+            answer = await client.ask(name, params)
+            while "method" in answer:
+                answer = await client.heard()
+            found += faults(params, asked[name]["x-params"], CONTRACT)
+            found += faults(answer, reference("Answer"), CONTRACT)
+            assert "result" in answer, answer
+            found += faults(answer["result"], asked[name]["result"]["schema"], CONTRACT)
+            seen.update(answer["result"])
+            if isinstance(seen.get("dataset"), dict):
+                seen["dataset"] = seen["dataset"]["dataset"]
+    assert found == []
 
 
-def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
+async def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
     kinds = {kind.__struct_config__.tag for kind in session.Happening.__args__}
     schema = CONTRACT["x-notifications"]["event"]["schema"]
 
-    async def scene() -> tuple[list[str], set[str]]:
-        found, told = list[str](), set[str]()
-        async with serving(tmp_path) as there, greeted(there) as client:
-            await client.result("submit", workflow())
-            start = (await client.result("status"))["position"]
-            await client.result("events", {"after": {**start, "sequence": 0}})
-            there.node.volunteer()
-            task = there.node.table.workflows["survey"].spec.tasks[0].task
-            there.node.succeed(task)
-            there.node.handle(Cancel("1", "survey"))
-            run = (1, 1, "aldernode", 5)
-            for notice in (
-                OutcomeChanged(task, run, run, "merged"),
-                WorkflowSafe("survey"),
-                CancelFinished(task),
-                CancelFinished("a task that was cleaned up"),
-                session.PeerChanged("aldernode"),
-                session.FlockChanged("meadow"),
-                TaskProgressed(task, "aldernode", 250, 4_000),
-                session.VolunteeringChanged(False, True, "", False, why=as_why(HeldByMouse(1))),
-                session.ProgramWaiting("count@0123456789ab", "alder"),
-                JoinRequested("0123456789abcdef", "elder", "ada", "418 230", "alder"),
-                JoinRequestEnded("0123456789abcdef", "elder", "refused"),
-                AskChanged("waiting", "workshop"),
-            ):
-                there.node.tell(notice)
-            while "ask changed" not in told:
-                event = await client.heard()
-                found += faults(event, reference("Notification"), CONTRACT)
-                found += faults(event["params"], schema, CONTRACT)
-                told.add(event["params"]["happening"]["type"])
-        return found, told
-
-    assert asyncio.run(scene()) == ([], kinds)
+    found, told = list[str](), set[str]()
+    async with serving(tmp_path) as there, greeted(there) as client:
+        await client.result("submit", workflow())
+        start = (await client.result("status"))["position"]
+        await client.result("events", {"after": {**start, "sequence": 0}})
+        there.node.volunteer()
+        task = there.node.table.workflows["survey"].spec.tasks[0].task
+        there.node.succeed(task)
+        there.node.handle(Cancel("1", "survey"))
+        run = (1, 1, "aldernode", 5)
+        for notice in (
+            OutcomeChanged(task, run, run, "merged"),
+            WorkflowSafe("survey"),
+            CancelFinished(task),
+            CancelFinished("a task that was cleaned up"),
+            session.PeerChanged("aldernode"),
+            session.FlockChanged("meadow"),
+            TaskProgressed(task, "aldernode", 250, 4_000),
+            session.VolunteeringChanged(False, True, "", False, why=as_why(HeldByMouse(1))),
+            session.ProgramWaiting("count@0123456789ab", "alder"),
+            JoinRequested("0123456789abcdef", "elder", "ada", "418 230", "alder"),
+            JoinRequestEnded("0123456789abcdef", "elder", "refused"),
+            AskChanged("waiting", "workshop"),
+        ):
+            there.node.tell(notice)
+        while "ask changed" not in told:
+            event = await client.heard()
+            found += faults(event, reference("Notification"), CONTRACT)
+            found += faults(event["params"], schema, CONTRACT)
+            told.add(event["params"]["happening"]["type"])
+    assert (found, told) == ([], kinds)
 
 
-def test_every_refusal_is_as_the_contract_has_it(tmp_path: Path) -> None:
-    async def scene() -> list[str]:
-        found: list[str] = []
-        async with serving(tmp_path) as there, greeted(there) as client:
-            for line in ("{", '{"id":3}', '{"jsonrpc":"2.0","id":"a","method":"show","params":{}}'):
-                client.send(line)
-                found += faults(await client.heard(), reference("Failure"), CONTRACT)
-        return found
-
-    assert asyncio.run(scene()) == []
+async def test_every_refusal_is_as_the_contract_has_it(tmp_path: Path) -> None:
+    found: list[str] = []
+    async with serving(tmp_path) as there, greeted(there) as client:
+        for line in ("{", '{"id":3}', '{"jsonrpc":"2.0","id":"a","method":"show","params":{}}'):
+            client.send(line)
+            found += faults(await client.heard(), reference("Failure"), CONTRACT)
+    assert found == []
 
 
 def test_the_check_sees_what_is_wrong() -> None:

@@ -144,17 +144,14 @@ def test_places_from_which_nothing_can_be_told() -> None:
     assert sentence.startswith("the agent was started anew since then")
 
 
-def test_who_follows_waits_for_the_next_event() -> None:
+async def test_who_follows_waits_for_the_next_event() -> None:
     ring = Ring()
 
-    async def scene() -> None:
+    ring.record()
+    async with asyncio.timeout(60):
+        await ring.log.wait_after(0)
+        waiting = asyncio.create_task(ring.log.wait_after(1))
+        await asyncio.sleep(0)
+        assert not waiting.done()
         ring.record()
-        async with asyncio.timeout(60):
-            await ring.log.wait_after(0)
-            waiting = asyncio.create_task(ring.log.wait_after(1))
-            await asyncio.sleep(0)
-            assert not waiting.done()
-            ring.record()
-            await waiting
-
-    asyncio.run(scene())
+        await waiting

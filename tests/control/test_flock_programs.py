@@ -169,34 +169,31 @@ def test_a_machine_that_is_asked_asks_nobody(tmp_path: Path) -> None:
     play(tmp_path, 1, scene)
 
 
-def test_who_does_not_answer_is_not_waited_for(
+async def test_who_does_not_answer_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one that has it is asked then; without one, it is said what is missing."""
 
-    async def run() -> None:
-        mute, talking = Elsewhere(), Elsewhere()
-        async with (
-            mute.silent(),
-            talking.answering(tmp_path / "other"),
-            serving(tmp_path) as there,
-            greeted(there) as client,
-        ):
-            meet(there, mute)
-            monkeypatch.setattr(flock_programs, "ANSWER_S", 0.5)
-            began_s = time.monotonic()
-            reply = await client.result("programs")
-            assert reply["missing"] == [MISSING]
-            assert await client.result("programs") == reply
-            assert mute.asked == 1, "it is left alone for a while"
-            tasks = [{"id": "first", "program": "count"}]
-            plan = await client.result("plan", {"workflow": {"name": "w", "tasks": tasks}})
-            assert plan["missing"] == [MISSING]
-            assert [each["fits"] for each in plan["tasks"]] == [["alder"]]
-            assert time.monotonic() - began_s < WITHIN_S
-            monkeypatch.setattr(flock_programs, "ANSWER_S", WITHIN_S)
-            meet(there, mute, talking)
-            found = await client.result("programs")
-            assert (found["missing"], found["programs"][0]["expected_s"]) == ([], 7.0)
-
-    asyncio.run(run())
+    mute, talking = Elsewhere(), Elsewhere()
+    async with (
+        mute.silent(),
+        talking.answering(tmp_path / "other"),
+        serving(tmp_path) as there,
+        greeted(there) as client,
+    ):
+        meet(there, mute)
+        monkeypatch.setattr(flock_programs, "ANSWER_S", 0.5)
+        began_s = time.monotonic()
+        reply = await client.result("programs")
+        assert reply["missing"] == [MISSING]
+        assert await client.result("programs") == reply
+        assert mute.asked == 1, "it is left alone for a while"
+        tasks = [{"id": "first", "program": "count"}]
+        plan = await client.result("plan", {"workflow": {"name": "w", "tasks": tasks}})
+        assert plan["missing"] == [MISSING]
+        assert [each["fits"] for each in plan["tasks"]] == [["alder"]]
+        assert time.monotonic() - began_s < WITHIN_S
+        monkeypatch.setattr(flock_programs, "ANSWER_S", WITHIN_S)
+        meet(there, mute, talking)
+        found = await client.result("programs")
+        assert (found["missing"], found["programs"][0]["expected_s"]) == ([], 7.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,25 +17,22 @@ from agent.settings.editing import Value, keep_changes, with_values
 from tests.control.serving import greeted, serving, workflow
 
 
-def test_what_became_of_tasks_is_kept_with_why_they_moved(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there, greeted(there) as client:
-            await client.result("submit", workflow())
-            there.node.volunteer()
-            for _ in range(3):
-                there.node.fail(next(iter(there.node.runs)))
-            there.node.succeed(next(iter(there.node.runs)))
-            tasks = (await client.result("history"))["tasks"]
-            failed = next(each for each in tasks if each["state"] == "Aborted" and each["moved"])
-            assert failed["attempts"] == 3
-            assert failed["moved"] == ["it failed on birch: no film in the camera"] * 3
-            runs = await client.result("runs", {"task": failed["task"]})
-            assert [run["phase"] for run in runs["tasks"][0]["runs"]] == ["Failed"] * 3
-            assert runs["tasks"][0]["runs"][0]["spans"][-1]["phase"] == "Failed"
-        async with serving(tmp_path) as there, greeted(there) as client:
-            assert (await client.result("history"))["total"] == len(tasks)
-
-    asyncio.run(scene())
+async def test_what_became_of_tasks_is_kept_with_why_they_moved(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, greeted(there) as client:
+        await client.result("submit", workflow())
+        there.node.volunteer()
+        for _ in range(3):
+            there.node.fail(next(iter(there.node.runs)))
+        there.node.succeed(next(iter(there.node.runs)))
+        tasks = (await client.result("history"))["tasks"]
+        failed = next(each for each in tasks if each["state"] == "Aborted" and each["moved"])
+        assert failed["attempts"] == 3
+        assert failed["moved"] == ["it failed on birch: no film in the camera"] * 3
+        runs = await client.result("runs", {"task": failed["task"]})
+        assert [run["phase"] for run in runs["tasks"][0]["runs"]] == ["Failed"] * 3
+        assert runs["tasks"][0]["runs"][0]["spans"][-1]["phase"] == "Failed"
+    async with serving(tmp_path) as there, greeted(there) as client:
+        assert (await client.result("history"))["total"] == len(tasks)
 
 
 def test_lines_of_the_log_are_filtered_and_followed_over_a_change_of_files(tmp_path: Path) -> None:

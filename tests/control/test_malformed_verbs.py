@@ -5,7 +5,6 @@ Beside ``test_malformed``, which has what the envelope and the first verbs can b
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -400,15 +399,12 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
 
 
 @pytest.mark.parametrize(("method", "params", "code", "sentence"), CASES)
-def test_what_is_asked_wrongly_is_answered_with_one_sentence(
+async def test_what_is_asked_wrongly_is_answered_with_one_sentence(
     tmp_path: Path, method: str, params: dict[str, Any], code: int, sentence: str
 ) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there, greeted(there) as client:
-            assert await client.refusal(method, params) == (code, sentence)
-            await client.result("status")
-
-    asyncio.run(scene())
+    async with serving(tmp_path) as there, greeted(there) as client:
+        assert await client.refusal(method, params) == (code, sentence)
+        await client.result("status")
 
 
 def test_every_verb_that_can_be_told_something_is_told_it_wrongly() -> None:

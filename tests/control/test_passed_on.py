@@ -237,19 +237,16 @@ NO = {"jsonrpc": "2.0", "id": 0, "error": {"code": 2, "message": "not today"}}
         (silent, "alder took the call and said nothing for 0 s: look at its load"),
     ],
 )
-def test_why_no_conversation_begins(
+async def test_why_no_conversation_begins(
     tmp_path: Path, arrived: Arrived, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if arrived is silent:
         monkeypatch.setattr(relay, "GREETING_S_MAX", 0.05)
 
-    async def run() -> None:
-        async with serving(tmp_path) as here, listening(here, arrived), stranger(here) as client:
-            told = await client.refusal("hello", greeting(here, "alder"))
-            assert told == (ErrorCode.REFUSED, sentence)
-            assert await client.line() == b""
-
-    asyncio.run(run())
+    async with serving(tmp_path) as here, listening(here, arrived), stranger(here) as client:
+        told = await client.refusal("hello", greeting(here, "alder"))
+        assert told == (ErrorCode.REFUSED, sentence)
+        assert await client.line() == b""
 
 
 # -- the output of tasks -----------------------------------------------------------------------
@@ -375,55 +372,46 @@ def test_the_output_is_asked_where_the_task_runs(tmp_path: Path) -> None:
     play_two(tmp_path, scene)
 
 
-def test_one_connection_serves_several_questions_and_is_made_anew(tmp_path: Path) -> None:
-    async def run() -> None:
-        async with serving(tmp_path) as here, greeted(here) as client:
-            ran_at(here, "aldernode")
-            accept = here.server.serve_member
-            async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
-                params = {"task": "survey/copy"}
-                for times in (1, 1):
-                    told = await client.refusal("task_log", params)
-                    assert told == (ErrorCode.REFUSED, "copy ran on alder, not on birch")
-                    assert len(opened) == times
-                opened[0].transport.abort()
-                await client.refusal("task_log", params)
-                assert len(opened) == 2
-
-    asyncio.run(run())
+async def test_one_connection_serves_several_questions_and_is_made_anew(tmp_path: Path) -> None:
+    async with serving(tmp_path) as here, greeted(here) as client:
+        ran_at(here, "aldernode")
+        accept = here.server.serve_member
+        async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
+            params = {"task": "survey/copy"}
+            for times in (1, 1):
+                told = await client.refusal("task_log", params)
+                assert told == (ErrorCode.REFUSED, "copy ran on alder, not on birch")
+                assert len(opened) == times
+            opened[0].transport.abort()
+            await client.refusal("task_log", params)
+            assert len(opened) == 2
 
 
 @pytest.mark.parametrize(
     ("arrived", "calls"),
     [(saying(), 1), (saying("nonsense"), 1), (saying(json.dumps(NO)), 1)],
 )
-def test_who_does_not_greet_is_told_of(tmp_path: Path, arrived: Arrived, calls: int) -> None:
-    async def run() -> None:
-        async with (
-            serving(tmp_path) as here,
-            greeted(here) as client,
-            listening(here, arrived) as opened,
-        ):
-            ran_at(here, "aldernode")
-            code, sentence = await client.refusal("task_log", {"task": "survey/copy"})
-            assert (code, sentence[:23]) == (ErrorCode.REFUSED, "alder cannot be asked: ")
-            assert len(opened) == calls
-
-    asyncio.run(run())
+async def test_who_does_not_greet_is_told_of(tmp_path: Path, arrived: Arrived, calls: int) -> None:
+    async with (
+        serving(tmp_path) as here,
+        greeted(here) as client,
+        listening(here, arrived) as opened,
+    ):
+        ran_at(here, "aldernode")
+        code, sentence = await client.refusal("task_log", {"task": "survey/copy"})
+        assert (code, sentence[:23]) == (ErrorCode.REFUSED, "alder cannot be asked: ")
+        assert len(opened) == calls
 
 
-def test_a_connection_that_nobody_uses_is_closed(
+async def test_a_connection_that_nobody_uses_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(members, "KEPT_S", 0.0)
 
-    async def run() -> None:
-        async with serving(tmp_path) as here, greeted(here) as client:
-            ran_at(here, "aldernode")
-            accept = here.server.serve_member
-            async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
-                await client.refusal("task_log", {"task": "survey/copy"})
-                async with asyncio.timeout(WITHIN_S):
-                    await opened[0].wait_closed()
-
-    asyncio.run(run())
+    async with serving(tmp_path) as here, greeted(here) as client:
+        ran_at(here, "aldernode")
+        accept = here.server.serve_member
+        async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
+            await client.refusal("task_log", {"task": "survey/copy"})
+            async with asyncio.timeout(WITHIN_S):
+                await opened[0].wait_closed()

@@ -63,7 +63,9 @@ async def terminal(tool: str, there: Serving) -> AsyncIterator[Terminal]:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_task_is_scheduled_followed_and_cancelled_by_hand(tmp_path: Path, tool: str) -> None:
+async def test_a_task_is_scheduled_followed_and_cancelled_by_hand(
+    tmp_path: Path, tool: str
+) -> None:
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed on this machine")
 
@@ -92,7 +94,7 @@ def test_a_task_is_scheduled_followed_and_cancelled_by_hand(tmp_path: Path, tool
                 await hand.process.wait()
         return heard
 
-    heard = [re.sub(ID, "T", line) for line in asyncio.run(scene())]
+    heard = [re.sub(ID, "T", line) for line in await scene()]
     assert [re.sub(r"(PROGRESS T) \d+", r"\1 AGE", line) for line in heard[1:]] == [
         "SCHEDULED T",
         "SUBSCRIBED T",
@@ -106,61 +108,52 @@ def test_a_task_is_scheduled_followed_and_cancelled_by_hand(tmp_path: Path, tool
     ]
 
 
-def test_inputs_raw_data_and_parameters_reach_the_task(tmp_path: Path) -> None:
+async def test_inputs_raw_data_and_parameters_reach_the_task(tmp_path: Path) -> None:
     raw, parameters = tmp_path / "scan.las", tmp_path / "band 3.xml"
     raw.write_bytes(b"points")
     parameters.write_text("<band>3</band>")
 
-    async def scene() -> None:
-        async with serving(tmp_path) as there, typing(there) as client:
-            await client.answered("HELP", "HELP TOKEN token", lines=6)
-            there.node.handle_submission(workflow())
-            told = f'SCHEDULE copy interactive -p {raw} -a survey/copy 2 -x "{parameters}"'
-            task = (await client.answered(told, "SCHEDULED ")).split()[1]
-            spec = there.node.table.specs[task]
-            assert spec.parameters == "<band>3</band>"
-            assert spec.inputs[0].output == 1
-            assert there.node.table.specs[spec.inputs[0].task].name == "copy"
-            assert there.node.datasets.added == [raw]
-            assert not spec.raw[0].external
-            assert there.node.table.interactive(task)
-            kept = await client.answered("SCHEDULE copy low -p flight-7", "SCHEDULED ")
-            spec = there.node.table.specs[kept.split()[1]]
-            assert spec.raw == (Dataset("flight-7", external=True),)
-
-    asyncio.run(scene())
+    async with serving(tmp_path) as there, typing(there) as client:
+        await client.answered("HELP", "HELP TOKEN token", lines=6)
+        there.node.handle_submission(workflow())
+        told = f'SCHEDULE copy interactive -p {raw} -a survey/copy 2 -x "{parameters}"'
+        task = (await client.answered(told, "SCHEDULED ")).split()[1]
+        spec = there.node.table.specs[task]
+        assert spec.parameters == "<band>3</band>"
+        assert spec.inputs[0].output == 1
+        assert there.node.table.specs[spec.inputs[0].task].name == "copy"
+        assert there.node.datasets.added == [raw]
+        assert not spec.raw[0].external
+        assert there.node.table.interactive(task)
+        kept = await client.answered("SCHEDULE copy low -p flight-7", "SCHEDULED ")
+        spec = there.node.table.specs[kept.split()[1]]
+        assert spec.raw == (Dataset("flight-7", external=True),)
 
 
-def test_what_runs_is_told_as_cancelled_when_it_stopped(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with serving(tmp_path) as there, typing(there) as client:
-            there.node.volunteer()
-            task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
-            client.say(f"CANCEL {task}")
-            client.say("SUBSCRIBE nothing")
-            assert await client.line() == 'ERROR no task is called "nothing"'
-            there.node.stop_program(task)
-            assert await client.line() == f"CANCELLED {task}"
-            said = f"ERROR {task} has ended already: it is Cancelled"
-            assert await client.answered(f"CANCEL {task}", "ERROR") == said.replace(task, "copy")
-
-    asyncio.run(scene())
+async def test_what_runs_is_told_as_cancelled_when_it_stopped(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, typing(there) as client:
+        there.node.volunteer()
+        task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
+        client.say(f"CANCEL {task}")
+        client.say("SUBSCRIBE nothing")
+        assert await client.line() == 'ERROR no task is called "nothing"'
+        there.node.stop_program(task)
+        assert await client.line() == f"CANCELLED {task}"
+        said = f"ERROR {task} has ended already: it is Cancelled"
+        assert await client.answered(f"CANCEL {task}", "ERROR") == said.replace(task, "copy")
 
 
-def test_progress_of_one_who_does_not_report_is_told_now_and_then(
+async def test_progress_of_one_who_does_not_report_is_told_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.control.text_session.PROGRESS_EVERY_S", 0.01)
 
-    async def scene() -> None:
-        async with serving(tmp_path) as there, typing(there) as client:
-            there.node.volunteer()
-            task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
-            await client.answered(f"SUBSCRIBE {task}", "SUBSCRIBED ")
-            for _ in range(5):
-                assert (await client.line()).startswith(f"PROGRESS {task} ")
-
-    asyncio.run(scene())
+    async with serving(tmp_path) as there, typing(there) as client:
+        there.node.volunteer()
+        task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
+        await client.answered(f"SUBSCRIBE {task}", "SUBSCRIBED ")
+        for _ in range(5):
+            assert (await client.line()).startswith(f"PROGRESS {task} ")
 
 
 @dataclass

@@ -239,19 +239,16 @@ def test_damage_on_the_way_is_found(backend: Backend, tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
+async def test_what_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
     pytest.importorskip("psycopg", reason="psycopg is not installed")
     opened = open_backend(f"postgresql://me@/none?host={tmp_path}")
     assert opened is not None
     with pytest.raises(BackendError, match="the database for datasets cannot be used"):
         opened.find("sha256:" + "0" * 64)
 
-    async def scenario() -> None:
-        home = home_of(tmp_path, "ant", datasets="nonsense://here")
-        with pytest.raises(ServiceError, match="cannot be used for datasets"):
-            await Agent.start(home, QUIET)
-
-    asyncio.run(scenario())
+    home = home_of(tmp_path, "ant", datasets="nonsense://here")
+    with pytest.raises(ServiceError, match="cannot be used for datasets"):
+        await Agent.start(home, QUIET)
 
 
 def test_a_database_that_was_away_is_used_again(tmp_path: Path, database: str) -> None:
@@ -270,70 +267,66 @@ def test_a_database_that_was_away_is_used_again(tmp_path: Path, database: str) -
     opened.close()
 
 
-def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(tmp_path: Path, url: str) -> None:
+async def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(
+    tmp_path: Path, url: str
+) -> None:
     """The maker never had a peer that took a copy; its output is in the back end alone."""
 
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        homes = [home_of(tmp_path, name, datasets=url) for name in ("ant", "bee")]
-        for home in homes:
-            install_shout(home.programs)
-        ant, bee = [await Agent.start(home, QUIET) for home in homes]
-        mark = uuid.uuid4().hex[:8]
-        first, last, gate = f"first{mark}", f"last{mark}", f"gate{mark}"
-        try:
-            bee.presence.pause()
-            await flock_of(ant, bee)
-            path = tmp_path / "quiet.txt"
-            path.write_text(f"word {mark}")
-            given = await ant.datasets.add(path)
-            await submit(
-                ant,
-                f"w{mark}",
-                TaskSpec(first, first, "shout", raw=(given,), parameters=str(notes)),
-                TaskSpec(gate, gate, "", after=(first,), gate=True, asks="go on?"),
-                TaskSpec(
-                    last, last, "shout", (InputRef(first, 0),), after=(gate,), parameters=str(notes)
-                ),
-            )
-            await until(lambda: in_state([ant, bee], first, TaskState.TERMINATED))
-            (output,) = reading(bee, first).outputs
-            assert not here(bee, output.dataset)
-            await ant.stop("switched off")
-            bee.presence.resume()
-            await until(lambda: in_state([bee], gate, TaskState.WAITING))
-            await bee.ask(MarkGate("", gate))
-            await until(lambda: in_state([bee], last, TaskState.TERMINATED))
-            assert notes.read_text().split() == [first, last]
-            made = await asyncio.to_thread(bee.datasets.shared.backend.made, output.dataset)  # type: ignore[union-attr]
-            assert [each.task for each in made] == [first]
-        finally:
-            await ant.stop("the test is over")
-            await bee.stop("the test is over")
-
-    asyncio.run(scenario())
+    notes = tmp_path / "notes"
+    homes = [home_of(tmp_path, name, datasets=url) for name in ("ant", "bee")]
+    for home in homes:
+        install_shout(home.programs)
+    ant, bee = [await Agent.start(home, QUIET) for home in homes]
+    mark = uuid.uuid4().hex[:8]
+    first, last, gate = f"first{mark}", f"last{mark}", f"gate{mark}"
+    try:
+        bee.presence.pause()
+        await flock_of(ant, bee)
+        path = tmp_path / "quiet.txt"
+        path.write_text(f"word {mark}")
+        given = await ant.datasets.add(path)
+        await submit(
+            ant,
+            f"w{mark}",
+            TaskSpec(first, first, "shout", raw=(given,), parameters=str(notes)),
+            TaskSpec(gate, gate, "", after=(first,), gate=True, asks="go on?"),
+            TaskSpec(
+                last, last, "shout", (InputRef(first, 0),), after=(gate,), parameters=str(notes)
+            ),
+        )
+        await until(lambda: in_state([ant, bee], first, TaskState.TERMINATED))
+        (output,) = reading(bee, first).outputs
+        assert not here(bee, output.dataset)
+        await ant.stop("switched off")
+        bee.presence.resume()
+        await until(lambda: in_state([bee], gate, TaskState.WAITING))
+        await bee.ask(MarkGate("", gate))
+        await until(lambda: in_state([bee], last, TaskState.TERMINATED))
+        assert notes.read_text().split() == [first, last]
+        made = await asyncio.to_thread(bee.datasets.shared.backend.made, output.dataset)  # type: ignore[union-attr]
+        assert [each.task for each in made] == [first]
+    finally:
+        await ant.stop("the test is over")
+        await bee.stop("the test is over")
 
 
-def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path: Path) -> None:
+async def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed")
 
-    async def scenario() -> None:
-        url = (tmp_path / "shared").as_uri()
-        settings = {"ant": url, "bee": url, "cat": "embedded"}
-        homes = [home_of(tmp_path, name, datasets=each) for name, each in settings.items()]
-        ant, bee, cat = [await Agent.start(home, QUIET) for home in homes]
-        try:
-            await flock_of(ant, bee, cat)
-            path, dataset = a_file(tmp_path / "raw", 2 * MEGABYTE)
-            given = await ant.datasets.add(path)
-            await submit(ant, "w", TaskSpec("a", "a", "nothing here", raw=(given,)))
-            await until(lambda: bee.node_id in cat.datasets.holders(dataset))
-            await ant.stop("switched off")
-            assert not here(bee, dataset)
-            await cat.datasets.bring(dataset)
-            assert await cat.datasets.read(dataset, "", 0, 3 * MEGABYTE) == path.read_bytes()
-        finally:
-            for service in (ant, bee, cat):
-                await service.stop("the test is over")
-
-    asyncio.run(scenario())
+    url = (tmp_path / "shared").as_uri()
+    settings = {"ant": url, "bee": url, "cat": "embedded"}
+    homes = [home_of(tmp_path, name, datasets=each) for name, each in settings.items()]
+    ant, bee, cat = [await Agent.start(home, QUIET) for home in homes]
+    try:
+        await flock_of(ant, bee, cat)
+        path, dataset = a_file(tmp_path / "raw", 2 * MEGABYTE)
+        given = await ant.datasets.add(path)
+        await submit(ant, "w", TaskSpec("a", "a", "nothing here", raw=(given,)))
+        await until(lambda: bee.node_id in cat.datasets.holders(dataset))
+        await ant.stop("switched off")
+        assert not here(bee, dataset)
+        await cat.datasets.bring(dataset)
+        assert await cat.datasets.read(dataset, "", 0, 3 * MEGABYTE) == path.read_bytes()
+    finally:
+        for service in (ant, bee, cat):
+            await service.stop("the test is over")

@@ -75,55 +75,46 @@ async def cared_for(there: OnlyHere) -> AsyncIterator[DatasetRetention]:
     await asyncio.gather(caring, return_exceptions=True)
 
 
-def test_who_broke_off_is_asked_again_when_it_is_back_and_not_before() -> None:
-    async def scenario() -> None:
-        there = OnlyHere()
-        async with cared_for(there) as caretaker:
-            await eventually(lambda: there.asked == 1)
-            for looks in (there.looks + 1, there.looks + 2):
-                caretaker.look()
-                await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
-            assert there.asked == 1
-            for linked in (False, True):
-                caretaker.met("bee", linked=linked)
-            await eventually(lambda: there.asked == 2, REFUSED_REST_S / 2)
-
-    asyncio.run(scenario())
+async def test_who_broke_off_is_asked_again_when_it_is_back_and_not_before() -> None:
+    there = OnlyHere()
+    async with cared_for(there) as caretaker:
+        await eventually(lambda: there.asked == 1)
+        for looks in (there.looks + 1, there.looks + 2):
+            caretaker.look()
+            await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
+        assert there.asked == 1
+        for linked in (False, True):
+            caretaker.met("bee", linked=linked)
+        await eventually(lambda: there.asked == 2, REFUSED_REST_S / 2)
 
 
-def test_who_is_linked_is_given_a_copy_as_soon_as_it_can_be_reached(
+async def test_who_is_linked_is_given_a_copy_as_soon_as_it_can_be_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(retention, "LOOK_EVERY_S", 0.01)
 
-    async def scenario() -> None:
-        there = OnlyHere()
-        there.ready = False
-        async with cared_for(there):
-            await eventually(lambda: there.looks > 1)
-            assert there.asked == 0
-            there.ready = True
-            await eventually(lambda: there.asked == 1)
-
-    asyncio.run(scenario())
+    there = OnlyHere()
+    there.ready = False
+    async with cared_for(there):
+        await eventually(lambda: there.looks > 1)
+        assert there.asked == 0
+        there.ready = True
+        await eventually(lambda: there.asked == 1)
 
 
-def test_who_has_just_taken_a_copy_counts_for_as_long_as_it_is_there(
+async def test_who_has_just_taken_a_copy_counts_for_as_long_as_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else a third node is given one whenever the word of the second is slower than a look."""
     monkeypatch.setattr(retention, "REST_S", 0.01)
 
-    async def scenario() -> None:
-        there = OnlyHere()
-        there.taken = {"bee"}
-        async with cared_for(there) as caretaker:
-            for looks in (1, 2):
-                caretaker.look()
-                await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
-            assert there.asked == 0
-            there.taken = {"cat"}  # which has gone since
+    there = OnlyHere()
+    there.taken = {"bee"}
+    async with cared_for(there) as caretaker:
+        for looks in (1, 2):
             caretaker.look()
-            await eventually(lambda: there.asked == 1)
-
-    asyncio.run(scenario())
+            await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
+        assert there.asked == 0
+        there.taken = {"cat"}  # which has gone since
+        caretaker.look()
+        await eventually(lambda: there.asked == 1)

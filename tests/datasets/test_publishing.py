@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -29,124 +28,107 @@ def task(program: str, published: Dataset, notes: Path) -> TaskSpec:
     return TaskSpec("a", "a", program, parameters=str(notes), published=published)
 
 
-def test_a_published_program_runs_where_it_was_published_and_where_all_are_taken(
+async def test_a_published_program_runs_where_it_was_published_and_where_all_are_taken(
     tmp_path: Path,
 ) -> None:
-    async def scenario() -> None:
-        async with (
-            services(tmp_path, "ant", volunteer="paused") as (ant,),
-            services(tmp_path, "bee", published_programs="always") as (bee,),
-        ):
-            await flock_of(ant, bee)
-            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
-            assert name == f"shout@{dataset.dataset.removeprefix('tree:')[:12]}"
-            assert name in ant.live.look_for_programs()
-            await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
-            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
-            outcome = reading(ant, "a").outcome
-            assert outcome is not None
-            assert outcome.host == bee.node_id
-            assert (tmp_path / "notes").read_text() == "a\n"
-
-    asyncio.run(scenario())
+    async with (
+        services(tmp_path, "ant", volunteer="paused") as (ant,),
+        services(tmp_path, "bee", published_programs="always") as (bee,),
+    ):
+        await flock_of(ant, bee)
+        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        assert name == f"shout@{dataset.dataset.removeprefix('tree:')[:12]}"
+        assert name in ant.live.look_for_programs()
+        await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
+        await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+        outcome = reading(ant, "a").outcome
+        assert outcome is not None
+        assert outcome.host == bee.node_id
+        assert (tmp_path / "notes").read_text() == "a\n"
 
 
-def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        home = home_of(tmp_path, "bee")
-        async with services(tmp_path, "ant", volunteer="paused") as (ant,):
-            bee = await Agent.start(home, QUIET)
-            offered: list[str] = []
-            bee.subscribe(
-                lambda n: offered.append(n.program) if isinstance(n, ProgramWaiting) else None
-            )
-            await flock_of(ant, bee)
-            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
-            await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
-            await until(lambda: offered == [name])
-            assert [each.program for each in bee.published.waiting()] == [name]
-            assert reading(bee, "a").state is TaskState.READY
-            await bee.published.accept(name)
-            assert bee.published.waiting() == []
-            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
-            await bee.stop("restarted")
-            again = await Agent.start(Home.at(tmp_path / "bee"), QUIET)
-            assert name in again.live.look_for_programs()
-            await again.published.refuse(name)
-            assert name not in again.live.look_for_programs()
-            with pytest.raises(ServiceError, match="No published program"):
-                await again.published.accept("other@000000000000")
-            await again.stop("the test is over")
-
-    asyncio.run(scenario())
+async def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: Path) -> None:
+    home = home_of(tmp_path, "bee")
+    async with services(tmp_path, "ant", volunteer="paused") as (ant,):
+        bee = await Agent.start(home, QUIET)
+        offered: list[str] = []
+        bee.subscribe(
+            lambda n: offered.append(n.program) if isinstance(n, ProgramWaiting) else None
+        )
+        await flock_of(ant, bee)
+        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
+        await until(lambda: offered == [name])
+        assert [each.program for each in bee.published.waiting()] == [name]
+        assert reading(bee, "a").state is TaskState.READY
+        await bee.published.accept(name)
+        assert bee.published.waiting() == []
+        await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+        await bee.stop("restarted")
+        again = await Agent.start(Home.at(tmp_path / "bee"), QUIET)
+        assert name in again.live.look_for_programs()
+        await again.published.refuse(name)
+        assert name not in again.live.look_for_programs()
+        with pytest.raises(ServiceError, match="No published program"):
+            await again.published.accept("other@000000000000")
+        await again.stop("the test is over")
 
 
-def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", published_programs="always") as (ant,):
-            _, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
-            other = task("shout@000000000000", dataset, tmp_path / "notes")
-            await submit(ant, "w", other)
-            await until(lambda: in_state([ant], "a", TaskState.ABORTED))
-            assert "shout@000000000000 is not the name of tree:" in Speech().say(
-                reading(ant, "a").reason
-            )
-            assert not (tmp_path / "notes").exists()
-
-    asyncio.run(scenario())
+async def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", published_programs="always") as (ant,):
+        _, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        other = task("shout@000000000000", dataset, tmp_path / "notes")
+        await submit(ant, "w", other)
+        await until(lambda: in_state([ant], "a", TaskState.ABORTED))
+        assert "shout@000000000000 is not the name of tree:" in Speech().say(
+            reading(ant, "a").reason
+        )
+        assert not (tmp_path / "notes").exists()
 
 
-def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(tmp_path: Path) -> None:
+async def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "broken"
     folder.mkdir()
     (folder / "program.yaml").write_text("name: broken\ncommand: 7\ncolour: red\n")
 
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", published_programs="always") as (ant,):
-            dataset = await ant.datasets.add(folder)
-            name = f"broken@{dataset.dataset.removeprefix('tree:')[:12]}"
-            await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
-            await until(lambda: in_state([ant], "a", TaskState.ABORTED))
-            assert (
-                Speech()
-                .say(reading(ant, "a").reason)
-                .startswith(
-                    f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command must be "
-                    f'a list, not "7"'
-                )
+    async with services(tmp_path, "ant", published_programs="always") as (ant,):
+        dataset = await ant.datasets.add(folder)
+        name = f"broken@{dataset.dataset.removeprefix('tree:')[:12]}"
+        await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
+        await until(lambda: in_state([ant], "a", TaskState.ABORTED))
+        assert (
+            Speech()
+            .say(reading(ant, "a").reason)
+            .startswith(
+                f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command must be "
+                f'a list, not "7"'
             )
-
-    asyncio.run(scenario())
-
-
-def test_what_an_owner_does_not_accept_is_no_failure_of_the_work(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
-            await ant.published.refuse(name)
-            with pytest.raises(NotAcceptedError, match="has not accepted it"):
-                await ant.live.published.ready(task(name, dataset, tmp_path / "notes"))
-
-    asyncio.run(scenario())
+        )
 
 
-def test_two_programs_whose_names_begin_alike_are_not_taken_for_each_other(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
-            alike = Dataset(dataset.dataset[:-1] + ("0" if dataset.dataset[-1] != "0" else "1"))
-            published = ant.live.published
-            await published.ready(task(name, dataset, tmp_path / "notes"))
-            with pytest.raises(ProgramError, match="is not what was accepted here"):
-                await published.ready(task(name, alike, tmp_path / "notes"))
-
-    asyncio.run(scenario())
+async def test_what_an_owner_does_not_accept_is_no_failure_of_the_work(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        await ant.published.refuse(name)
+        with pytest.raises(NotAcceptedError, match="has not accepted it"):
+            await ant.live.published.ready(task(name, dataset, tmp_path / "notes"))
 
 
-def test_what_is_no_program_is_not_published(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            with pytest.raises(ServiceError, match="cannot be published"):
-                await ant.published.publish(tmp_path)
+async def test_two_programs_whose_names_begin_alike_are_not_taken_for_each_other(
+    tmp_path: Path,
+) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        alike = Dataset(dataset.dataset[:-1] + ("0" if dataset.dataset[-1] != "0" else "1"))
+        published = ant.live.published
+        await published.ready(task(name, dataset, tmp_path / "notes"))
+        with pytest.raises(ProgramError, match="is not what was accepted here"):
+            await published.ready(task(name, alike, tmp_path / "notes"))
 
-    asyncio.run(scenario())
+
+async def test_what_is_no_program_is_not_published(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        with pytest.raises(ServiceError, match="cannot be published"):
+            await ant.published.publish(tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -18,143 +17,119 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 @pytest.mark.parametrize("in_thread", [True, False])
-def test_a_large_file_comes_from_several_holders(
+async def test_a_large_file_comes_from_several_holders(
     tmp_path: Path, in_thread: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfer_pipe, "LEAVES_THE_LOOP", in_thread)
 
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
-            await flock_of(ant, bee, cat)
-            path, dataset = a_file(tmp_path / "raw", 30 * MEGABYTE + 17)
-            await ant.datasets.add(path)
-            await until(lambda: here(bee, dataset) or here(cat, dataset))
-            lacking = cat if here(bee, dataset) else bee
-            await until(lambda: len(lacking.datasets.holders(dataset)) == 2)
-            await lacking.datasets.bring(dataset)
-            assert here(lacking, dataset)
-            copy = await laid(lacking, dataset, tmp_path / "laid")
-            assert copy.read_bytes() == path.read_bytes()
-
-    asyncio.run(scenario())
+    async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
+        await flock_of(ant, bee, cat)
+        path, dataset = a_file(tmp_path / "raw", 30 * MEGABYTE + 17)
+        await ant.datasets.add(path)
+        await until(lambda: here(bee, dataset) or here(cat, dataset))
+        lacking = cat if here(bee, dataset) else bee
+        await until(lambda: len(lacking.datasets.holders(dataset)) == 2)
+        await lacking.datasets.bring(dataset)
+        assert here(lacking, dataset)
+        copy = await laid(lacking, dataset, tmp_path / "laid")
+        assert copy.read_bytes() == path.read_bytes()
 
 
-def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
-            sizes = [0, 1, 5 * MEGABYTE, *range(2_000, 2_150)]
-            folder = a_folder(tmp_path / "raw", sizes)
-            dataset = (await ant.datasets.add(folder)).dataset
-            await flock_of(ant, bee)
-            await until(lambda: here(bee, dataset))
-            (view,) = (await bee.datasets.listing()).datasets
-            assert view.name == "raw"
-            assert view.size_bytes == sum(sizes)
-            copy = await laid(bee, dataset, tmp_path / "laid")
-            for original in folder.rglob("*.bin"):
-                found = copy / original.relative_to(folder)
-                assert found.read_bytes() == original.read_bytes()
-
-    asyncio.run(scenario())
+async def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
+        sizes = [0, 1, 5 * MEGABYTE, *range(2_000, 2_150)]
+        folder = a_folder(tmp_path / "raw", sizes)
+        dataset = (await ant.datasets.add(folder)).dataset
+        await flock_of(ant, bee)
+        await until(lambda: here(bee, dataset))
+        (view,) = (await bee.datasets.listing()).datasets
+        assert view.name == "raw"
+        assert view.size_bytes == sum(sizes)
+        copy = await laid(bee, dataset, tmp_path / "laid")
+        for original in folder.rglob("*.bin"):
+            found = copy / original.relative_to(folder)
+            assert found.read_bytes() == original.read_bytes()
 
 
-def test_a_damaged_copy_is_dropped_and_the_good_one_taken(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
-            path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
-            for node in (ant, bee):
-                node.datasets.store.keep(path)
-            _rot(bee.datasets.store, dataset)
-            await flock_of(ant, bee, cat)
-            await until(lambda: len(cat.datasets.holders(dataset)) == 2)
-            await cat.datasets.bring(dataset)
-            copy = await laid(cat, dataset, tmp_path / "laid")
-            assert copy.read_bytes() == path.read_bytes()
-
-    asyncio.run(scenario())
+async def test_a_damaged_copy_is_dropped_and_the_good_one_taken(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
+        path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
+        for node in (ant, bee):
+            node.datasets.store.keep(path)
+        _rot(bee.datasets.store, dataset)
+        await flock_of(ant, bee, cat)
+        await until(lambda: len(cat.datasets.holders(dataset)) == 2)
+        await cat.datasets.bring(dataset)
+        copy = await laid(cat, dataset, tmp_path / "laid")
+        assert copy.read_bytes() == path.read_bytes()
 
 
-def test_a_damaged_only_copy_is_dropped_and_said(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
-            for size in (9 * MEGABYTE, 1_000):
-                path, dataset = a_file(tmp_path / "raw", size)
-                ant.datasets.store.keep(path)
-                _rot(ant.datasets.store, dataset)
-                if bee.flock.flock() is None:
-                    await flock_of(ant, bee)
-                with pytest.raises(OSError, match="could not be fetched"):
-                    await brought(bee, dataset)
-                await until(lambda dataset=dataset: not here(ant, dataset))  # type: ignore[misc]
-                await until(lambda dataset=dataset: not bee.datasets.holders(dataset))  # type: ignore[misc]
-
-    asyncio.run(scenario())
+async def test_a_damaged_only_copy_is_dropped_and_said(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
+        for size in (9 * MEGABYTE, 1_000):
+            path, dataset = a_file(tmp_path / "raw", size)
+            ant.datasets.store.keep(path)
+            _rot(ant.datasets.store, dataset)
+            if bee.flock.flock() is None:
+                await flock_of(ant, bee)
+            with pytest.raises(OSError, match="could not be fetched"):
+                await brought(bee, dataset)
+            await until(lambda dataset=dataset: not here(ant, dataset))  # type: ignore[misc]
+            await until(lambda dataset=dataset: not bee.datasets.holders(dataset))  # type: ignore[misc]
 
 
-def test_a_transfer_that_breaks_goes_on_where_it_was(
+async def test_a_transfer_that_breaks_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The pipe is cut after every few megabytes."""
     size = 40 * MEGABYTE
     monkeypatch.setattr(transfer_pipe.SocketPipe, "receive_into", _cut_after(12 * MEGABYTE))
 
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
-            path, dataset = a_file(tmp_path / "raw", size)
-            ant.datasets.store.keep(path)
-            await flock_of(ant, bee)
+    async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
+        path, dataset = a_file(tmp_path / "raw", size)
+        ant.datasets.store.keep(path)
+        await flock_of(ant, bee)
+        await brought(bee, dataset)
+        copy = await laid(bee, dataset, tmp_path / "laid")
+        assert copy.read_bytes() == path.read_bytes()
+
+
+async def test_what_has_no_room_is_refused_in_words(tmp_path: Path) -> None:
+    async with (
+        services(tmp_path, "ant", volunteer="paused") as (ant,),
+        services(tmp_path, "bee", volunteer="paused", datasets_gb=0.002) as (bee,),
+    ):
+        await flock_of(ant, bee)
+        path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
+        await ant.datasets.add(path)
+        with pytest.raises(OSError, match="no room for"):
             await brought(bee, dataset)
-            copy = await laid(bee, dataset, tmp_path / "laid")
-            assert copy.read_bytes() == path.read_bytes()
-
-    asyncio.run(scenario())
-
-
-def test_what_has_no_room_is_refused_in_words(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with (
-            services(tmp_path, "ant", volunteer="paused") as (ant,),
-            services(tmp_path, "bee", volunteer="paused", datasets_gb=0.002) as (bee,),
-        ):
-            await flock_of(ant, bee)
-            path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
-            await ant.datasets.add(path)
-            with pytest.raises(OSError, match="no room for"):
-                await brought(bee, dataset)
-            assert (await bee.datasets.listing()).used_bytes == 0
-            small_path, other = a_file(tmp_path / "raw", 1_000, "small")
-            await ant.datasets.add(small_path)
-            await until(lambda: here(bee, other))
-
-    asyncio.run(scenario())
+        assert (await bee.datasets.listing()).used_bytes == 0
+        small_path, other = a_file(tmp_path / "raw", 1_000, "small")
+        await ant.datasets.add(small_path)
+        await until(lambda: here(bee, other))
 
 
-def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_path: Path) -> None:
+async def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_path: Path) -> None:
     """Before its own word comes: nobody is given a third copy because that is slow."""
 
-    async def scenario() -> None:
-        async with (
-            services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee),
-            services(tmp_path, "cat", volunteer="paused", datasets_gb=0.002) as (cat,),
-        ):
-            path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
-            ant.datasets.store.keep(path)
-            await flock_of(ant, bee, cat)
-            transfers, peers = ant.datasets.transfers, (cat.node_id, bee.node_id)
-            assert await transfers.spread([dataset], peers, 1) == [bee.node_id]
-            assert transfers.takers(dataset) == {bee.node_id}
-            assert transfers.takers(f"sha256:{64 * '0'}") == set()
-
-    asyncio.run(scenario())
+    async with (
+        services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee),
+        services(tmp_path, "cat", volunteer="paused", datasets_gb=0.002) as (cat,),
+    ):
+        path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
+        ant.datasets.store.keep(path)
+        await flock_of(ant, bee, cat)
+        transfers, peers = ant.datasets.transfers, (cat.node_id, bee.node_id)
+        assert await transfers.spread([dataset], peers, 1) == [bee.node_id]
+        assert transfers.takers(dataset) == {bee.node_id}
+        assert transfers.takers(f"sha256:{64 * '0'}") == set()
 
 
-def test_what_nobody_has_is_said(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with services(tmp_path, "ant", volunteer="paused") as (ant,):
-            with pytest.raises(OSError, match="nobody has it"):
-                await ant.datasets.bring("sha256:" + "0" * 64)
-
-    asyncio.run(scenario())
+async def test_what_nobody_has_is_said(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", volunteer="paused") as (ant,):
+        with pytest.raises(OSError, match="nobody has it"):
+            await ant.datasets.bring("sha256:" + "0" * 64)
 
 
 def _rot(store: DatasetStore, dataset: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -48,185 +47,166 @@ def with_shout(folder: Path, *names: str) -> None:
         install_shout(home_of(folder, name).programs)
 
 
-def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
+async def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
     tmp_path: Path,
 ) -> None:
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            install_shout(bee.home.programs)
-            bee.live.look_for_programs()
-            await flock_of(ant, bee)
-            path = tmp_path / "quiet.txt"
-            path.write_text("a quiet word")
-            given = await ant.datasets.add(path)
-            second = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
-            await submit(ant, "w", shout("a", notes, raw=raw(given)), second)
-            await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
-            for task, said in (("a", b"A QUIET WORD!"), ("b", b"A QUIET WORD!!")):
-                (output,) = reading(ant, task).outputs
-                assert not output.external
-                await until(lambda output=output: here(ant, output.dataset))  # type: ignore[misc]
-                assert here(bee, output.dataset)
-                outcome = reading(ant, task).outcome
-                assert outcome is not None
-                assert set(outcome.phase.holders) == {ant.node_id, bee.node_id}  # type: ignore[union-attr]
-                assert await ant.datasets.read(output.dataset, "", 0, 99) == said
-            store = bee.datasets.store
-            made = {
-                each.task: kept.name
-                for kept in store.listing()
-                for each in store.lineage_of(kept.dataset)
-            }
-            assert made == {"a": "loud.txt", "b": "loud.txt"}
-
-    asyncio.run(scenario())
+    notes = tmp_path / "notes"
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        install_shout(bee.home.programs)
+        bee.live.look_for_programs()
+        await flock_of(ant, bee)
+        path = tmp_path / "quiet.txt"
+        path.write_text("a quiet word")
+        given = await ant.datasets.add(path)
+        second = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
+        await submit(ant, "w", shout("a", notes, raw=raw(given)), second)
+        await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
+        for task, said in (("a", b"A QUIET WORD!"), ("b", b"A QUIET WORD!!")):
+            (output,) = reading(ant, task).outputs
+            assert not output.external
+            await until(lambda output=output: here(ant, output.dataset))  # type: ignore[misc]
+            assert here(bee, output.dataset)
+            outcome = reading(ant, task).outcome
+            assert outcome is not None
+            assert set(outcome.phase.holders) == {ant.node_id, bee.node_id}  # type: ignore[union-attr]
+            assert await ant.datasets.read(output.dataset, "", 0, 99) == said
+        store = bee.datasets.store
+        made = {
+            each.task: kept.name
+            for kept in store.listing()
+            for each in store.lineage_of(kept.dataset)
+        }
+        assert made == {"a": "loud.txt", "b": "loud.txt"}
 
 
-def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        with_shout(tmp_path, "bee", "cat")
-        home = home_of(tmp_path, "ant", volunteer="paused")
-        async with services_of_homes(tmp_path, "bee", "cat") as (bee, cat):
-            ant = await Agent.start(home, QUIET)
-            await flock_of(ant, bee, cat)
-            given = await ant.datasets.add(a_folder(tmp_path / "raw", [10, 20, 5 * MEGABYTE]))
-            await submit(
-                ant,
-                "w",
-                gate("g", "z"),
-                shout("z", notes),
-                shout("a", notes, raw=raw(given), after=("g",)),
-            )
-            await until(lambda: here(bee, given.dataset) or here(cat, given.dataset))
-            await until(lambda: in_state([bee, cat], "z", TaskState.TERMINATED))
-            await ant.stop("switched off")
-            await open_gate(bee, "g")
-            await until(lambda: in_state([bee, cat], "a", TaskState.TERMINATED))
-            assert runs(notes) == ["z", "a"]
-
-    asyncio.run(scenario())
+async def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    with_shout(tmp_path, "bee", "cat")
+    home = home_of(tmp_path, "ant", volunteer="paused")
+    async with services_of_homes(tmp_path, "bee", "cat") as (bee, cat):
+        ant = await Agent.start(home, QUIET)
+        await flock_of(ant, bee, cat)
+        given = await ant.datasets.add(a_folder(tmp_path / "raw", [10, 20, 5 * MEGABYTE]))
+        await submit(
+            ant,
+            "w",
+            gate("g", "z"),
+            shout("z", notes),
+            shout("a", notes, raw=raw(given), after=("g",)),
+        )
+        await until(lambda: here(bee, given.dataset) or here(cat, given.dataset))
+        await until(lambda: in_state([bee, cat], "z", TaskState.TERMINATED))
+        await ant.stop("switched off")
+        await open_gate(bee, "g")
+        await until(lambda: in_state([bee, cat], "a", TaskState.TERMINATED))
+        assert runs(notes) == ["z", "a"]
 
 
-def test_when_all_copies_are_lost_the_task_runs_again_and_says_why(
+async def test_when_all_copies_are_lost_the_task_runs_again_and_says_why(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        with_shout(tmp_path, "ant", "bee")
-        async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
-            await flock_of(ant, bee)
-            after = TaskSpec(
-                "b", "b", "shout", (InputRef("a", 0),), after=("g",), parameters=str(notes)
-            )
-            await submit(ant, "w", shout("a", notes), gate("g", "a"), after)
-            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
-            (output,) = reading(ant, "a").outputs
-            for service in (ant, bee):
-                service.datasets.store.remove([output.dataset])
-            await open_gate(bee, "g")
-            await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
-            assert runs(notes) == ["a", "a", "b"]
-            story = repr([*ant.story("a"), *bee.story("a")])
-            assert f"outputs lost: {output.dataset}" in story
-
-    asyncio.run(scenario())
+    notes = tmp_path / "notes"
+    with_shout(tmp_path, "ant", "bee")
+    async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
+        await flock_of(ant, bee)
+        after = TaskSpec(
+            "b", "b", "shout", (InputRef("a", 0),), after=("g",), parameters=str(notes)
+        )
+        await submit(ant, "w", shout("a", notes), gate("g", "a"), after)
+        await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+        (output,) = reading(ant, "a").outputs
+        for service in (ant, bee):
+            service.datasets.store.remove([output.dataset])
+        await open_gate(bee, "g")
+        await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
+        assert runs(notes) == ["a", "a", "b"]
+        story = repr([*ant.story("a"), *bee.story("a")])
+        assert f"outputs lost: {output.dataset}" in story
     assert "outputs lost: sha256:" in caplog.text
 
 
-def test_a_node_without_room_gives_the_task_back_in_words(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        install_shout(home_of(tmp_path, "bee", datasets_gb=0.001).programs)
-        async with (
-            services(tmp_path, "ant", volunteer="paused") as (ant,),
-            services_of_homes(tmp_path, "bee") as (bee,),
-        ):
-            await flock_of(ant, bee)
-            path, dataset = a_file(tmp_path / "raw", 5 * MEGABYTE)
-            given = await ant.datasets.add(path)
-            await submit(ant, "w", shout("a", notes, raw=raw(given)))
+async def test_a_node_without_room_gives_the_task_back_in_words(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    install_shout(home_of(tmp_path, "bee", datasets_gb=0.001).programs)
+    async with (
+        services(tmp_path, "ant", volunteer="paused") as (ant,),
+        services_of_homes(tmp_path, "bee") as (bee,),
+    ):
+        await flock_of(ant, bee)
+        path, dataset = a_file(tmp_path / "raw", 5 * MEGABYTE)
+        given = await ant.datasets.add(path)
+        await submit(ant, "w", shout("a", notes, raw=raw(given)))
 
-            def given_back() -> list[str]:
-                runs_ = ant.table.life("a").runs
-                return [each.phase.reason for each in runs_ if isinstance(each.phase, Evicted)]
+        def given_back() -> list[str]:
+            runs_ = ant.table.life("a").runs
+            return [each.phase.reason for each in runs_ if isinstance(each.phase, Evicted)]
 
-            await until(lambda: bool(given_back()))
-            assert "no room for" in given_back()[0]
-            assert reading(ant, "a").state is TaskState.READY
-            assert not here(bee, dataset)
-            assert runs(notes) == []
-
-    asyncio.run(scenario())
+        await until(lambda: bool(given_back()))
+        assert "no room for" in given_back()[0]
+        assert reading(ant, "a").state is TaskState.READY
+        assert not here(bee, dataset)
+        assert runs(notes) == []
 
 
-def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_failed(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        with_shout(tmp_path, "bee")
-        async with (
-            services(tmp_path, "ant", volunteer="paused") as (ant,),
-            services_of_homes(tmp_path, "bee") as (bee,),
-        ):
-            await flock_of(ant, bee)
-            path = tmp_path / "quiet.txt"
-            path.write_text("a quiet word")
-            given = await ant.datasets.add(path)
-            await until(lambda: here(bee, given.dataset))
-            place = bee.datasets.store.sound(given.dataset.partition(":")[2])
-            place.chmod(0o600)
-            place.write_text("A LOUDER ONE")
-            await submit(ant, "w", shout("a", notes, raw=raw(given)))
-            await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
-            ends = [type(run.phase) for run in ant.table.life("a").runs]
-            assert ends == [Evicted, Terminated]
-            (output,) = reading(ant, "a").outputs
-            assert await bee.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD!"
-
-    asyncio.run(scenario())
-
-
-def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leaves(
+async def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_failed(
     tmp_path: Path,
 ) -> None:
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        with_shout(tmp_path, "ant")
-        async with services_of_homes(tmp_path, "ant") as (ant,):
-            path = tmp_path / "quiet.txt"
-            path.write_text("a quiet word")
-            given = await ant.datasets.add(path)
-            last = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
-            await submit(ant, "w", shout("a", notes, raw=raw(given)), gate("g", "b"), last)
-            await until(lambda: in_state([ant], "b", TaskState.TERMINATED))
-            (middle,), (end,) = reading(ant, "a").outputs, reading(ant, "b").outputs
-            everything = {given.dataset, middle.dataset, end.dataset}
-            assert wanted_of(ant.table).needed == everything
-            await open_gate(ant, "g")
-            await until(lambda: in_state([ant], "g", TaskState.TERMINATED))
-            wanted = wanted_of(ant.table)
-            assert wanted.needed == frozenset()
-            assert wanted.results == {end.dataset}
+    notes = tmp_path / "notes"
+    with_shout(tmp_path, "bee")
+    async with (
+        services(tmp_path, "ant", volunteer="paused") as (ant,),
+        services_of_homes(tmp_path, "bee") as (bee,),
+    ):
+        await flock_of(ant, bee)
+        path = tmp_path / "quiet.txt"
+        path.write_text("a quiet word")
+        given = await ant.datasets.add(path)
+        await until(lambda: here(bee, given.dataset))
+        place = bee.datasets.store.sound(given.dataset.partition(":")[2])
+        place.chmod(0o600)
+        place.write_text("A LOUDER ONE")
+        await submit(ant, "w", shout("a", notes, raw=raw(given)))
+        await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
+        ends = [type(run.phase) for run in ant.table.life("a").runs]
+        assert ends == [Evicted, Terminated]
+        (output,) = reading(ant, "a").outputs
+        assert await bee.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD!"
 
-    asyncio.run(scenario())
 
-
-def test_a_result_that_was_made_while_a_machine_was_alone_gets_its_second_disk_later(
+async def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leaves(
     tmp_path: Path,
 ) -> None:
-    async def scenario() -> None:
-        notes = tmp_path / "notes"
-        with_shout(tmp_path, "ant")
-        home_of(tmp_path, "bee")
-        async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
-            await submit(ant, "w", shout("a", notes))
-            await until(lambda: in_state([ant], "a", TaskState.TERMINATED))
-            (end,) = reading(ant, "a").outputs
-            assert wanted_of(ant.table).results == {end.dataset}
-            assert not here(bee, end.dataset)
-            await flock_of(ant, bee)
-            await until(lambda: here(bee, end.dataset))
-            assert runs(notes) == ["a"]
+    notes = tmp_path / "notes"
+    with_shout(tmp_path, "ant")
+    async with services_of_homes(tmp_path, "ant") as (ant,):
+        path = tmp_path / "quiet.txt"
+        path.write_text("a quiet word")
+        given = await ant.datasets.add(path)
+        last = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
+        await submit(ant, "w", shout("a", notes, raw=raw(given)), gate("g", "b"), last)
+        await until(lambda: in_state([ant], "b", TaskState.TERMINATED))
+        (middle,), (end,) = reading(ant, "a").outputs, reading(ant, "b").outputs
+        everything = {given.dataset, middle.dataset, end.dataset}
+        assert wanted_of(ant.table).needed == everything
+        await open_gate(ant, "g")
+        await until(lambda: in_state([ant], "g", TaskState.TERMINATED))
+        wanted = wanted_of(ant.table)
+        assert wanted.needed == frozenset()
+        assert wanted.results == {end.dataset}
 
-    asyncio.run(scenario())
+
+async def test_a_result_that_was_made_while_a_machine_was_alone_gets_its_second_disk_later(
+    tmp_path: Path,
+) -> None:
+    notes = tmp_path / "notes"
+    with_shout(tmp_path, "ant")
+    home_of(tmp_path, "bee")
+    async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
+        await submit(ant, "w", shout("a", notes))
+        await until(lambda: in_state([ant], "a", TaskState.TERMINATED))
+        (end,) = reading(ant, "a").outputs
+        assert wanted_of(ant.table).results == {end.dataset}
+        assert not here(bee, end.dataset)
+        await flock_of(ant, bee)
+        await until(lambda: here(bee, end.dataset))
+        assert runs(notes) == ["a"]

@@ -18,7 +18,6 @@ from agent.host.stop_signals_windows import (
     WM_QUERYENDSESSION,
     WindowsEnding,
 )
-from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually
 
 CTRL_C, CTRL_CLOSE, CTRL_SHUTDOWN, CTRL_UNKNOWN = 0, 2, 6, 77
@@ -47,68 +46,56 @@ class FakeWindows:
 
 
 @pytest.mark.parametrize("event", [CTRL_CLOSE, CTRL_SHUTDOWN])
-def test_windows_waits_until_everything_is_handed_back(event: int) -> None:
-    async def test() -> None:
-        windows, asked = FakeWindows(), asyncio.Event()
-        ending = WindowsEnding(windows)
-        ending.watch(lambda _: asked.set())
-        assert windows.control is not None
-        answering = asyncio.create_task(asyncio.to_thread(windows.control, event))
-        await asked.wait()
-        assert not answering.done()
-        ending.ended()
-        assert await answering
-        assert windows.closed.is_set()
-
-    in_loop(test)
+async def test_windows_waits_until_everything_is_handed_back(event: int) -> None:
+    windows, asked = FakeWindows(), asyncio.Event()
+    ending = WindowsEnding(windows)
+    ending.watch(lambda _: asked.set())
+    assert windows.control is not None
+    answering = asyncio.create_task(asyncio.to_thread(windows.control, event))
+    await asked.wait()
+    assert not answering.done()
+    ending.ended()
+    assert await answering
+    assert windows.closed.is_set()
 
 
-def test_ctrl_c_is_answered_at_once() -> None:
-    async def test() -> None:
-        windows = FakeWindows()
-        reasons: list[str] = []
-        ending = WindowsEnding(windows)
-        ending.watch(reasons.append)
-        assert windows.control is not None
-        assert await asyncio.to_thread(windows.control, CTRL_C)
-        assert not await asyncio.to_thread(windows.control, CTRL_UNKNOWN)
-        await eventually(lambda: reasons == ["stopped from the terminal"])
-        ending.ended()
-
-    in_loop(test)
+async def test_ctrl_c_is_answered_at_once() -> None:
+    windows = FakeWindows()
+    reasons: list[str] = []
+    ending = WindowsEnding(windows)
+    ending.watch(reasons.append)
+    assert windows.control is not None
+    assert await asyncio.to_thread(windows.control, CTRL_C)
+    assert not await asyncio.to_thread(windows.control, CTRL_UNKNOWN)
+    await eventually(lambda: reasons == ["stopped from the terminal"])
+    ending.ended()
 
 
-def test_the_session_may_end_when_everything_is_handed_back() -> None:
-    async def test() -> None:
-        windows, asked = FakeWindows(console=False), asyncio.Event()
-        ending = WindowsEnding(windows)
-        ending.watch(lambda _: asked.set())
-        await eventually(lambda: windows.window is not None)
-        assert windows.window is not None
-        assert windows.window(WM_PAINT, 0) is None
-        assert windows.window(WM_QUERYENDSESSION, 0) == 1
-        assert windows.window(WM_ENDSESSION, 0) == 0
-        await asyncio.sleep(0)
-        assert not asked.is_set()
-        answering = asyncio.create_task(asyncio.to_thread(windows.window, WM_ENDSESSION, 1))
-        await asked.wait()
-        assert not answering.done()
-        ending.ended()
-        assert await answering == 0
-
-    in_loop(test)
+async def test_the_session_may_end_when_everything_is_handed_back() -> None:
+    windows, asked = FakeWindows(console=False), asyncio.Event()
+    ending = WindowsEnding(windows)
+    ending.watch(lambda _: asked.set())
+    await eventually(lambda: windows.window is not None)
+    assert windows.window is not None
+    assert windows.window(WM_PAINT, 0) is None
+    assert windows.window(WM_QUERYENDSESSION, 0) == 1
+    assert windows.window(WM_ENDSESSION, 0) == 0
+    await asyncio.sleep(0)
+    assert not asked.is_set()
+    answering = asyncio.create_task(asyncio.to_thread(windows.window, WM_ENDSESSION, 1))
+    await asked.wait()
+    assert not answering.done()
+    ending.ended()
+    assert await answering == 0
 
 
-def test_windows_is_not_kept_waiting_for_ever() -> None:
-    async def test() -> None:
-        windows = FakeWindows()
-        ending = WindowsEnding(windows, wait_s=0.01)
-        ending.watch(lambda _: None)
-        assert windows.control is not None
-        assert await asyncio.to_thread(windows.control, CTRL_CLOSE)
-        ending.ended()
-
-    in_loop(test)
+async def test_windows_is_not_kept_waiting_for_ever() -> None:
+    windows = FakeWindows()
+    ending = WindowsEnding(windows, wait_s=0.01)
+    ending.watch(lambda _: None)
+    assert windows.control is not None
+    assert await asyncio.to_thread(windows.control, CTRL_CLOSE)
+    ending.ended()
 
 
 class NothingAsks:
@@ -124,32 +111,26 @@ class NothingAsks:
         self.over = True
 
 
-def test_a_process_ends_with_whoever_holds_its_input() -> None:
-    async def test() -> None:
-        read, write = os.pipe()
-        native, reasons = NothingAsks(), list[str]()
-        ending = InputEnding(native, read)
-        ending.watch(reasons.append)
-        os.write(write, b"words are no end")
-        assert not reasons
-        os.close(write)
-        await eventually(lambda: reasons == [INPUT_ENDED])
-        ending.ended()
-        assert native.over
-        os.close(read)
-
-    in_loop(test)
+async def test_a_process_ends_with_whoever_holds_its_input() -> None:
+    read, write = os.pipe()
+    native, reasons = NothingAsks(), list[str]()
+    ending = InputEnding(native, read)
+    ending.watch(reasons.append)
+    os.write(write, b"words are no end")
+    assert not reasons
+    os.close(write)
+    await eventually(lambda: reasons == [INPUT_ENDED])
+    ending.ended()
+    assert native.over
+    os.close(read)
 
 
-def test_an_input_that_cannot_be_read_has_ended() -> None:
-    async def test() -> None:
-        descriptor = os.open(os.devnull, os.O_WRONLY)
-        reasons: list[str] = []
-        InputEnding(NothingAsks(), descriptor).watch(reasons.append)
-        await eventually(lambda: reasons == [INPUT_ENDED])
-        os.close(descriptor)
-
-    in_loop(test)
+async def test_an_input_that_cannot_be_read_has_ended() -> None:
+    descriptor = os.open(os.devnull, os.O_WRONLY)
+    reasons: list[str] = []
+    InputEnding(NothingAsks(), descriptor).watch(reasons.append)
+    await eventually(lambda: reasons == [INPUT_ENDED])
+    os.close(descriptor)
 
 
 def test_programs_get_less_than_windows_leaves_at_a_logoff() -> None:

@@ -10,7 +10,6 @@ import pytest
 from agent.api.errors import ServiceError
 from agent.node.agent import Agent
 from tests.driver.nodes import flock_of, services
-from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually
 
 
@@ -42,28 +41,25 @@ async def ended(reader: asyncio.StreamReader) -> bool:
         return True
 
 
-def test_the_client_of_a_machine_that_is_expelled_is_cut_off(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
-            await flock_of(ant, bee, cat)
-            taken = Taken(ant)
-            ways = {each.name: await each.member_clients.open(ant.node_id) for each in (bee, cat)}
-            for reader, writer in ways.values():
-                writer.write(b"anybody there?\n")
-                assert await reader.readline() == b"anybody there?\n"
-            assert sorted(taken.there) == ["bee", "cat"]
-            await bee.flock.expel("cat")
-            assert await ended(ways["cat"][0])
-            await eventually(lambda: taken.there == ["bee"])
-            reader, writer = ways["bee"]
-            writer.write(b"still\n")
-            assert await reader.readline() == b"still\n"
-            with pytest.raises(ServiceError, match="cannot be asked"):
-                await talks(cat, ant)
-            for _, writer in ways.values():
-                writer.transport.abort()
-
-    in_loop(test)
+async def test_the_client_of_a_machine_that_is_expelled_is_cut_off(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
+        await flock_of(ant, bee, cat)
+        taken = Taken(ant)
+        ways = {each.name: await each.member_clients.open(ant.node_id) for each in (bee, cat)}
+        for reader, writer in ways.values():
+            writer.write(b"anybody there?\n")
+            assert await reader.readline() == b"anybody there?\n"
+        assert sorted(taken.there) == ["bee", "cat"]
+        await bee.flock.expel("cat")
+        assert await ended(ways["cat"][0])
+        await eventually(lambda: taken.there == ["bee"])
+        reader, writer = ways["bee"]
+        writer.write(b"still\n")
+        assert await reader.readline() == b"still\n"
+        with pytest.raises(ServiceError, match="cannot be asked"):
+            await talks(cat, ant)
+        for _, writer in ways.values():
+            writer.transport.abort()
 
 
 async def talks(asking: Agent, asked: Agent) -> None:

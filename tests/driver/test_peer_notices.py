@@ -8,7 +8,6 @@ import pytest
 
 from agent.flock import peer_notices
 from agent.flock.peer_notices import PeerNotices
-from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually
 
 
@@ -17,42 +16,33 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer_notices, "CHANGES_EVERY_S", 0.05)
 
 
-def test_of_many_changes_the_first_and_the_last_are_told() -> None:
-    async def scene() -> None:
-        told: list[str] = []
-        notices = PeerNotices(told.append)
-        for _ in range(1_000):
-            notices.changed("ant")
-        notices.changed("bee")
-        assert told == ["ant", "bee"]
-        await eventually(lambda: told == ["ant", "bee", "ant"])
-        notices.close()
-
-    in_loop(scene)
-
-
-def test_a_change_after_a_while_is_told_at_once() -> None:
-    async def scene() -> None:
-        told: list[str] = []
-        notices = PeerNotices(told.append)
+async def test_of_many_changes_the_first_and_the_last_are_told() -> None:
+    told: list[str] = []
+    notices = PeerNotices(told.append)
+    for _ in range(1_000):
         notices.changed("ant")
-        await eventually(lambda: not notices._quiet)
-        notices.changed("ant")
-        assert told == ["ant", "ant"]
-        notices.close()
-
-    in_loop(scene)
+    notices.changed("bee")
+    assert told == ["ant", "bee"]
+    await eventually(lambda: told == ["ant", "bee", "ant"])
+    notices.close()
 
 
-def test_nothing_follows_a_lost_link() -> None:
-    async def scene() -> None:
-        told: list[str] = []
-        notices = PeerNotices(told.append)
-        notices.changed("ant")
-        notices.changed("ant")
-        notices.forget("ant")
-        await eventually(lambda: not notices._quiet)
-        await asyncio.sleep(0)
-        assert told == ["ant"]
+async def test_a_change_after_a_while_is_told_at_once() -> None:
+    told: list[str] = []
+    notices = PeerNotices(told.append)
+    notices.changed("ant")
+    await eventually(lambda: not notices._quiet)
+    notices.changed("ant")
+    assert told == ["ant", "ant"]
+    notices.close()
 
-    in_loop(scene)
+
+async def test_nothing_follows_a_lost_link() -> None:
+    told: list[str] = []
+    notices = PeerNotices(told.append)
+    notices.changed("ant")
+    notices.changed("ant")
+    notices.forget("ant")
+    await eventually(lambda: not notices._quiet)
+    await asyncio.sleep(0)
+    assert told == ["ant"]

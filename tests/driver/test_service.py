@@ -37,128 +37,109 @@ from tests.driver.nodes import (
     services,
     submit,
 )
-from tests.driver.worlds import in_loop
 from tests.execution.installed import processes, state_of
 from tests.hosts.waiting import eventually
 
 DONE, RUNNING = TaskState.TERMINATED, TaskState.RUNNING
 
 
-def test_a_node_alone_runs_its_own_work(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            told: list[Notice] = []
-            unsubscribe = ant.subscribe(told.append)
-            answer = await submit(ant, "say TERMINATED:17")
-            assert answer.disks == 1
-            states = [TaskState.READY, TaskState.SCHEDULED, RUNNING, DONE]
-            await eventually(lambda: _moves(told) == states)
-            assert in_state([ant], "w.0", DONE)
-            assert any("Terminated" in repr(each.what) for each in ant.story("w.0"))
-            assert ant.flock.flock() is None
-            assert ant.now().peers == ()
-            unsubscribe()
-            again = await ant.ask(_submission("w"))
-            assert again.verdict is Verdict.ALREADY_KNOWN
-            assert _moves(told) == states
-
-    in_loop(test)
+async def test_a_node_alone_runs_its_own_work(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        told: list[Notice] = []
+        unsubscribe = ant.subscribe(told.append)
+        answer = await submit(ant, "say TERMINATED:17")
+        assert answer.disks == 1
+        states = [TaskState.READY, TaskState.SCHEDULED, RUNNING, DONE]
+        await eventually(lambda: _moves(told) == states)
+        assert in_state([ant], "w.0", DONE)
+        assert any("Terminated" in repr(each.what) for each in ant.story("w.0"))
+        assert ant.flock.flock() is None
+        assert ant.now().peers == ()
+        unsubscribe()
+        again = await ant.ask(_submission("w"))
+        assert again.verdict is Verdict.ALREADY_KNOWN
+        assert _moves(told) == states
 
 
-def test_a_subscriber_that_fails_harms_nobody(
+async def test_a_subscriber_that_fails_harms_nobody(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(notice: Notice) -> None:
         raise RuntimeError("boom")
 
-    async def test() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            ant.subscribe(fail)
-            await submit(ant, "say TERMINATED")
-            await eventually(lambda: in_state([ant], "w.0", DONE))
-
-    in_loop(test)
+    async with services(tmp_path, "ant") as (ant,):
+        ant.subscribe(fail)
+        await submit(ant, "say TERMINATED")
+        await eventually(lambda: in_state([ant], "w.0", DONE))
     assert "boom" in caplog.text
 
 
-def test_what_was_accepted_is_there_after_a_restart(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", volunteer="paused") as (ant,):
-            await submit(ant, "say TERMINATED")
-            node = ant.node_id
-        again = await Agent.start(ant.home, QUIET)
-        try:
-            assert again.node_id == node
-            assert reading(again, "w.0").state is TaskState.READY
-            again.presence.resume()
-            await eventually(lambda: in_state([again], "w.0", DONE))
-        finally:
-            await again.stop()
-
-    in_loop(test)
+async def test_what_was_accepted_is_there_after_a_restart(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", volunteer="paused") as (ant,):
+        await submit(ant, "say TERMINATED")
+        node = ant.node_id
+    again = await Agent.start(ant.home, QUIET)
+    try:
+        assert again.node_id == node
+        assert reading(again, "w.0").state is TaskState.READY
+        again.presence.resume()
+        await eventually(lambda: in_state([again], "w.0", DONE))
+    finally:
+        await again.stop()
 
 
-def test_work_submitted_on_one_runs_on_another(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee", "cat") as everybody:
-            ant, bee, cat = everybody
-            await flock_of(ant, bee, cat)
-            for service in (ant, cat):
-                service.presence.pause()
-            await eventually(lambda: len(_unwilling(bee)) == 2)
-            answer = await submit(ant, "say TERMINATED:17", "exit 3", "say TERMINATED:18")
-            assert answer.disks == 2
-            await eventually(lambda: in_state(everybody, "w.0", DONE))
-            await eventually(lambda: in_state(everybody, "w.2", DONE))
-            assert {host_of(cat, task) for task in ("w.0", "w.2")} == {bee.node_id}
-            assert [each.name for each in ant.now().peers] == ["bee", "cat"]
-            await eventually(lambda: ant.now().peers[0].clock_ahead_ms is not None)
-            facts = ant.now().peers[0]
-            assert facts.version
-            assert facts.bytes_in > 0
-            assert facts.clock_ahead_ms is not None
-            assert abs(facts.clock_ahead_ms) < 5_000
-
-    in_loop(test)
+async def test_work_submitted_on_one_runs_on_another(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee", "cat") as everybody:
+        ant, bee, cat = everybody
+        await flock_of(ant, bee, cat)
+        for service in (ant, cat):
+            service.presence.pause()
+        await eventually(lambda: len(_unwilling(bee)) == 2)
+        answer = await submit(ant, "say TERMINATED:17", "exit 3", "say TERMINATED:18")
+        assert answer.disks == 2
+        await eventually(lambda: in_state(everybody, "w.0", DONE))
+        await eventually(lambda: in_state(everybody, "w.2", DONE))
+        assert {host_of(cat, task) for task in ("w.0", "w.2")} == {bee.node_id}
+        assert [each.name for each in ant.now().peers] == ["bee", "cat"]
+        await eventually(lambda: ant.now().peers[0].clock_ahead_ms is not None)
+        facts = ant.now().peers[0]
+        assert facts.version
+        assert facts.bytes_in > 0
+        assert facts.clock_ahead_ms is not None
+        assert abs(facts.clock_ahead_ms) < 5_000
 
 
-def test_a_cancelled_program_is_stopped(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            await submit(ant, f"listen {tmp_path}/pids")
-            await eventually(lambda: bool(processes(tmp_path / "pids")))
-            answer = await ant.ask(Cancel("", "w"))
-            assert answer.verdict in (Verdict.CANCELLING, Verdict.DONE)
-            await eventually(lambda: in_state([ant], "w.0", TaskState.CANCELLED))
-            await eventually(lambda: not state_of(processes(tmp_path / "pids")[0]))
-
-    in_loop(test)
+async def test_a_cancelled_program_is_stopped(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        await submit(ant, f"listen {tmp_path}/pids")
+        await eventually(lambda: bool(processes(tmp_path / "pids")))
+        answer = await ant.ask(Cancel("", "w"))
+        assert answer.verdict in (Verdict.CANCELLING, Verdict.DONE)
+        await eventually(lambda: in_state([ant], "w.0", TaskState.CANCELLED))
+        await eventually(lambda: not state_of(processes(tmp_path / "pids")[0]))
 
 
-def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            await flock_of(ant, bee)
-            ant.presence.pause()
-            pids, go = tmp_path / "pids", tmp_path / "go"
-            await eventually(lambda: _unwilling(bee) == [ant.node_id])
-            await submit(ant, f"wait {pids} {go}")
-            await eventually(lambda: bool(processes(pids)))
-            await bee.stop("asked to")
-            assert not state_of(processes(pids)[0])
-            assert await bee.wait_stopped() == "asked to"
-            await eventually(lambda: ant.now().peers == ())
-            assert reading(ant, "w.0").state is TaskState.READY
-            with pytest.raises(ServiceError, match="is stopping"):
-                await bee.ask(Cancel("", "w"))
-            go.touch()
-            ant.presence.resume()
-            await eventually(lambda: in_state([ant], "w.0", DONE))
-
-    in_loop(test)
+async def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        await flock_of(ant, bee)
+        ant.presence.pause()
+        pids, go = tmp_path / "pids", tmp_path / "go"
+        await eventually(lambda: _unwilling(bee) == [ant.node_id])
+        await submit(ant, f"wait {pids} {go}")
+        await eventually(lambda: bool(processes(pids)))
+        await bee.stop("asked to")
+        assert not state_of(processes(pids)[0])
+        assert await bee.wait_stopped() == "asked to"
+        await eventually(lambda: ant.now().peers == ())
+        assert reading(ant, "w.0").state is TaskState.READY
+        with pytest.raises(ServiceError, match="is stopping"):
+            await bee.ask(Cancel("", "w"))
+        go.touch()
+        ant.presence.resume()
+        await eventually(lambda: in_state([ant], "w.0", DONE))
 
 
-def test_a_full_disk_refuses_new_work_and_takes_it_again(
+async def test_a_full_disk_refuses_new_work_and_takes_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driver_module, "PROBE_EVERY_S", 0.02)
@@ -182,224 +163,184 @@ def test_a_full_disk_refuses_new_work_and_takes_it_again(
     monkeypatch.setattr(Journal, "submit", refuse)
     monkeypatch.setattr(Journal, "probe", probe)
 
-    async def test() -> None:
-        nonlocal full
-        async with services(tmp_path, "ant") as (ant,):
-            full = True
-            answer = await ant.ask(_submission("lost"))
-            assert answer.verdict is Verdict.REFUSED
-            await eventually(lambda: not ant.now().facts.disk_usable)
-            answer = await ant.ask(_submission("lost"))
-            assert answer.verdict is Verdict.REFUSED
-            full = False
-            await eventually(lambda: ant.now().facts.disk_usable)
-            await submit(ant, "say TERMINATED")
-            await eventually(lambda: in_state([ant], "w.0", DONE))
-
-    in_loop(test)
+    async with services(tmp_path, "ant") as (ant,):
+        full = True
+        answer = await ant.ask(_submission("lost"))
+        assert answer.verdict is Verdict.REFUSED
+        await eventually(lambda: not ant.now().facts.disk_usable)
+        answer = await ant.ask(_submission("lost"))
+        assert answer.verdict is Verdict.REFUSED
+        full = False
+        await eventually(lambda: ant.now().facts.disk_usable)
+        await submit(ant, "say TERMINATED")
+        await eventually(lambda: in_state([ant], "w.0", DONE))
 
 
 # -- flocks ------------------------------------------------------------------------------------
 
 
-def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            bee.presence.pause()
-            await submit(bee, "say TERMINATED", workflow="before")
-            told: list[Notice] = []
-            bee.subscribe(told.append)
-            node = bee.node_id
-            await flock_of(ant, bee)
-            assert bee.node_id == node
-            assert FlockChanged("office") in told
-            assert PeerChanged(ant.node_id) in told
-            await eventually(lambda: in_state([ant, bee], "before.0", DONE))
-            assert host_of(bee, "before.0") == ant.node_id
-            assert {each.name for each in bee.flock.members()} == {"ant", "bee"}
-            assert [each.name for each in ant.flock.members() if not each.own] == ["bee"]
-
-    in_loop(test)
+async def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        bee.presence.pause()
+        await submit(bee, "say TERMINATED", workflow="before")
+        told: list[Notice] = []
+        bee.subscribe(told.append)
+        node = bee.node_id
+        await flock_of(ant, bee)
+        assert bee.node_id == node
+        assert FlockChanged("office") in told
+        assert PeerChanged(ant.node_id) in told
+        await eventually(lambda: in_state([ant, bee], "before.0", DONE))
+        assert host_of(bee, "before.0") == ant.node_id
+        assert {each.name for each in bee.flock.members()} == {"ant", "bee"}
+        assert [each.name for each in ant.flock.members() if not each.own] == ["bee"]
 
 
-def test_members_find_each_other_again_after_a_restart(tmp_path: Path) -> None:
+async def test_members_find_each_other_again_after_a_restart(tmp_path: Path) -> None:
     """Without multicast, by the address that the invitation had."""
 
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            await flock_of(ant, bee)
-            await eventually((bee.home.data / "addresses.json").exists)
-            await bee.stop()
-            await eventually(lambda: ant.now().peers == ())
-            again = await Agent.start(bee.home, QUIET)
-            try:
-                await eventually(lambda: [each.name for each in ant.now().peers] == ["bee"])
-            finally:
-                await again.stop()
-
-    in_loop(test)
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        await flock_of(ant, bee)
+        await eventually((bee.home.data / "addresses.json").exists)
+        await bee.stop()
+        await eventually(lambda: ant.now().peers == ())
+        again = await Agent.start(bee.home, QUIET)
+        try:
+            await eventually(lambda: [each.name for each in ant.now().peers] == ["bee"])
+        finally:
+            await again.stop()
 
 
-def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
-            await flock_of(ant, bee, cat)
-            gone = cat.node_id
-            await bee.flock.expel("CAT")
-            await eventually(lambda: gone not in [peer.node for peer in ant.now().peers])
-            await eventually(lambda: (flock := cat.flock.flock()) is not None and flock.expelled)
-            assert not cat.now().status.volunteering
-            assert cat.now().status.why == as_why(NotOfFlock("office"))
-            assert gone not in [member.node for member in ant.flock.members()]
-            assert [each.name for each in ant.flock.departures()] == ["cat"]
-            assert ant.name_of(gone) == "cat"
-            assert await cat.flock.leave() == ""
-            assert cat.flock.flock() is None
-            assert cat.now().status.volunteering
-
-    in_loop(test)
+async def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
+        await flock_of(ant, bee, cat)
+        gone = cat.node_id
+        await bee.flock.expel("CAT")
+        await eventually(lambda: gone not in [peer.node for peer in ant.now().peers])
+        await eventually(lambda: (flock := cat.flock.flock()) is not None and flock.expelled)
+        assert not cat.now().status.volunteering
+        assert cat.now().status.why == as_why(NotOfFlock("office"))
+        assert gone not in [member.node for member in ant.flock.members()]
+        assert [each.name for each in ant.flock.departures()] == ["cat"]
+        assert ant.name_of(gone) == "cat"
+        assert await cat.flock.leave() == ""
+        assert cat.flock.flock() is None
+        assert cat.now().status.volunteering
 
 
-def test_leaving_makes_another_node_without_the_flocks_table(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            await flock_of(ant, bee)
-            await submit(ant, "say TERMINATED")
-            await eventually(lambda: in_state([ant, bee], "w.0", DONE))
-            node = bee.node_id
-            assert await bee.flock.leave() == ""
-            assert bee.node_id != node
-            assert bee.table.workflows == {}
-            assert bee.port == 0
-            assert len(list(bee.home.data.glob("journal-left-*"))) == 1
-            await eventually(lambda: [each.name for each in ant.flock.members()] == ["ant"])
-            await submit(bee, "say TERMINATED", workflow="own")
-            await eventually(lambda: in_state([bee], "own.0", DONE))
-            await flock_of(ant, bee)
-            await eventually(lambda: in_state([bee], "w.0", DONE))
-            await eventually(lambda: in_state([ant], "own.0", DONE))
-
-    in_loop(test)
+async def test_leaving_makes_another_node_without_the_flocks_table(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        await flock_of(ant, bee)
+        await submit(ant, "say TERMINATED")
+        await eventually(lambda: in_state([ant, bee], "w.0", DONE))
+        node = bee.node_id
+        assert await bee.flock.leave() == ""
+        assert bee.node_id != node
+        assert bee.table.workflows == {}
+        assert bee.port == 0
+        assert len(list(bee.home.data.glob("journal-left-*"))) == 1
+        await eventually(lambda: [each.name for each in ant.flock.members()] == ["ant"])
+        await submit(bee, "say TERMINATED", workflow="own")
+        await eventually(lambda: in_state([bee], "own.0", DONE))
+        await flock_of(ant, bee)
+        await eventually(lambda: in_state([bee], "w.0", DONE))
+        await eventually(lambda: in_state([ant], "own.0", DONE))
 
 
-def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            for attempt in (ant.flock.invite(), ant.flock.expel("bee"), ant.flock.leave()):
-                with pytest.raises(ServiceError, match="belongs to no flock"):
-                    await attempt
-            with pytest.raises(ServiceError, match="no invitation"):
-                await ant.flock.join("let me in")
-            await flock_of(ant, bee)
-            with pytest.raises(ServiceError, match="Nobody in this flock is called cow"):
-                await ant.flock.expel("cow")
-            with pytest.raises(ServiceError, match="does not expel itself"):
-                await ant.flock.expel("ant")
-            with pytest.raises(ServiceError, match="belongs to the flock office already"):
-                await bee.flock.create("other")
-
-    in_loop(test)
+async def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        for attempt in (ant.flock.invite(), ant.flock.expel("bee"), ant.flock.leave()):
+            with pytest.raises(ServiceError, match="belongs to no flock"):
+                await attempt
+        with pytest.raises(ServiceError, match="no invitation"):
+            await ant.flock.join("let me in")
+        await flock_of(ant, bee)
+        with pytest.raises(ServiceError, match="Nobody in this flock is called cow"):
+            await ant.flock.expel("cow")
+        with pytest.raises(ServiceError, match="does not expel itself"):
+            await ant.flock.expel("ant")
+        with pytest.raises(ServiceError, match="belongs to the flock office already"):
+            await bee.flock.create("other")
 
 
-def test_one_thing_is_done_with_a_flock_at_a_time(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            made = asyncio.create_task(ant.flock.create("office"))
-            await asyncio.sleep(0)  # it has begun
-            with pytest.raises(ServiceError, match="ant is busy with its flock: try again later"):
-                await ant.flock.invite()
-            assert (await made).flock == "office"
-            assert (await ant.flock.invite()).flock == "office"
-            await ant.flock.stop()
-            with pytest.raises(ServiceError, match="ant is stopping"):
-                await ant.flock.invite()
-
-    in_loop(test)
+async def test_one_thing_is_done_with_a_flock_at_a_time(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        made = asyncio.create_task(ant.flock.create("office"))
+        await asyncio.sleep(0)  # it has begun
+        with pytest.raises(ServiceError, match="ant is busy with its flock: try again later"):
+            await ant.flock.invite()
+        assert (await made).flock == "office"
+        assert (await ant.flock.invite()).flock == "office"
+        await ant.flock.stop()
+        with pytest.raises(ServiceError, match="ant is stopping"):
+            await ant.flock.invite()
 
 
-def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            await ant.flock.create("office")
-            invitation = await ant.flock.invite(uses=2, valid_for_s=60.0)
-            (address,) = parse_invitation(invitation.text).addresses
-            assert str(address) == f"127.0.0.1:{ant.port}"
-            facts = await bee.flock.join(invitation.file)
-            assert facts.flock == "office"
-
-    in_loop(test)
+async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        await ant.flock.create("office")
+        invitation = await ant.flock.invite(uses=2, valid_for_s=60.0)
+        (address,) = parse_invitation(invitation.text).addresses
+        assert str(address) == f"127.0.0.1:{ant.port}"
+        facts = await bee.flock.join(invitation.file)
+        assert facts.flock == "office"
 
 
 # -- starting and stopping ---------------------------------------------------------------------
 
 
-def test_a_second_start_on_the_same_home_is_refused(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            with pytest.raises(ServiceError, match=r"runs already on .* as process"):
-                await Agent.start(ant.home, QUIET)
-            await submit(ant, "say TERMINATED")
-
-    in_loop(test)
+async def test_a_second_start_on_the_same_home_is_refused(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        with pytest.raises(ServiceError, match=r"runs already on .* as process"):
+            await Agent.start(ant.home, QUIET)
+        await submit(ant, "say TERMINATED")
 
 
-def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
+async def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
     """Of the processor; on a machine with nothing else to do it takes no longer by the clock."""
 
-    async def test() -> None:
-        async with services(tmp_path, "ant") as (ant,):
-            await ant.flock.create("office")
-            await submit(ant, *["say TERMINATED"] * 10)
-        before_s = time.process_time()
-        again = await Agent.start(ant.home, Options(log_to_files=False))
-        took_s = time.process_time() - before_s
+    async with services(tmp_path, "ant") as (ant,):
+        await ant.flock.create("office")
+        await submit(ant, *["say TERMINATED"] * 10)
+    before_s = time.process_time()
+    again = await Agent.start(ant.home, Options(log_to_files=False))
+    took_s = time.process_time() - before_s
+    await again.stop()
+    assert took_s < 1.0
+
+
+async def test_settings_that_are_wrong_start_nothing(tmp_path: Path) -> None:
+    home = home_of(tmp_path, "ant", slots=0)
+    with pytest.raises(SettingsError, match=r"settings\.toml: slots is 0"):
+        await Agent.start(home, QUIET)
+    home.settings_file.write_text("slots = 2")
+    service = await Agent.start(home, QUIET)
+    await service.stop()
+    await service.stop("again")
+
+
+async def test_a_port_that_is_taken_is_said_and_nothing_stays_open(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant", "bee") as (ant, bee):
+        await ant.flock.create("office")
+        await bee.flock.create("other")
+        await bee.stop()
+        text = bee.home.settings_file.read_text().replace("port = 0", f"port = {ant.port}")
+        bee.home.settings_file.write_text(text)
+        with pytest.raises(ServiceError, match="is used by another program"):
+            await Agent.start(bee.home, QUIET)
+        bee.home.settings_file.write_text(text.replace(f"= {ant.port}", "= 0"))
+        again = await Agent.start(bee.home, QUIET)
         await again.stop()
-        assert took_s < 1.0
-
-    in_loop(test)
 
 
-def test_settings_that_are_wrong_start_nothing(tmp_path: Path) -> None:
-    async def test() -> None:
-        home = home_of(tmp_path, "ant", slots=0)
-        with pytest.raises(SettingsError, match=r"settings\.toml: slots is 0"):
-            await Agent.start(home, QUIET)
-        home.settings_file.write_text("slots = 2")
-        service = await Agent.start(home, QUIET)
-        await service.stop()
-        await service.stop("again")
-
-    in_loop(test)
-
-
-def test_a_port_that_is_taken_is_said_and_nothing_stays_open(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with services(tmp_path, "ant", "bee") as (ant, bee):
-            await ant.flock.create("office")
-            await bee.flock.create("other")
-            await bee.stop()
-            text = bee.home.settings_file.read_text().replace("port = 0", f"port = {ant.port}")
-            bee.home.settings_file.write_text(text)
-            with pytest.raises(ServiceError, match="is used by another program"):
-                await Agent.start(bee.home, QUIET)
-            bee.home.settings_file.write_text(text.replace(f"= {ant.port}", "= 0"))
-            again = await Agent.start(bee.home, QUIET)
-            await again.stop()
-
-    in_loop(test)
-
-
-def test_folders_and_logs_are_their_owners_alone(tmp_path: Path) -> None:
-    async def test() -> None:
-        options = Options(discovery=False)
-        async with services(tmp_path, "ant", options=options) as (ant,):
-            home = ant.home
-            for folder in (home.data, home.config, home.log, home.cache, home.identity):
-                assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
-            assert stat.S_IMODE((home.log / "agent.log").stat().st_mode) == 0o600
-        assert "<info> stopping: the test is over" in (home.log / "agent.log").read_text()
-
-    in_loop(test)
+async def test_folders_and_logs_are_their_owners_alone(tmp_path: Path) -> None:
+    options = Options(discovery=False)
+    async with services(tmp_path, "ant", options=options) as (ant,):
+        home = ant.home
+        for folder in (home.data, home.config, home.log, home.cache, home.identity):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+        assert stat.S_IMODE((home.log / "agent.log").stat().st_mode) == 0o600
+    assert "<info> stopping: the test is over" in (home.log / "agent.log").read_text()
 
 
 def _submission(workflow: str) -> Submit:

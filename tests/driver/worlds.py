@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -42,14 +41,6 @@ def answer(name: str) -> Answer:
 
 def start_child(task: str = "t") -> StartChild:
     return StartChild(task, RUN, TaskSpec(task, task, "program"), ())
-
-
-def in_loop(test: Callable[..., Awaitable[None]], *arguments: object) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(3 * LIMIT_S):
-            await test(*arguments)
-
-    asyncio.run(limited())
 
 
 @dataclass

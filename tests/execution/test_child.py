@@ -14,7 +14,6 @@ from agent.execution.child import Broken, Child, Deprived, Ending, Stopped, Succ
 from agent.execution.groups import Exit
 from agent.execution.limits import NO_LIMITS, Limits
 from agent.execution.output import OutputLog
-from tests.driver.worlds import in_loop
 
 GRACE_S = 5.0
 CALLS_MAX = 100
@@ -115,33 +114,30 @@ Story = Callable[[Running], Awaitable[None]]
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[None]]:
     """Have a story happen to a program with these limits."""
     time = Time()
     loop = SimpleNamespace(get_running_loop=lambda: time, timeout=asyncio.timeout)
     monkeypatch.setattr(under_test, "time", time)
     monkeypatch.setattr(under_test, "asyncio", loop)
 
-    def happens(story: Story, limits: Limits = NO_LIMITS) -> None:
-        async def test() -> None:
-            here = Running(tmp_path, time, limits)
-            try:
-                await story(here)
-            finally:
-                here.log.close()
-
-        in_loop(test)
+    async def happens(story: Story, limits: Limits = NO_LIMITS) -> None:
+        here = Running(tmp_path, time, limits)
+        try:
+            await story(here)
+        finally:
+            here.log.close()
 
     return happens
 
 
-Told = Callable[..., None]
+Told = Callable[..., Awaitable[None]]
 
 
 # -- its time ------------------------------------------------------------------------------------
 
 
-def test_its_time_is_the_time_that_it_could_run(told: Told) -> None:
+async def test_its_time_is_the_time_that_it_could_run(told: Told) -> None:
     async def story(here: Running) -> None:
         here.time.pass_s(3)
         for ran_s in (3, 5):
@@ -155,7 +151,7 @@ def test_its_time_is_the_time_that_it_could_run(told: Told) -> None:
             assert here.child.ran_s == ran_s + 2
         assert here.process.done == ["suspend", "resume", "suspend", "resume"]
 
-    told(story)
+    await told(story)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +165,7 @@ def test_its_time_is_the_time_that_it_could_run(told: Told) -> None:
     ],
     ids=["too long", "too silent"],
 )
-def test_one_beyond_its_limit_hears_cancel_then_and_is_ended_after_the_grace_time(
+async def test_one_beyond_its_limit_hears_cancel_then_and_is_ended_after_the_grace_time(
     told: Told, limits: Limits, error: str
 ) -> None:
     async def story(here: Running) -> None:
@@ -189,10 +185,10 @@ def test_one_beyond_its_limit_hears_cancel_then_and_is_ended_after_the_grace_tim
         assert await here.ends(Exit(-9)) == Broken(error)
         assert here.process.done == ["CANCEL", "kill", "close"]
 
-    told(story, limits)
+    await told(story, limits)
 
 
-def test_whoever_prints_now_and_then_is_not_silent(told: Told) -> None:
+async def test_whoever_prints_now_and_then_is_not_silent(told: Told) -> None:
     async def story(here: Running) -> None:
         for file in (1, 2, 1):
             here.time.pass_s(50)
@@ -202,21 +198,23 @@ def test_whoever_prints_now_and_then_is_not_silent(told: Told) -> None:
         here.time.pass_s(1)
         assert here.process.done == ["CANCEL"]
 
-    told(story, Limits(silent_s=60))
+    await told(story, Limits(silent_s=60))
 
 
 @pytest.mark.parametrize("limits", [NO_LIMITS, Limits(wall_s=10**6, silent_s=10**6)])
-def test_within_its_limits_nobody_disturbs_it(told: Told, limits: Limits) -> None:
+async def test_within_its_limits_nobody_disturbs_it(told: Told, limits: Limits) -> None:
     async def story(here: Running) -> None:
         here.time.pass_s(10**6 - 1)
         assert here.process.done == []
         assert await here.ends() == Succeeded(None)
         assert here.time.waiting == [], "nothing of it is waited for any more"
 
-    told(story, limits)
+    await told(story, limits)
 
 
-def test_one_that_has_said_its_last_word_has_a_grace_time_and_no_other_limit(told: Told) -> None:
+async def test_one_that_has_said_its_last_word_has_a_grace_time_and_no_other_limit(
+    told: Told,
+) -> None:
     async def story(here: Running) -> None:
         here.says("TERMINATED 17")
         here.time.pass_s(GRACE_S - 1)
@@ -226,13 +224,13 @@ def test_one_that_has_said_its_last_word_has_a_grace_time_and_no_other_limit(tol
         assert here.process.done == ["kill"]
         assert await here.ends(Exit(-9)) == Succeeded(("17",))
 
-    told(story, Limits(wall_s=2))
+    await told(story, Limits(wall_s=2))
 
 
 # -- its progress --------------------------------------------------------------------------------
 
 
-def test_progress_is_told_with_the_time_that_is_left_but_not_all_of_it(told: Told) -> None:
+async def test_progress_is_told_with_the_time_that_is_left_but_not_all_of_it(told: Told) -> None:
     async def story(here: Running) -> None:
         here.time.pass_s(10)
         here.says("PROGRESS 0")
@@ -247,30 +245,30 @@ def test_progress_is_told_with_the_time_that_is_left_but_not_all_of_it(told: Tol
         here.says("PROGRESS 100")
         assert here.progress == [(200, 40_000), (300, 23_800), (1000, 0)]
 
-    told(story)
+    await told(story)
 
 
-def test_however_slow_it_is_what_is_left_fits_into_a_message(told: Told) -> None:
+async def test_however_slow_it_is_what_is_left_fits_into_a_message(told: Told) -> None:
     async def story(here: Running) -> None:
         here.time.pass_s(2.0**50)
         here.says("PROGRESS 0.1")
         assert here.progress == [(1, 2**50)]
 
-    told(story)
+    await told(story)
 
 
-def test_a_saved_state_is_told(told: Told) -> None:
+async def test_a_saved_state_is_told(told: Told) -> None:
     async def story(here: Running) -> None:
         here.says("CHECKPOINT state")
         assert here.saved == ["state"]
 
-    told(story)
+    await told(story)
 
 
 # -- its end -------------------------------------------------------------------------------------
 
 
-def test_asked_to_stop_it_hears_so_once_and_is_ended_after_the_grace_time(told: Told) -> None:
+async def test_asked_to_stop_it_hears_so_once_and_is_ended_after_the_grace_time(told: Told) -> None:
     async def story(here: Running) -> None:
         here.child.stop()
         here.time.pass_s(GRACE_S - 1)
@@ -282,26 +280,26 @@ def test_asked_to_stop_it_hears_so_once_and_is_ended_after_the_grace_time(told: 
         here.time.pass_s(100)
         assert here.process.done == ["CANCEL", "kill"]
 
-    told(story, Limits(wall_s=3))
+    await told(story, Limits(wall_s=3))
 
 
-def test_a_suspended_one_is_ended_at_once(told: Told) -> None:
+async def test_a_suspended_one_is_ended_at_once(told: Told) -> None:
     async def story(here: Running) -> None:
         here.child.suspend()
         here.child.stop()
         assert here.process.done == ["suspend", "kill"]
         assert await here.ends(Exit(-9)) == Stopped()
 
-    told(story)
+    await told(story)
 
 
-def test_killed_it_counts_as_stopped(told: Told) -> None:
+async def test_killed_it_counts_as_stopped(told: Told) -> None:
     async def story(here: Running) -> None:
         here.child.kill()
         assert here.process.done == ["kill"]
         assert await here.ends(Exit(-9)) == Stopped()
 
-    told(story)
+    await told(story)
 
 
 def test_whatever_is_asked_before_it_is_there_does_nothing(tmp_path: Path) -> None:
@@ -337,7 +335,7 @@ def test_whatever_is_asked_before_it_is_there_does_nothing(tmp_path: Path) -> No
         ("ERROR it is full", Exit(-9, "full", 1), Broken("it is full")),
     ],
 )
-def test_how_it_ended_is_said_by_its_words_first(
+async def test_how_it_ended_is_said_by_its_words_first(
     told: Told, said: str, found: Exit, ending: Ending
 ) -> None:
     async def story(here: Running) -> None:
@@ -345,7 +343,7 @@ def test_how_it_ended_is_said_by_its_words_first(
             here.says(said)
         assert await here.ends(found) == ending
 
-    told(story, Limits(memory_mb=1_500, disk_mb=1_200))
+    await told(story, Limits(memory_mb=1_500, disk_mb=1_200))
 
 
 @pytest.mark.parametrize(
@@ -357,7 +355,7 @@ def test_how_it_ended_is_said_by_its_words_first(
         ("", Stopped()),
     ],
 )
-def test_one_that_was_asked_to_stop_may_still_succeed(
+async def test_one_that_was_asked_to_stop_may_still_succeed(
     told: Told, said: str, ending: Ending
 ) -> None:
     async def story(here: Running) -> None:
@@ -366,10 +364,10 @@ def test_one_that_was_asked_to_stop_may_still_succeed(
             here.says(said)
         assert await here.ends(Exit(1)) == ending
 
-    told(story)
+    await told(story)
 
 
-def test_its_last_words_may_come_after_its_end_and_without_one(told: Told) -> None:
+async def test_its_last_words_may_come_after_its_end_and_without_one(told: Told) -> None:
     async def story(here: Running) -> None:
         here.process.ended.set_result(Exit(0))
         running = asyncio.create_task(here.child.run())
@@ -378,10 +376,10 @@ def test_its_last_words_may_come_after_its_end_and_without_one(told: Told) -> No
         here.process.silent.set_result(None)
         assert await running == (Succeeded(("17",)), Exit(0))
 
-    told(story)
+    await told(story)
 
 
-def test_one_whose_pipes_stay_open_is_not_waited_for_for_ever(
+async def test_one_whose_pipes_stay_open_is_not_waited_for_for_ever(
     told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "LAST_WORDS_S", 0.01)
@@ -391,10 +389,10 @@ def test_one_whose_pipes_stay_open_is_not_waited_for_for_ever(
         assert await here.child.run() == (Succeeded(None), Exit(0))
         assert here.process.done == ["close"]
 
-    told(story)
+    await told(story)
 
 
-def test_nobody_waits_for_it_any_more_so_it_is_ended(told: Told) -> None:
+async def test_nobody_waits_for_it_any_more_so_it_is_ended(told: Told) -> None:
     async def story(here: Running) -> None:
         running = asyncio.create_task(here.child.run())
         await asyncio.sleep(0)
@@ -403,4 +401,4 @@ def test_nobody_waits_for_it_any_more_so_it_is_ended(told: Told) -> None:
             await running
         assert here.process.done == ["kill"]
 
-    told(story)
+    await told(story)

@@ -20,7 +20,6 @@ from agent.execution.groups_windows import (
     WindowsGroup,
     WindowsGroups,
 )
-from tests.driver.worlds import in_loop
 from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the calls are fakes here")
@@ -100,81 +99,66 @@ def limited(memory: int = 0, disk: int = 0, free: int = 0) -> Launch:
     return Launch((), Path(), {}, True, memory, disk, free)
 
 
-def test_a_program_is_in_its_job_before_it_runs(tmp_path: Path) -> None:
-    async def test() -> None:
-        jobs = FakeJobs()
-        group = await started(jobs, tmp_path, "read word", limited(memory=5_000))
-        process = jobs.process
-        assert jobs.calls == [
-            ("new", 5_000, True),
-            ("spawn",),
-            ("adopt", JOB, True),
-            ("resume", process),
-        ]
-        group.say(b"CANCEL\n")
-        found = await group.ended
-        assert (found.code, found.cpu_ms, found.memory_kb, found.excess) == (0, 20, 4, "")
-        await group.silent
-        group.close()
-        assert jobs.calls[-1] == ("close", JOB)
-
-    in_loop(test)
+async def test_a_program_is_in_its_job_before_it_runs(tmp_path: Path) -> None:
+    jobs = FakeJobs()
+    group = await started(jobs, tmp_path, "read word", limited(memory=5_000))
+    process = jobs.process
+    assert jobs.calls == [
+        ("new", 5_000, True),
+        ("spawn",),
+        ("adopt", JOB, True),
+        ("resume", process),
+    ]
+    group.say(b"CANCEL\n")
+    found = await group.ended
+    assert (found.code, found.cpu_ms, found.memory_kb, found.excess) == (0, 20, 4, "")
+    await group.silent
+    group.close()
+    assert jobs.calls[-1] == ("close", JOB)
 
 
-def test_what_a_program_leaves_is_ended_before_it_counts_as_ended(tmp_path: Path) -> None:
-    async def test() -> None:
-        jobs = FakeJobs(others=[99])
-        group = await started(jobs, tmp_path, "exit 3")
-        assert (await group.ended).code == 3
-        assert ("terminate", JOB, 1) in jobs.calls
-        group.close()
-
-    in_loop(test)
+async def test_what_a_program_leaves_is_ended_before_it_counts_as_ended(tmp_path: Path) -> None:
+    jobs = FakeJobs(others=[99])
+    group = await started(jobs, tmp_path, "exit 3")
+    assert (await group.ended).code == 3
+    assert ("terminate", JOB, 1) in jobs.calls
+    group.close()
 
 
-def test_all_processes_are_suspended_once_and_resumed_once(tmp_path: Path) -> None:
-    async def test() -> None:
-        jobs = FakeJobs(others=[99], forking=[101, 100])
-        group = await started(jobs, tmp_path, "read word")
-        process, begun = jobs.process, len(jobs.calls)
-        group.suspend()
-        group.suspend()
-        assert jobs.calls[begun:] == [("suspend", each) for each in (process, 99, 100, 101)]
-        group.resume()
-        group.resume()
-        assert jobs.calls[begun + 4 :] == [("resume", each) for each in (process, 99, 100, 101)]
-        group.kill()
-        assert (await group.ended).code != 0
-        group.close()
-
-    in_loop(test)
+async def test_all_processes_are_suspended_once_and_resumed_once(tmp_path: Path) -> None:
+    jobs = FakeJobs(others=[99], forking=[101, 100])
+    group = await started(jobs, tmp_path, "read word")
+    process, begun = jobs.process, len(jobs.calls)
+    group.suspend()
+    group.suspend()
+    assert jobs.calls[begun:] == [("suspend", each) for each in (process, 99, 100, 101)]
+    group.resume()
+    group.resume()
+    assert jobs.calls[begun + 4 :] == [("resume", each) for each in (process, 99, 100, 101)]
+    group.kill()
+    assert (await group.ended).code != 0
+    group.close()
 
 
-def test_a_program_that_was_refused_memory_says_so(tmp_path: Path) -> None:
-    async def test() -> None:
-        jobs = FakeJobs(use=JobUse(0, 4_900))
-        group = await started(jobs, tmp_path, "exit 1", limited(memory=5_000))
-        found = await group.ended
-        assert (found.excess, found.excess_bytes) == ("memory", 4_900)
-        group.close()
-
-    in_loop(test)
+async def test_a_program_that_was_refused_memory_says_so(tmp_path: Path) -> None:
+    jobs = FakeJobs(use=JobUse(0, 4_900))
+    group = await started(jobs, tmp_path, "exit 1", limited(memory=5_000))
+    found = await group.ended
+    assert (found.excess, found.excess_bytes) == ("memory", 4_900)
+    group.close()
 
 
 @pytest.mark.parametrize(
     ("launch", "excess"), [(limited(disk=1_000), "disk"), (limited(free=2**60), "full")]
 )
-def test_a_program_that_takes_too_much_disk_is_ended(
+async def test_a_program_that_takes_too_much_disk_is_ended(
     tmp_path: Path, launch: Launch, excess: str
 ) -> None:
-    async def test() -> None:
-        jobs = FakeJobs()
-        group = await started(jobs, tmp_path, "head -c 9000 /dev/zero > x; read word", launch)
-        found = await group.ended
-        assert found.excess == excess
-        group.close()
-
-    in_loop(test)
+    jobs = FakeJobs()
+    group = await started(jobs, tmp_path, "head -c 9000 /dev/zero > x; read word", launch)
+    found = await group.ended
+    assert found.excess == excess
+    group.close()
 
 
 @pytest.mark.parametrize(
@@ -186,18 +170,15 @@ def test_a_program_that_takes_too_much_disk_is_ended(
         ("exit 1", 0, 5_000, ("", 0)),
     ],
 )
-def test_one_that_fails_with_nearly_all_its_memory_was_refused_more(
+async def test_one_that_fails_with_nearly_all_its_memory_was_refused_more(
     tmp_path: Path, ends: str, memory: int, used: int, excess: tuple[str, int]
 ) -> None:
-    async def test() -> None:
-        jobs = FakeJobs(use=JobUse(7, used))
-        group = await started(jobs, tmp_path, ends, limited(memory=memory))
-        found = await group.ended
-        assert (found.excess, found.excess_bytes) == excess
-        assert (found.cpu_ms, found.memory_kb) == (7, used // 1024)
-        group.close()
-
-    in_loop(test)
+    jobs = FakeJobs(use=JobUse(7, used))
+    group = await started(jobs, tmp_path, ends, limited(memory=memory))
+    found = await group.ended
+    assert (found.excess, found.excess_bytes) == excess
+    assert (found.cpu_ms, found.memory_kb) == (7, used // 1024)
+    group.close()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +192,7 @@ def test_one_that_fails_with_nearly_all_its_memory_was_refused_more(
         (limited(free=500, disk=1_000), 0, 2_000, ("full", 0)),
     ],
 )
-def test_how_much_of_the_disk_is_too_much(
+async def test_how_much_of_the_disk_is_too_much(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     launch: Launch,
@@ -223,23 +204,20 @@ def test_how_much_of_the_disk_is_too_much(
     monkeypatch.setattr(under_test, "folder_bytes", lambda _: used)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
 
-    async def test() -> None:
-        jobs = FakeJobs()
-        group = await started(jobs, tmp_path, "read word", launch)
-        if excess[0]:
-            found = await group.ended
-            assert (found.excess, found.excess_bytes) == excess
-            assert ("terminate", JOB, 1) in jobs.calls
-        else:
-            assert group._disk_excess() == excess
-            group.kill()
-            assert (await group.ended).excess == ""
-        group.close()
-
-    in_loop(test)
+    jobs = FakeJobs()
+    group = await started(jobs, tmp_path, "read word", launch)
+    if excess[0]:
+        found = await group.ended
+        assert (found.excess, found.excess_bytes) == excess
+        assert ("terminate", JOB, 1) in jobs.calls
+    else:
+        assert group._disk_excess() == excess
+        group.kill()
+        assert (await group.ended).excess == ""
+    group.close()
 
 
-def test_a_disk_that_cannot_be_asked_is_not_full(
+async def test_a_disk_that_cannot_be_asked_is_not_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(_: object) -> object:
@@ -247,16 +225,13 @@ def test_a_disk_that_cannot_be_asked_is_not_full(
 
     monkeypatch.setattr(shutil, "disk_usage", refused)
 
-    async def test() -> None:
-        group = await started(FakeJobs(), tmp_path, "exit 0", limited(free=500))
-        assert group._disk_excess() == ("", 0)
-        await group.ended
-        group.close()
-
-    in_loop(test)
+    group = await started(FakeJobs(), tmp_path, "exit 0", limited(free=500))
+    assert group._disk_excess() == ("", 0)
+    await group.ended
+    group.close()
 
 
-def test_the_disk_is_looked_at_again_after_a_pause_that_fits_the_walk(
+async def test_the_disk_is_looked_at_again_after_a_pause_that_fits_the_walk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rests: list[float] = []
@@ -267,26 +242,23 @@ def test_the_disk_is_looked_at_again_after_a_pause_that_fits_the_walk(
         rests.append(seconds)
         await asyncio.get_running_loop().run_in_executor(None, lambda: None)
 
-    async def test() -> None:
-        group = await started(FakeJobs(), tmp_path, "read word", limited(disk=1_000))
-
-        def walk() -> tuple[str, int]:
-            took_s = next(walks, None)
-            now_s[0] += took_s or 0.0
-            return ("", 0) if took_s else ("disk", 1_001)
-
-        monkeypatch.setattr(group, "_disk_excess", walk)
-        await group.ended
-        group.close()
-
     monkeypatch.setattr(under_test, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     calls = SimpleNamespace(**{**vars(asyncio), "sleep": rest})
     monkeypatch.setattr(under_test, "asyncio", calls)
-    in_loop(test)
+    group = await started(FakeJobs(), tmp_path, "read word", limited(disk=1_000))
+
+    def walk() -> tuple[str, int]:
+        took_s = next(walks, None)
+        now_s[0] += took_s or 0.0
+        return ("", 0) if took_s else ("disk", 1_001)
+
+    monkeypatch.setattr(group, "_disk_excess", walk)
+    await group.ended
+    group.close()
     assert rests == pytest.approx([1.0, 1.0, 6.0])
 
 
-def test_one_whose_job_tells_nothing_ends_all_the_same(tmp_path: Path) -> None:
+async def test_one_whose_job_tells_nothing_ends_all_the_same(tmp_path: Path) -> None:
     class Silent(FakeJobs):
         def processes(self, job: int) -> list[int]:
             raise PermissionError(5, f"Access is denied to {job}")
@@ -301,21 +273,18 @@ def test_one_whose_job_tells_nothing_ends_all_the_same(tmp_path: Path) -> None:
         def suspend(self, process: int) -> None:
             raise PermissionError(5, f"Access is denied to {process}")
 
-    async def test() -> None:
-        group = await started(Silent(), tmp_path, "read word", limited(memory=1))
-        group.suspend()
-        group.resume()
-        group.kill()
-        found = await group.ended
-        assert (found.cpu_ms, found.memory_kb, found.excess) == (0, 0, "")
-        group.say(b"too late")
-        group.close()
-        group.close()
-
-    in_loop(test)
+    group = await started(Silent(), tmp_path, "read word", limited(memory=1))
+    group.suspend()
+    group.resume()
+    group.kill()
+    found = await group.ended
+    assert (found.cpu_ms, found.memory_kb, found.excess) == (0, 0, "")
+    group.say(b"too late")
+    group.close()
+    group.close()
 
 
-def test_processes_that_end_while_they_are_suspended_or_resumed_are_no_error(
+async def test_processes_that_end_while_they_are_suspended_or_resumed_are_no_error(
     tmp_path: Path,
 ) -> None:
     class Ending(FakeJobs):
@@ -329,25 +298,22 @@ def test_processes_that_end_while_they_are_suspended_or_resumed_are_no_error(
             if process == 99:
                 raise ProcessLookupError(3, "it has ended")
 
-    async def test() -> None:
-        jobs = Ending(others=[99, 100])
-        group = await started(jobs, tmp_path, "read word")
-        begun = len(jobs.calls)
-        group.suspend()
-        group.resume()
-        done = [each[0] for each in jobs.calls[begun:]]
-        assert done == ["suspend"] * 3 + ["resume"] * 3
-        group.kill()
-        await group.ended
-        group.close()
-        assert jobs.calls.count(("close", JOB)) == 1
-        group.close()
-        assert jobs.calls.count(("close", JOB)) == 1
-
-    in_loop(test)
+    jobs = Ending(others=[99, 100])
+    group = await started(jobs, tmp_path, "read word")
+    begun = len(jobs.calls)
+    group.suspend()
+    group.resume()
+    done = [each[0] for each in jobs.calls[begun:]]
+    assert done == ["suspend"] * 3 + ["resume"] * 3
+    group.kill()
+    await group.ended
+    group.close()
+    assert jobs.calls.count(("close", JOB)) == 1
+    group.close()
+    assert jobs.calls.count(("close", JOB)) == 1
 
 
-def test_a_process_is_made_suspended_without_a_window_and_in_a_group_of_its_own(
+async def test_a_process_is_made_suspended_without_a_window_and_in_a_group_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: dict[str, object] = {}
@@ -356,12 +322,9 @@ def test_a_process_is_made_suspended_without_a_window_and_in_a_group_of_its_own(
         told.update(more, command=command)
         return object(), None
 
-    async def test() -> None:
-        monkeypatch.setattr(asyncio.get_running_loop(), "subprocess_exec", spawn)
-        launch = Launch(("a.exe", "b"), tmp_path, {"A": "1"})
-        await under_test._spawn_suspended(asyncio.SubprocessProtocol, launch)
-
-    in_loop(test)
+    monkeypatch.setattr(asyncio.get_running_loop(), "subprocess_exec", spawn)
+    launch = Launch(("a.exe", "b"), tmp_path, {"A": "1"})
+    await under_test._spawn_suspended(asyncio.SubprocessProtocol, launch)
     assert told == {
         "command": ("a.exe", "b"),
         "cwd": tmp_path,
@@ -370,25 +333,19 @@ def test_a_process_is_made_suspended_without_a_window_and_in_a_group_of_its_own(
     }
 
 
-def test_a_program_that_cannot_be_put_into_a_job_does_not_run(tmp_path: Path) -> None:
-    async def test() -> None:
-        jobs = FakeJobs(refuses=True)
-        with pytest.raises(PermissionError):
-            await started(jobs, tmp_path, "read word")
-        assert jobs.calls[-1] == ("close", JOB)
-        transport = jobs.transport
-        assert transport is not None
-        await eventually(lambda: transport.get_returncode() is not None)
-
-    in_loop(test)
+async def test_a_program_that_cannot_be_put_into_a_job_does_not_run(tmp_path: Path) -> None:
+    jobs = FakeJobs(refuses=True)
+    with pytest.raises(PermissionError):
+        await started(jobs, tmp_path, "read word")
+    assert jobs.calls[-1] == ("close", JOB)
+    transport = jobs.transport
+    assert transport is not None
+    await eventually(lambda: transport.get_returncode() is not None)
 
 
-def test_a_program_that_is_not_there_leaves_no_job(tmp_path: Path) -> None:
-    async def test() -> None:
-        jobs = FakeJobs()
-        groups = WindowsGroups(jobs, jobs.spawn)
-        with pytest.raises(FileNotFoundError):
-            await groups.start(Launch(("/nowhere",), tmp_path, {}), lambda *_: None)
-        assert jobs.calls[-1] == ("close", JOB)
-
-    in_loop(test)
+async def test_a_program_that_is_not_there_leaves_no_job(tmp_path: Path) -> None:
+    jobs = FakeJobs()
+    groups = WindowsGroups(jobs, jobs.spawn)
+    with pytest.raises(FileNotFoundError):
+        await groups.start(Launch(("/nowhere",), tmp_path, {}), lambda *_: None)
+    assert jobs.calls[-1] == ("close", JOB)

@@ -6,7 +6,7 @@ import asyncio
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,7 +21,7 @@ from agent.execution.programs import ProgramError, Programs
 from agent.protocol.effects import StartChild
 from agent.protocol.events import ChildFailed, ChildNotStarted, ChildStarted, ChildStopped, Event
 from agent.protocol.records import Requirements, TaskSpec
-from tests.driver.worlds import RUN, in_loop
+from tests.driver.worlds import RUN
 from tests.execution.installed import install, reader
 from tests.hosts.waiting import eventually
 
@@ -117,35 +117,32 @@ class Here:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[None]]:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=FREE + 1_000 * MB))
 
-    def run(
-        story: Callable[[Here, Noted], object],
+    async def run(
+        story: Callable[[Here, Noted], Awaitable[None]],
         groups: Noted,
         *,
         spare: bool = True,
         limits: Limits = LIMITS,
     ) -> None:
-        async def test() -> None:
-            here = Here(tmp_path, groups, spare=spare, limits=limits)
-            await story(here, groups)  # type: ignore[misc]
-            await here.children.close()
-            assert list((tmp_path / "scratch").iterdir()) == []
-
-        in_loop(test)
+        here = Here(tmp_path, groups, spare=spare, limits=limits)
+        await story(here, groups)
+        await here.children.close()
+        assert list((tmp_path / "scratch").iterdir()) == []
 
     return run
 
 
-Run = Callable[..., None]
+Run = Callable[..., Awaitable[None]]
 
 
 @pytest.mark.parametrize(
     ("spare", "interactive", "to_spare"),
     [(True, False, True), (True, True, False), (False, False, False)],
 )
-def test_a_program_gets_what_others_leave_unless_somebody_waits_for_it(
+async def test_a_program_gets_what_others_leave_unless_somebody_waits_for_it(
     run: Run, spare: bool, interactive: bool, to_spare: bool
 ) -> None:
     async def story(here: Here, groups: Noted) -> None:
@@ -154,7 +151,7 @@ def test_a_program_gets_what_others_leave_unless_somebody_waits_for_it(
         [launch] = groups.launches
         assert launch.spare is to_spare
 
-    run(story, Noted(ends=Exit(0)), spare=spare)
+    await run(story, Noted(ends=Exit(0)), spare=spare)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +162,7 @@ def test_a_program_gets_what_others_leave_unless_somebody_waits_for_it(
     ],
     ids=["as it was set", "four fifths of what is free"],
 )
-def test_a_program_is_launched_with_its_limits_in_a_folder_of_its_own(
+async def test_a_program_is_launched_with_its_limits_in_a_folder_of_its_own(
     run: Run, tmp_path: Path, limits: Limits, memory: int, disk: int
 ) -> None:
     async def story(here: Here, groups: Noted) -> None:
@@ -179,11 +176,11 @@ def test_a_program_is_launched_with_its_limits_in_a_folder_of_its_own(
         assert launch.environment["WINGBEAT_TASK"] == "t/1"
         assert launch.environment["PATH"] == os.environ["PATH"]
 
-    run(story, Noted(ends=Exit(0)), limits=limits)
+    await run(story, Noted(ends=Exit(0)), limits=limits)
 
 
 @pytest.mark.parametrize(("disk_mb", "started"), [(1_000, True), (1_001, False)])
-def test_a_program_is_started_where_there_is_room_for_it(
+async def test_a_program_is_started_where_there_is_room_for_it(
     run: Run, disk_mb: int, started: bool
 ) -> None:
     async def story(here: Here, groups: Noted) -> None:
@@ -195,11 +192,11 @@ def test_a_program_is_started_where_there_is_room_for_it(
             said = "the disk has 1,512 MB free, it needs 1,513 MB"
             assert ended.reason == f"could not be started: [Errno {errno.ENOSPC}] {said}"
 
-    run(story, Noted(ends=Exit(0)))
+    await run(story, Noted(ends=Exit(0)))
 
 
 @pytest.mark.parametrize(("more", "share_mb"), [(10, 1), (2 * MB + 1, 1), (10 * MB, 8)])
-def test_even_on_a_small_disk_a_program_may_write_something(
+async def test_even_on_a_small_disk_a_program_may_write_something(
     run: Run, monkeypatch: pytest.MonkeyPatch, more: int, share_mb: int
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=FREE + more))
@@ -209,7 +206,7 @@ def test_even_on_a_small_disk_a_program_may_write_something(
         await here.end()
         assert groups.launches[0].disk_bytes == share_mb * MB
 
-    run(story, Noted(ends=Exit(0)), limits=Limits())
+    await run(story, Noted(ends=Exit(0)), limits=Limits())
 
 
 @pytest.mark.parametrize(
@@ -227,7 +224,7 @@ def test_even_on_a_small_disk_a_program_may_write_something(
         (ValueError("embedded null byte"), ChildFailed, "embedded null byte"),
     ],
 )
-def test_what_this_machine_lacks_is_no_fault_of_the_program(
+async def test_what_this_machine_lacks_is_no_fault_of_the_program(
     run: Run, error: Exception, event: Failure, text: str
 ) -> None:
     async def story(here: Here, groups: Noted) -> None:
@@ -236,7 +233,7 @@ def test_what_this_machine_lacks_is_no_fault_of_the_program(
         assert ended == event("t/1", RUN, f"could not be started: {text}")
         assert here.told == [ended], "it was never there"
 
-    run(story, Noted(begins=error))
+    await run(story, Noted(begins=error))
 
 
 @pytest.mark.parametrize(
@@ -246,7 +243,7 @@ def test_what_this_machine_lacks_is_no_fault_of_the_program(
         (KeyError("x"), "could not be followed: KeyError('x')", True),
     ],
 )
-def test_one_that_cannot_be_followed_fails(
+async def test_one_that_cannot_be_followed_fails(
     run: Run, caplog: pytest.LogCaptureFixture, error: Exception, text: str, logged: bool
 ) -> None:
     async def story(here: Here, groups: Noted) -> None:
@@ -254,20 +251,20 @@ def test_one_that_cannot_be_followed_fails(
         assert await here.end() == ChildFailed("t/1", RUN, text)
         assert here.told[0] == ChildStarted("t/1", RUN)
 
-    run(story, Noted(ends=error))
+    await run(story, Noted(ends=error))
     assert any(each.exc_info for each in caplog.records) is logged
 
 
-def test_whatever_becomes_of_one_that_was_to_stop_it_counts_as_stopped(run: Run) -> None:
+async def test_whatever_becomes_of_one_that_was_to_stop_it_counts_as_stopped(run: Run) -> None:
     async def story(here: Here, groups: Noted) -> None:
         here.start()
         here.children.stop("t/1", RUN, "not wanted")
         assert await here.end() == ChildStopped("t/1", RUN)
 
-    run(story, Noted(begins=OSError(errno.ENOENT, "gone")))
+    await run(story, Noted(begins=OSError(errno.ENOENT, "gone")))
 
 
-def test_what_is_asked_reaches_the_one_that_runs_and_no_other(run: Run) -> None:
+async def test_what_is_asked_reaches_the_one_that_runs_and_no_other(run: Run) -> None:
     async def story(here: Here, groups: Noted) -> None:
         here.start()
         assert here.children.running() == 1
@@ -283,11 +280,11 @@ def test_what_is_asked_reaches_the_one_that_runs_and_no_other(run: Run) -> None:
         assert here.told[-1] == ChildStopped("t/1", RUN)
         assert here.children.running() == 0
 
-    run(story, Noted())
+    await run(story, Noted())
 
 
 @pytest.mark.parametrize(("resumed", "done"), [(False, ["suspend"]), (True, [])])
-def test_one_suspended_before_it_was_there_does_not_run_unless_it_was_resumed(
+async def test_one_suspended_before_it_was_there_does_not_run_unless_it_was_resumed(
     run: Run, resumed: bool, done: list[str]
 ) -> None:
     async def story(here: Here, groups: Noted) -> None:
@@ -298,10 +295,10 @@ def test_one_suspended_before_it_was_there_does_not_run_unless_it_was_resumed(
         await eventually(lambda: ChildStarted("t/1", RUN) in here.told)
         assert groups.done == done
 
-    run(story, Noted())
+    await run(story, Noted())
 
 
-def test_a_quick_program_is_started_before_anything_else_of_it_is_told(run: Run) -> None:
+async def test_a_quick_program_is_started_before_anything_else_of_it_is_told(run: Run) -> None:
     class Quick(Noted):
         async def start(self, launch: Launch, hear: Hear) -> Ending:
             hear(1, b"PROGRESS 50\n")
@@ -313,7 +310,7 @@ def test_a_quick_program_is_started_before_anything_else_of_it_is_told(run: Run)
         kinds = [type(each).__name__ for each in here.told]
         assert kinds == ["ChildStarted", "ChildProgressed", "ChildSucceeded"]
 
-    run(story, Quick(ends=Exit(0)))
+    await run(story, Quick(ends=Exit(0)))
 
 
 @pytest.mark.parametrize(
@@ -327,7 +324,7 @@ def test_a_quick_program_is_started_before_anything_else_of_it_is_told(run: Run)
         ),
     ],
 )
-def test_one_that_fails_on_a_full_disk_has_probably_met_that(
+async def test_one_that_fails_on_a_full_disk_has_probably_met_that(
     run: Run, monkeypatch: pytest.MonkeyPatch, free: int, event: Failure, text: str
 ) -> None:
     class Filling(Noted):
@@ -340,10 +337,10 @@ def test_one_that_fails_on_a_full_disk_has_probably_met_that(
         here.start()
         assert await here.end() == event("t/1", RUN, text)
 
-    run(story, Filling(ends=Exit(3)))
+    await run(story, Filling(ends=Exit(3)))
 
 
-def test_one_that_took_too_much_is_not_quoted(run: Run, tmp_path: Path) -> None:
+async def test_one_that_took_too_much_is_not_quoted(run: Run, tmp_path: Path) -> None:
     class Eating(Noted):
         async def start(self, launch: Launch, hear: Hear) -> Ending:
             hear(2, b"all is well\n")
@@ -356,7 +353,7 @@ def test_one_that_took_too_much_is_not_quoted(run: Run, tmp_path: Path) -> None:
         log = tmp_path / "logs" / "task-t%2F1" / "1.1.log"
         assert log.read_text() == "all is well\n"
 
-    run(story, Eating(ends=Exit(-9, "memory", 150 * MB)))
+    await run(story, Eating(ends=Exit(-9, "memory", 150 * MB)))
 
 
 @pytest.mark.parametrize(
@@ -371,7 +368,7 @@ def test_one_that_took_too_much_is_not_quoted(run: Run, tmp_path: Path) -> None:
         (Exit(0), ""),
     ],
 )
-def test_what_it_has_used_is_in_the_log(
+async def test_what_it_has_used_is_in_the_log(
     run: Run, caplog: pytest.LogCaptureFixture, found: Exit, used: str
 ) -> None:
     caplog.set_level("INFO")
@@ -380,7 +377,7 @@ def test_what_it_has_used_is_in_the_log(
         here.start()
         await here.end()
 
-    run(story, Noted(ends=found))
+    await run(story, Noted(ends=found))
     assert f"t: succeeded{used}" in caplog.messages
 
 
@@ -394,7 +391,9 @@ def test_what_a_killed_agent_has_left_is_cleared(tmp_path: Path) -> None:
     assert here.children.names() == ("tell",)
 
 
-def test_nothing_is_prepared_at_once_and_not_at_all_by_one_that_closes(tmp_path: Path) -> None:
+async def test_nothing_is_prepared_at_once_and_not_at_all_by_one_that_closes(
+    tmp_path: Path,
+) -> None:
     prepared: list[float] = []
     delays: list[float] = []
 
@@ -402,22 +401,19 @@ def test_nothing_is_prepared_at_once_and_not_at_all_by_one_that_closes(tmp_path:
         def prepare(self) -> None:
             prepared.append(0.0)
 
-    async def test() -> None:
-        here = Here(tmp_path, Counting(), spare=True, limits=Limits())
-        loop = asyncio.get_running_loop()
-        later = loop.call_later
+    here = Here(tmp_path, Counting(), spare=True, limits=Limits())
+    loop = asyncio.get_running_loop()
+    later = loop.call_later
 
-        def call_later(delay_s: float, *told: object) -> asyncio.TimerHandle:
-            delays.append(delay_s)
-            return later(0.0, *told)  # type: ignore[arg-type]
+    def call_later(delay_s: float, *told: object) -> asyncio.TimerHandle:
+        delays.append(delay_s)
+        return later(0.0, *told)  # type: ignore[arg-type]
 
-        loop.call_later = call_later  # type: ignore[method-assign,assignment]
-        here.children.prepare()
-        assert prepared == []
-        await here.children.close()
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-
-    in_loop(test)
+    loop.call_later = call_later  # type: ignore[method-assign,assignment]
+    here.children.prepare()
+    assert prepared == []
+    await here.children.close()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
     assert (delays, prepared) == ([under_test.PREPARE_AFTER_S], [])
     assert delays == [1.0]

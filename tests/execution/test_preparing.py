@@ -11,7 +11,6 @@ from agent.execution import children as under_test
 from agent.execution.children import Children
 from agent.execution.groups_native import NoGroups
 from agent.execution.programs import Programs
-from tests.driver.worlds import in_loop
 from tests.execution.installed import reader
 from tests.hosts.waiting import eventually
 
@@ -37,33 +36,30 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(under_test, "PREPARE_AFTER_S", 0.0)
 
 
-def test_it_is_done_once_however_often_the_machine_begins_to_help(tmp_path: Path) -> None:
+async def test_it_is_done_once_however_often_the_machine_begins_to_help(tmp_path: Path) -> None:
     groups = Prepared()
-    _prepare_twice(tmp_path, groups)
+    await _prepare_twice(tmp_path, groups)
     assert groups.times == 1
 
 
-def test_where_programs_cannot_be_run_there_is_nothing_to_prepare(tmp_path: Path) -> None:
+async def test_where_programs_cannot_be_run_there_is_nothing_to_prepare(tmp_path: Path) -> None:
     groups = Prepared("Programs cannot be run here.")
-    _prepare_twice(tmp_path, groups)
+    await _prepare_twice(tmp_path, groups)
     assert groups.times == 0
 
 
-def test_what_cannot_be_prepared_is_tried_again_by_the_first_program(tmp_path: Path) -> None:
+async def test_what_cannot_be_prepared_is_tried_again_by_the_first_program(tmp_path: Path) -> None:
     groups = Prepared(error=OSError("no more processes"))
-    _prepare_twice(tmp_path, groups)
+    await _prepare_twice(tmp_path, groups)
     assert groups.times == 1
 
 
-def _prepare_twice(folder: Path, groups: Prepared) -> None:
-    async def test() -> None:
-        programs = Programs(folder, reader())
-        children = Children(programs, folder, folder, lambda _: None, groups)
-        children.prepare()
-        children.prepare()
-        later = asyncio.get_running_loop().create_future()
-        asyncio.get_running_loop().call_later(0.0, later.set_result, None)
-        await eventually(later.done)
-        await children.close()
-
-    in_loop(test)
+async def _prepare_twice(folder: Path, groups: Prepared) -> None:
+    programs = Programs(folder, reader())
+    children = Children(programs, folder, folder, lambda _: None, groups)
+    children.prepare()
+    children.prepare()
+    later = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_later(0.0, later.set_result, None)
+    await eventually(later.done)
+    await children.close()

@@ -16,22 +16,22 @@ from agent.protocol.records import Dataset, TaskSpec
 from tests.driver.worlds import RUN
 
 
-def test_what_python_prints_is_utf_8_on_every_system(tmp_path: Path) -> None:
+async def test_what_python_prints_is_utf_8_on_every_system(tmp_path: Path) -> None:
     scratch = Scratch(tmp_path, None)
     effect = StartChild("t", RUN, TaskSpec("t", "t", "tell"), ())
-    told = asyncio.run(scratch.environment(effect, {}))
+    told = await scratch.environment(effect, {})
     assert told["PYTHONUTF8"] == "1"
-    told = asyncio.run(scratch.environment(effect, {"PYTHONUTF8": "0"}))
+    told = await scratch.environment(effect, {"PYTHONUTF8": "0"})
     assert told["PYTHONUTF8"] == "0", "who decides otherwise is heard"
 
 
-def test_a_folder_that_was_left_alone_serves_the_next_run(tmp_path: Path) -> None:
+async def test_a_folder_that_was_left_alone_serves_the_next_run(tmp_path: Path) -> None:
     folders = ScratchFolders(tmp_path, None)
     first = folders.take()
     assert folders.take().folder != first.folder, "each has its own at a time"
-    asyncio.run(folders.give_back(first))
+    await folders.give_back(first)
     assert folders.take().folder == first.folder
-    asyncio.run(folders.give_back(first))
+    await folders.give_back(first)
     folders.close()
     assert not first.folder.exists()
 
@@ -46,15 +46,15 @@ def test_a_folder_that_was_left_alone_serves_the_next_run(tmp_path: Path) -> Non
     ],
     ids=["a file", "other rights", "a folder", "removed"],
 )
-def test_what_a_run_has_changed_is_gone_for_the_next(
+async def test_what_a_run_has_changed_is_gone_for_the_next(
     tmp_path: Path, change: Callable[[Path], object]
 ) -> None:
     folders = ScratchFolders(tmp_path, None)
     first, second = folders.take(), folders.take()
     change(first.folder)
-    asyncio.run(folders.give_back(first))
+    await folders.give_back(first)
     assert not first.folder.exists()
-    asyncio.run(folders.give_back(second))
+    await folders.give_back(second)
     change(second.folder)
     third = folders.take()
     assert third.folder not in (first.folder, second.folder), "also what is changed too late"
@@ -95,20 +95,20 @@ def of_task(**more: object) -> StartChild:
     return StartChild("t", RUN, spec, **{"inputs": (), **told})  # type: ignore[arg-type]
 
 
-def test_what_it_takes_lies_numbered_in_its_folder(tmp_path: Path) -> None:
+async def test_what_it_takes_lies_numbered_in_its_folder(tmp_path: Path) -> None:
     scratch = Scratch(tmp_path, Laid())
     raw = (Dataset(OWN), Dataset("row-17", external=True))
     effect = of_task(raw=raw, inputs=(OWN, OTHER, "row-18"), parameters="fast and good")
-    assert asyncio.run(scratch.arguments(effect)) == [
+    assert await scratch.arguments(effect) == [
         *("-p", str(tmp_path / "inputs" / "0" / "a.txt"), "-p", "row-17"),
         *("-i", str(tmp_path / "inputs" / "2" / "a.txt"), "-i", "row-18"),
         *("-x", "fast and good"),
     ]
 
 
-def test_without_a_store_identifiers_are_passed_on(tmp_path: Path) -> None:
+async def test_without_a_store_identifiers_are_passed_on(tmp_path: Path) -> None:
     effect = of_task(raw=(Dataset(OWN),), inputs=(OTHER,))
-    told = asyncio.run(Scratch(tmp_path, None).arguments(effect))
+    told = await Scratch(tmp_path, None).arguments(effect)
     assert told == ["-p", OWN, "-i", OTHER]
     assert list(tmp_path.iterdir()) == []
 
@@ -123,10 +123,10 @@ def test_without_a_store_identifiers_are_passed_on(tmp_path: Path) -> None:
         ("1 < 2", ""),
     ],
 )
-def test_more_than_a_line_of_parameters_is_a_file(
+async def test_more_than_a_line_of_parameters_is_a_file(
     tmp_path: Path, parameters: str, name: str
 ) -> None:
-    told = asyncio.run(Scratch(tmp_path, None).arguments(of_task(parameters=parameters)))
+    told = await Scratch(tmp_path, None).arguments(of_task(parameters=parameters))
     assert told == ["-x", str(tmp_path / name) if name else parameters]
     assert [each.read_text() for each in tmp_path.iterdir()] == ([parameters] if name else [])
 
@@ -141,11 +141,11 @@ def test_more_than_a_line_of_parameters_is_a_file(
         (OWN, Laid(refuses=True), False),
     ],
 )
-def test_a_saved_state_is_found_where_it_can_be(
+async def test_a_saved_state_is_found_where_it_can_be(
     tmp_path: Path, checkpoint: str, store: Laid | None, found: bool
 ) -> None:
     scratch = Scratch(tmp_path, store)
-    told = asyncio.run(scratch.environment(of_task(checkpoint=checkpoint), {}))
+    told = await scratch.environment(of_task(checkpoint=checkpoint), {})
     path = told.get("WINGBEAT_CHECKPOINT")
     assert path == (str(tmp_path / "checkpoint" / "a.txt") if found else None)
 
@@ -158,7 +158,9 @@ def test_a_saved_state_is_found_where_it_can_be(
         *(("a\0b", False), ("away", False), ("pipe", False), ("loop", False)),
     ],
 )
-def test_only_files_and_folders_of_its_own_are_kept(tmp_path: Path, name: str, own: bool) -> None:
+async def test_only_files_and_folders_of_its_own_are_kept(
+    tmp_path: Path, name: str, own: bool
+) -> None:
     folder = tmp_path / "run"
     (folder / "inner").mkdir(parents=True)
     for path in (folder / "a", folder / "inner" / "b", tmp_path / "beside"):
@@ -167,12 +169,10 @@ def test_only_files_and_folders_of_its_own_are_kept(tmp_path: Path, name: str, o
     (folder / "loop").symlink_to(folder / "loop")
     os.mkfifo(folder / "pipe")
     store = Laid()
-    [kept] = asyncio.run(Scratch(folder, store).outputs((name,), (), "t"))
+    [kept] = await Scratch(folder, store).outputs((name,), (), "t")
     assert kept.external is not own
     assert store.kept == ([Path(name).name] if own else [])
-    assert asyncio.run(Scratch(folder, None).outputs((name,), (), "t")) == (
-        Dataset(name, external=True),
-    )
+    assert await Scratch(folder, None).outputs((name,), (), "t") == (Dataset(name, external=True),)
 
 
 def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared(tmp_path: Path) -> None:
@@ -212,69 +212,63 @@ def test_saved_states_are_taken_out_of_its_hands_one_after_the_other(tmp_path: P
     assert (tmp_path / "state").exists()
 
 
-def test_a_few_folders_are_kept_for_the_next_runs(tmp_path: Path) -> None:
+async def test_a_few_folders_are_kept_for_the_next_runs(tmp_path: Path) -> None:
     folders = ScratchFolders(tmp_path, None)
     taken = [folders.take() for _ in range(18)]
     for each in taken:
-        asyncio.run(folders.give_back(each))
+        await folders.give_back(each)
     assert len(list(tmp_path.iterdir())) == 16
     assert taken[0].folder.stat().st_mode & 0o777 == 0o700
     folders.close()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_newest(
+async def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_newest(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
-        go, told = asyncio.Event(), list[Dataset]()
+    go, told = asyncio.Event(), list[Dataset]()
 
-        class Slow(Laid):
-            async def keep(self, path: Path, name: str) -> Dataset:
-                await go.wait()
-                if not self.kept:
-                    self.kept.append(name)
-                    raise OSError("the disk is full")
-                return await super().keep(path, name)
+    class Slow(Laid):
+        async def keep(self, path: Path, name: str) -> Dataset:
+            await go.wait()
+            if not self.kept:
+                self.kept.append(name)
+                raise OSError("the disk is full")
+            return await super().keep(path, name)
 
-        store = Slow()
-        saving = Saving(Scratch(tmp_path, store), told.append)
-        await saving.finish()
-        for name in ("a", "b", "c", "gone"):
-            if name != "gone":
-                (tmp_path / name).touch()
-            saving.take(name)
-            await asyncio.sleep(0)
-        go.set()
-        await saving.finish()
-        assert store.kept == ["a", "c"]
-        assert [each.dataset for each in told] == ["sha256:c"]
-        (tmp_path / "d").touch()
-        saving.take("d")
-        await saving.finish()
-        assert store.kept == ["a", "c", "d"], "it goes on after that"
-
-    asyncio.run(test())
+    store = Slow()
+    saving = Saving(Scratch(tmp_path, store), told.append)
+    await saving.finish()
+    for name in ("a", "b", "c", "gone"):
+        if name != "gone":
+            (tmp_path / name).touch()
+        saving.take(name)
+        await asyncio.sleep(0)
+    go.set()
+    await saving.finish()
+    assert store.kept == ["a", "c"]
+    assert [each.dataset for each in told] == ["sha256:c"]
+    (tmp_path / "d").touch()
+    saving.take("d")
+    await saving.finish()
+    assert store.kept == ["a", "c", "d"], "it goes on after that"
     assert "'gone' as its saved state" in caplog.text
     assert "the disk is full" in caplog.text
 
 
-def test_a_state_that_the_store_does_not_take_in_time_is_done_without(
+async def test_a_state_that_the_store_does_not_take_in_time_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.execution.checkpoint_saving.FINISH_S", 0.0)
 
-    async def test() -> None:
-        class Never(Laid):
-            async def keep(self, path: Path, name: str) -> Dataset:
-                await asyncio.Event().wait()
-                return await super().keep(path, name)
+    class Never(Laid):
+        async def keep(self, path: Path, name: str) -> Dataset:
+            await asyncio.Event().wait()
+            return await super().keep(path, name)
 
-        (tmp_path / "a").touch()
-        told = list[Dataset]()
-        saving = Saving(Scratch(tmp_path, Never()), told.append)
-        saving.take("a")
-        await saving.finish()
-        assert told == []
-
-    asyncio.run(test())
+    (tmp_path / "a").touch()
+    told = list[Dataset]()
+    saving = Saving(Scratch(tmp_path, Never()), told.append)
+    saving.take("a")
+    await saving.finish()
+    assert told == []

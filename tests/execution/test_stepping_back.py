@@ -17,7 +17,7 @@ if sys.platform != "linux":
 from agent.execution import groups_linux
 from agent.execution.keeper import step_back_all
 from agent.protocol.events import ChildSucceeded
-from tests.driver.worlds import LIMIT_S, in_loop
+from tests.driver.worlds import LIMIT_S
 from tests.execution.places import place
 from tests.hosts.waiting import eventually, wait_for
 
@@ -35,20 +35,17 @@ guardian.main()
 
 
 @pytest.mark.parametrize(("spare", "nice"), [(True, 19), (False, 10)], ids=["spare", "share"])
-def test_all_of_a_program_steps_back(tmp_path: Path, spare: bool, nice: int) -> None:
+async def test_all_of_a_program_steps_back(tmp_path: Path, spare: bool, nice: int) -> None:
     wanted = (nice, "1000", spare)
 
-    async def test() -> None:
-        async with place(tmp_path, spare=spare) as here:
-            here.start(f"hang {tmp_path}/pids")
-            program, started = await here.running()
-            standing = [wanted, wanted]
-            await eventually(lambda: [_standing(each) for each in (program, started)] == standing)
-            keeper = _parent(program)
-            assert os.getpriority(os.PRIO_PROCESS, keeper) == os.getpriority(os.PRIO_PROCESS, 0)
-            assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
-
-    in_loop(test)
+    async with place(tmp_path, spare=spare) as here:
+        here.start(f"hang {tmp_path}/pids")
+        program, started = await here.running()
+        standing = [wanted, wanted]
+        await eventually(lambda: [_standing(each) for each in (program, started)] == standing)
+        keeper = _parent(program)
+        assert os.getpriority(os.PRIO_PROCESS, keeper) == os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
 
 
 def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None:
@@ -96,7 +93,7 @@ def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
 
 
 @pytest.mark.parametrize("spare", [True, False])
-def test_a_program_is_in_the_idle_group_from_its_start_on(
+async def test_a_program_is_in_the_idle_group_from_its_start_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: bool
 ) -> None:
     group = tmp_path / "cgroup.procs"
@@ -104,30 +101,24 @@ def test_a_program_is_in_the_idle_group_from_its_start_on(
     taken = os.open(group, os.O_RDONLY | os.O_NONBLOCK)
     monkeypatch.setattr(groups_linux, "GUARDIAN", IN_A_GROUP.format(str(group)))
 
-    async def test() -> None:
-        async with place(tmp_path, spare=spare) as here:
-            here.start(f"wait {tmp_path}/pids {tmp_path}/go")
-            program, _ = await here.running()
-            (tmp_path / "go").touch()
-            assert isinstance(await here.end(), ChildSucceeded)
-            first = os.read(taken, len(str(program)))
-            assert first.decode() == (str(program) if spare else "")
-
-    in_loop(test)
+    async with place(tmp_path, spare=spare) as here:
+        here.start(f"wait {tmp_path}/pids {tmp_path}/go")
+        program, _ = await here.running()
+        (tmp_path / "go").touch()
+        assert isinstance(await here.end(), ChildSucceeded)
+        first = os.read(taken, len(str(program)))
+        assert first.decode() == (str(program) if spare else "")
     os.close(taken)
 
 
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel has one scheduling group for all")
-def test_who_begins_a_session_anew_steps_back_too(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with place(tmp_path, spare=True) as here:
-            here.start(f"escape {tmp_path}/pids")
-            _, escaped = await here.running()
-            await eventually(lambda: os.getsid(escaped) == escaped)
-            groups = Path(f"/proc/{escaped}/autogroup")
-            await eventually(lambda: groups.read_text().split()[-1] == "19")
-
-    in_loop(test)
+async def test_who_begins_a_session_anew_steps_back_too(tmp_path: Path) -> None:
+    async with place(tmp_path, spare=True) as here:
+        here.start(f"escape {tmp_path}/pids")
+        _, escaped = await here.running()
+        await eventually(lambda: os.getsid(escaped) == escaped)
+        groups = Path(f"/proc/{escaped}/autogroup")
+        await eventually(lambda: groups.read_text().split()[-1] == "19")
 
 
 def _in_group_behind(process: int) -> bool:

@@ -124,11 +124,11 @@ def test_folders_are_the_workflow_files_in_them(tmp_path: Path) -> None:
     assert len(workflow_files([other] * (FILES_MAX + 1))) == FILES_MAX == 200
 
 
-def checked(client: Told, path: Path, values: dict[str, str]) -> Checked:
-    return asyncio.run(Preview(client.as_client()).check(path, values))
+async def checked(client: Told, path: Path, values: dict[str, str]) -> Checked:
+    return await Preview(client.as_client()).check(path, values)
 
 
-def test_programs_are_asked_for_once_and_a_file_is_read_once(
+async def test_programs_are_asked_for_once_and_a_file_is_read_once(
     client: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "one.wingbeat.yaml"
@@ -141,67 +141,65 @@ def test_programs_are_asked_for_once_and_a_file_is_read_once(
 
     monkeypatch.setattr("agent.workflow.reading.read_yaml_file", noting)
 
-    async def typing() -> None:
-        preview = Preview(client.as_client())
-        await asyncio.gather(preview.check(path, {}), preview.check(path, {"seconds": "5"}))
-        await preview.check(path, {"seconds": "50"})
-        preview.forget_programs()
-        await preview.check(path, {"seconds": "50"})
-
-    asyncio.run(typing())
+    preview = Preview(client.as_client())
+    await asyncio.gather(preview.check(path, {}), preview.check(path, {"seconds": "5"}))
+    await preview.check(path, {"seconds": "50"})
+    preview.forget_programs()
+    await preview.check(path, {"seconds": "50"})
     kinds = [type(each).__name__ for each in client.asked]
     assert kinds == ["Programs", "Plan", "Plan", "Programs", "Plan"]
     assert read == [path] * 4
 
 
-def test_a_file_is_checked_against_what_there_is(
+async def test_a_file_is_checked_against_what_there_is(
     client: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOGNAME", "ana")
     path = tmp_path / "one.wingbeat.yaml"
     path.write_text(FILE, "utf-8")
 
-    def check(**values: str) -> Any:
+    async def check(**values: str) -> Any:
         client.asked.clear()
-        return checked(client, path, values)
+        return await checked(client, path, values)
 
-    wanting = check()
+    wanting = await check()
     assert ([each.name for each in wanting.variables], len(wanting.faults)) == (["seconds"], 1)
     assert (wanting.workflow, wanting.plan, wanting.path) == (None, None, path)
-    good = check(seconds="5")
+    good = await check(seconds="5")
     assert good.workflow.submit.tasks[0].parameters == "5"
     assert (good.faults, good.note, good.plan.helping) == ((), "", 1)
     assert client.asked[-1].workflow.submitter == "ana"
     client.refuse("plan", ErrorCode.REFUSED)
-    assert (check(seconds="5").note, check(seconds="5").plan) == ("not so", None)
+    refused = await check(seconds="5")
+    assert (refused.note, refused.plan) == ("not so", None)
     client.refuse("plan", ErrorCode.NO_SUCH_METHOD)
-    unserved = check(seconds="5")
+    unserved = await check(seconds="5")
     assert (unserved.note, unserved.plan) == ("", None)
     assert [each.name for each in unserved.variables] == ["seconds"]
     assert unserved.workflow is not None
 
 
-def test_the_older_language_has_no_variables(client: Told, tmp_path: Path) -> None:
+async def test_the_older_language_has_no_variables(client: Told, tmp_path: Path) -> None:
     path = tmp_path / "old.XML"
     path.write_text("<nothing/>", "utf-8")
-    found = checked(client, path, {})
+    found = await checked(client, path, {})
     assert found.variables == ()
     assert found.faults != ()
 
 
-def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> None:
+async def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> None:
     path = tmp_path / "one.wingbeat.yaml"
     path.write_text(FILE, "utf-8")
     values = {"seconds": "5"}
-    good = checked(client, path, values)
+    good = await checked(client, path, values)
     assert good.workflow is not None
     lines: list[str] = []
-    reply = asyncio.run(send(client.as_client(), good.workflow, values, "", path, lines.append))
+    reply = await send(client.as_client(), good.workflow, values, "", path, lines.append)
     assert reply.workflow == "NAME"
     assert client.asked[-1].submitter == _user()
     client.refuse("submit", ErrorCode.REFUSED)
     with pytest.raises(ClientError, match="not so"):
-        asyncio.run(send(client.as_client(), good.workflow, values, "", path, lines.append))
+        await send(client.as_client(), good.workflow, values, "", path, lines.append)
 
 
 class Editors:
@@ -224,8 +222,8 @@ class Editors:
         (7, OSError("no"), []),
     ],
 )
-def test_an_editor_is_asked_for_where_there_is_a_line(
+async def test_an_editor_is_asked_for_where_there_is_a_line(
     line: int, error: OSError | None, command: list[str]
 ) -> None:
     editors = cast("Associations", Editors(error))
-    assert asyncio.run(editor_command(editors, Path("a.yaml"), line)) == command
+    assert await editor_command(editors, Path("a.yaml"), line) == command

@@ -16,7 +16,6 @@ from agent.flock.known_requests import Admissions
 from agent.net.joining import join_flock
 from agent.net.membership import Membership
 from tests.net.flocks import first, invited, nowhere, open_door
-from tests.net.test_links_nodes import run
 
 WORD = RequestWord("r" * 16, "laptop", "ada", "192.0.2.7", "418 230", 5.0, 595.0, "waiting")
 
@@ -59,49 +58,40 @@ async def office(path: Path) -> AsyncIterator[Office]:
     made.admissions.close()
 
 
-def test_requests_are_a_keepers_to_tell(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with office(tmp_path) as there:
-            there.hear(there.plain, WORD)
-            assert (there.known, there.notices) == ([], [])
+async def test_requests_are_a_keepers_to_tell(tmp_path: Path) -> None:
+    async with office(tmp_path) as there:
+        there.hear(there.plain, WORD)
+        assert (there.known, there.notices) == ([], [])
+        there.hear(there.second, WORD)
+        there.hear(there.second, WORD)
+        assert [each.code for each in there.known] == ["418 230"]
+        assert there.notices == [JoinRequested(WORD.request, "laptop", "ada", "418 230", "b")]
+        there.hear(there.plain)
+        assert len(there.known) == 1
+
+
+async def test_what_a_keeper_tells_no_more_or_cannot_tell_any_more_is_over(tmp_path: Path) -> None:
+    async with office(tmp_path) as there:
+        for over in (there.told_no_more, there.lost):
             there.hear(there.second, WORD)
-            there.hear(there.second, WORD)
-            assert [each.code for each in there.known] == ["418 230"]
-            assert there.notices == [JoinRequested(WORD.request, "laptop", "ada", "418 230", "b")]
-            there.hear(there.plain)
-            assert len(there.known) == 1
-
-    run(scenario)
+            over()
+            assert there.known == []
+            assert there.notices[-1] == JoinRequestEnded(WORD.request, "laptop", "ended")
+        assert len(there.notices) == 4
 
 
-def test_what_a_keeper_tells_no_more_or_cannot_tell_any_more_is_over(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with office(tmp_path) as there:
-            for over in (there.told_no_more, there.lost):
-                there.hear(there.second, WORD)
-                over()
-                assert there.known == []
-                assert there.notices[-1] == JoinRequestEnded(WORD.request, "laptop", "ended")
-            assert len(there.notices) == 4
-
-    run(scenario)
-
-
-def test_an_answer_that_cannot_reach_the_keeper_is_told_so(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with office(tmp_path) as there:
-            there.hear(there.second, WORD)
-            assert len(there.known) == 1
-            with pytest.raises(MembershipError, match="another code, 418 230: compare again"):
-                await there.admissions.decide(WORD.request, "000 000", str, nowhere, admit=True)
-            with pytest.raises(MembershipError, match="is not reached: no address"):
-                await there.admissions.decide(WORD.request, "418-230", str, nowhere, admit=True)
-            elsewhere = Admissions(there.plain, lambda _: None, there.notices.append)
-            with pytest.raises(MembershipError, match="do it on a keeper"):
-                await elsewhere.decide(WORD.request, "418 230", str, nowhere, admit=True)
-            elsewhere.close()
-
-    run(scenario)
+async def test_an_answer_that_cannot_reach_the_keeper_is_told_so(tmp_path: Path) -> None:
+    async with office(tmp_path) as there:
+        there.hear(there.second, WORD)
+        assert len(there.known) == 1
+        with pytest.raises(MembershipError, match="another code, 418 230: compare again"):
+            await there.admissions.decide(WORD.request, "000 000", str, nowhere, admit=True)
+        with pytest.raises(MembershipError, match="is not reached: no address"):
+            await there.admissions.decide(WORD.request, "418-230", str, nowhere, admit=True)
+        elsewhere = Admissions(there.plain, lambda _: None, there.notices.append)
+        with pytest.raises(MembershipError, match="do it on a keeper"):
+            await elsewhere.decide(WORD.request, "418 230", str, nowhere, admit=True)
+        elsewhere.close()
 
 
 def test_no_more_requests_are_heard_than_there_may_be() -> None:

@@ -21,7 +21,6 @@ from agent.settings.node_settings import NodeSettings
 from tests.hosts.waiting import eventually
 from tests.net.flocks import first
 from tests.net.test_asking import Asked, asked_at
-from tests.net.test_links_nodes import run
 
 
 @dataclass
@@ -67,90 +66,75 @@ async def asking_at(
             await office.close()
 
 
-def test_who_withdraws_while_it_begins_to_ask_does_not_ask(
+async def test_who_withdraws_while_it_begins_to_ask_does_not_ask(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-            asking = asyncio.create_task(office.ask(str(there.address)))
-            await asyncio.sleep(0)
-            assert (await office.withdraw()).state == "ended"
-            assert (await asking).state == "waiting"
-            assert office.asked().state == "ended"
-            assert there.requests.open() == []
-
-    run(scenario)
+    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
+        asking = asyncio.create_task(office.ask(str(there.address)))
+        await asyncio.sleep(0)
+        assert (await office.withdraw()).state == "ended"
+        assert (await asking).state == "waiting"
+        assert office.asked().state == "ended"
+        assert there.requests.open() == []
 
 
-def test_a_second_question_at_once_takes_the_place_of_the_first(
+async def test_a_second_question_at_once_takes_the_place_of_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-            place = str(there.address)
-            one, two = await asyncio.gather(office.ask(place), office.ask(place))
-            assert one.code != two.code
-            assert [each.code for each in there.requests.open()] == [office.asked().code]
-
-    run(scenario)
+    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
+        place = str(there.address)
+        one, two = await asyncio.gather(office.ask(place), office.ask(place))
+        assert one.code != two.code
+        assert [each.code for each in there.requests.open()] == [office.asked().code]
 
 
-def test_who_confirms_twice_is_not_told_that_nothing_is_asked(
+async def test_who_confirms_twice_is_not_told_that_nothing_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        async with asking_at(tmp_path, monkeypatch) as (there, machine, office):
-            code = (await office.ask(str(there.address))).code
-            there.requests.decide(there.only.request, code, admit=True)
-            assert office.confirm(code).confirmed
-            await eventually(lambda: office.asked().state == "joining")
-            assert office.confirm(code).state == "joining"
-            with pytest.raises(ServiceError, match="not the code"):
-                office.confirm("000 000")
-            machine.may_join.set()
-            await eventually(lambda: office.asked().state == "joined")
-            assert len(machine.joined) == 1
-
-    run(scenario)
+    async with asking_at(tmp_path, monkeypatch) as (there, machine, office):
+        code = (await office.ask(str(there.address))).code
+        there.requests.decide(there.only.request, code, admit=True)
+        assert office.confirm(code).confirmed
+        await eventually(lambda: office.asked().state == "joining")
+        assert office.confirm(code).state == "joining"
+        with pytest.raises(ServiceError, match="not the code"):
+            office.confirm("000 000")
+        machine.may_join.set()
+        await eventually(lambda: office.asked().state == "joined")
+        assert len(machine.joined) == 1
 
 
 @pytest.mark.parametrize(
     ("admit", "told"), [(True, "nobody here has said"), (False, "nobody there")]
 )
-def test_who_was_too_late_is_told_on_which_side(
+async def test_who_was_too_late_is_told_on_which_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, admit: bool, told: str
 ) -> None:
-    async def scenario() -> None:
-        async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-            code = (await office.ask(str(there.address))).code
-            if admit:
-                there.requests.decide(there.only.request, code, admit=True)
-                await eventually(lambda: office.asked().state == "admitted")
-            there.requests._too_late(there.only.number)
-            await eventually(lambda: office.asked().state == "ended")
-            assert told in office.asked().reason
-
-    run(scenario)
+    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
+        code = (await office.ask(str(there.address))).code
+        if admit:
+            there.requests.decide(there.only.request, code, admit=True)
+            await eventually(lambda: office.asked().state == "admitted")
+        there.requests._too_late(there.only.number)
+        await eventually(lambda: office.asked().state == "ended")
+        assert told in office.asked().reason
 
 
-def test_a_cable_that_is_pulled_for_a_while_ends_nothing(
+async def test_a_cable_that_is_pulled_for_a_while_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a keeper that is not reached it is said so; when it is reached again, it goes on."""
 
-    async def scenario() -> None:
-        async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-            code = (await office.ask(str(there.address))).code
-            connected = Request.outcome
+    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
+        code = (await office.ask(str(there.address))).code
+        connected = Request.outcome
 
-            async def unreached(request: Request) -> object:
-                raise NotThereError("no route")
+        async def unreached(request: Request) -> object:
+            raise NotThereError("no route")
 
-            monkeypatch.setattr(Request, "outcome", unreached)
-            await eventually(lambda: "cannot be reached just now" in office.asked().reason)
-            there.requests.decide(there.only.request, code, admit=True)
-            monkeypatch.setattr(Request, "outcome", connected)
-            await eventually(lambda: office.asked().state == "admitted")
-            assert office.asked().reason == ""
-
-    run(scenario)
+        monkeypatch.setattr(Request, "outcome", unreached)
+        await eventually(lambda: "cannot be reached just now" in office.asked().reason)
+        there.requests.decide(there.only.request, code, admit=True)
+        monkeypatch.setattr(Request, "outcome", connected)
+        await eventually(lambda: office.asked().state == "admitted")
+        assert office.asked().reason == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -48,14 +48,6 @@ class Caller:
         return peer, LinkRefusal(peer, str(addresses[0]), cause, "no", 0.0)
 
 
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(60):
-            await scene()
-
-    asyncio.run(limited())
-
-
 def target(peer: str | None = "zebra", *, typed: bool = False, failures: int = 0) -> Target:
     return Target([A], peer, typed, failures)
 
@@ -77,91 +69,73 @@ def target(peer: str | None = "zebra", *, typed: bool = False, failures: int = 0
         (target(failures=5), True, 15.0),
     ],
 )
-def test_calls_that_fail_are_made_later_and_later(
+async def test_calls_that_fail_are_made_later_and_later(
     known: Target, lasting: bool, delay_s: float
 ) -> None:
-    async def scene() -> None:
-        known.lasting = lasting
-        assert Caller().dialler._delay_s(known) == pytest.approx(delay_s)
-
-    play(scene)
+    known.lasting = lasting
+    assert Caller().dialler._delay_s(known) == pytest.approx(delay_s)
 
 
 @pytest.mark.parametrize(("lived_s", "failures"), [(0.1, 3), (4.99, 3), (5.0, 0), (3_600.0, 0)])
-def test_a_link_that_lives_for_five_seconds_is_no_failure(lived_s: float, failures: int) -> None:
-    async def scene() -> None:
-        caller = Caller()
-        known = target(failures=2)
-        caller.dialler._targets["zebra"] = known
-        caller.dialler.unlinked("zebra", lived_s, lasting=True)
-        assert (known.failures, known.lasting, known.news.is_set()) == (failures, True, True)
-        caller.dialler.unlinked("other", 0.0)
-        assert known.failures == failures
-
-    play(scene)
-
-
-def test_the_next_address_is_tried_where_somebody_else_answers() -> None:
-    async def scene() -> None:
-        caller = Caller(
-            ("", Cause.UNREACHABLE), ("yak", Cause.OTHER_NODE), ("zebra", Cause.DUPLICATE)
-        )
-        caller.dialler.found("zebra", [A, B])
-        await caller.over.wait()
-        assert [each[0] for each in caller.calls] == [(A, B), (A, B), (B, A), (B, A)]
-        assert {each[1] for each in caller.calls} == {"zebra"}
-        await caller.dialler.stop()
-
-    play(scene)
+async def test_a_link_that_lives_for_five_seconds_is_no_failure(
+    lived_s: float, failures: int
+) -> None:
+    caller = Caller()
+    known = target(failures=2)
+    caller.dialler._targets["zebra"] = known
+    caller.dialler.unlinked("zebra", lived_s, lasting=True)
+    assert (known.failures, known.lasting, known.news.is_set()) == (failures, True, True)
+    caller.dialler.unlinked("other", 0.0)
+    assert known.failures == failures
 
 
-def test_who_answers_at_a_typed_address_is_known_from_then_on() -> None:
-    async def scene() -> None:
-        caller = Caller(("zebra", None))
-        caller.dialler.found(None, [A, B][:1])
-        await caller.over.wait()
-        assert (caller.calls, caller.dialler.addresses_of("zebra")) == ([((A,), None)], [A])
-        caller.dialler.withdrawn(A)
-        assert caller.dialler.addresses_of("zebra") == []
-        await caller.dialler.stop()
-
-    play(scene)
+async def test_the_next_address_is_tried_where_somebody_else_answers() -> None:
+    caller = Caller(("", Cause.UNREACHABLE), ("yak", Cause.OTHER_NODE), ("zebra", Cause.DUPLICATE))
+    caller.dialler.found("zebra", [A, B])
+    await caller.over.wait()
+    assert [each[0] for each in caller.calls] == [(A, B), (A, B), (B, A), (B, A)]
+    assert {each[1] for each in caller.calls} == {"zebra"}
+    await caller.dialler.stop()
 
 
-def test_addresses_are_learnt_and_forgotten() -> None:
-    async def scene() -> None:
-        caller = Caller()
-        dialler = caller.dialler
-        dialler.found("mid", [A])
-        assert dialler.addresses_of("mid") == []
-        dialler.found("ant", [A])
-        dialler.found("ant", [B, C])
-        assert dialler.addresses_of("ant") == [B, C, A]
-        dialler.found("ant", [Address("127.0.0.1", port) for port in range(10, 30)])
-        assert [each.port for each in dialler.addresses_of("ant")] == list(range(10, 26))
-        caller.links.add("ant")
-        dialler.gone("ant")
-        assert len(dialler.addresses_of("ant")) == 16
-        caller.links.clear()
-        dialler.gone("ant")
-        assert dialler.addresses_of("ant") == []
-        await dialler.stop()
-        dialler.found("ant", [A])
-        assert dialler.addresses_of("ant") == []
-
-    play(scene)
+async def test_who_answers_at_a_typed_address_is_known_from_then_on() -> None:
+    caller = Caller(("zebra", None))
+    caller.dialler.found(None, [A, B][:1])
+    await caller.over.wait()
+    assert (caller.calls, caller.dialler.addresses_of("zebra")) == ([((A,), None)], [A])
+    caller.dialler.withdrawn(A)
+    assert caller.dialler.addresses_of("zebra") == []
+    await caller.dialler.stop()
 
 
-def test_of_so_many_peers_addresses_are_kept() -> None:
-    async def scene() -> None:
-        dialler = Caller().dialler
-        for number in range(513):
-            dialler.found(f"ant{number}", [A])
-        known = [bool(dialler.addresses_of(f"ant{number}")) for number in (0, 511, 512)]
-        assert known == [True, True, False]
-        dialler.gone("ant0")
-        dialler.found("ant512", [A])
-        assert dialler.addresses_of("ant512") == [A]
-        await dialler.stop()
+async def test_addresses_are_learnt_and_forgotten() -> None:
+    caller = Caller()
+    dialler = caller.dialler
+    dialler.found("mid", [A])
+    assert dialler.addresses_of("mid") == []
+    dialler.found("ant", [A])
+    dialler.found("ant", [B, C])
+    assert dialler.addresses_of("ant") == [B, C, A]
+    dialler.found("ant", [Address("127.0.0.1", port) for port in range(10, 30)])
+    assert [each.port for each in dialler.addresses_of("ant")] == list(range(10, 26))
+    caller.links.add("ant")
+    dialler.gone("ant")
+    assert len(dialler.addresses_of("ant")) == 16
+    caller.links.clear()
+    dialler.gone("ant")
+    assert dialler.addresses_of("ant") == []
+    await dialler.stop()
+    dialler.found("ant", [A])
+    assert dialler.addresses_of("ant") == []
 
-    play(scene)
+
+async def test_of_so_many_peers_addresses_are_kept() -> None:
+    dialler = Caller().dialler
+    for number in range(513):
+        dialler.found(f"ant{number}", [A])
+    known = [bool(dialler.addresses_of(f"ant{number}")) for number in (0, 511, 512)]
+    assert known == [True, True, False]
+    dialler.gone("ant0")
+    dialler.found("ant512", [A])
+    assert dialler.addresses_of("ant512") == [A]
+    await dialler.stop()

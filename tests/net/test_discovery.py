@@ -31,7 +31,6 @@ from agent.net.discovery_network import (
 from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
 from agent.protocol.records import NodeId
 from tests.hosts.waiting import eventually
-from tests.net.test_links_nodes import run
 
 LOOPBACK = "127.0.0.1"
 FLOCK, OTHER_FLOCK = (f"{name}-{token_hex(4)}" for name in ("flock", "other"))
@@ -108,83 +107,74 @@ def _told_here(sightings: Iterable[Sighting]) -> list[Sighting]:
 
 
 @needs_multicast
-def test_nodes_of_a_flock_find_each_other_and_see_other_flocks() -> None:
-    async def scenario() -> None:
-        ears = [Ear(), Ear(), Ear()]
-        ant = ears[0].listening(ANT, FLOCK)
-        bee = ears[1].listening(BEE, FLOCK)
-        cat = ears[2].listening(CAT, OTHER_FLOCK)
-        for number, one in enumerate((ant, bee, cat)):
-            await one.start(1001 + number)
-        assert ant.trouble == ""
-        await eventually(lambda: bool(ears[0].found and ears[1].found))
-        await eventually(lambda: bool(_told_here(ears[0].foreign)))
-        await eventually(lambda: len(_told_here(ears[2].foreign)) == 2)
-        assert ears[0].found[0] == (BEE, [Address(LOOPBACK, 1002)])
-        assert ears[1].found[0] == (ANT, [Address(LOOPBACK, 1001)])
-        assert _told_here(ears[0].foreign) == [
-            Sighting(CAT, OTHER_FLOCK, 1, (Address(LOOPBACK, 1003),))
-        ]
-        assert ears[2].found == []
-        assert {each.node for each in _told_here(ant.sightings())} == {BEE, CAT}
-        await bee.stop()
-        await eventually(lambda: ears[0].gone == [BEE])
-        await asyncio.gather(ant.stop(), cat.stop())
-
-    run(scenario)
+async def test_nodes_of_a_flock_find_each_other_and_see_other_flocks() -> None:
+    ears = [Ear(), Ear(), Ear()]
+    ant = ears[0].listening(ANT, FLOCK)
+    bee = ears[1].listening(BEE, FLOCK)
+    cat = ears[2].listening(CAT, OTHER_FLOCK)
+    for number, one in enumerate((ant, bee, cat)):
+        await one.start(1001 + number)
+    assert ant.trouble == ""
+    await eventually(lambda: bool(ears[0].found and ears[1].found))
+    await eventually(lambda: bool(_told_here(ears[0].foreign)))
+    await eventually(lambda: len(_told_here(ears[2].foreign)) == 2)
+    assert ears[0].found[0] == (BEE, [Address(LOOPBACK, 1002)])
+    assert ears[1].found[0] == (ANT, [Address(LOOPBACK, 1001)])
+    assert _told_here(ears[0].foreign) == [
+        Sighting(CAT, OTHER_FLOCK, 1, (Address(LOOPBACK, 1003),))
+    ]
+    assert ears[2].found == []
+    assert {each.node for each in _told_here(ant.sightings())} == {BEE, CAT}
+    await bee.stop()
+    await eventually(lambda: ears[0].gone == [BEE])
+    await asyncio.gather(ant.stop(), cat.stop())
 
 
 @needs_multicast
-def test_addresses_are_followed_and_sleep_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_addresses_are_followed_and_sleep_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "POLL_S", 0.01)
 
-    async def scenario() -> None:
-        time_s = [0.0]
-        addresses: list[str] = ["192.0.2.1"]
-        ears = [Ear(), Ear()]
-        watch = NetworkWatch(lambda: tuple(addresses), (lambda: time_s[0],))
-        ant = ears[0].listening(ANT, FLOCK, watch=watch)
-        bee = ears[1].listening(BEE, FLOCK)
-        await ant.start(1001)
-        await bee.start(1002)
-        await eventually(lambda: bool(ears[1].found))
-        addresses.append("192.0.2.2")
-        await eventually(lambda: ears[0].changes == 1)
-        ears[1].found.clear()
-        ears[0].found.clear()
-        time_s[0] += 3600
-        await eventually(lambda: ears[0].changes == 2)
-        await eventually(lambda: (BEE, [Address(LOOPBACK, 1002)]) in ears[0].found)
-        await asyncio.gather(ant.stop(), bee.stop())
-
-    run(scenario)
+    time_s = [0.0]
+    addresses: list[str] = ["192.0.2.1"]
+    ears = [Ear(), Ear()]
+    watch = NetworkWatch(lambda: tuple(addresses), (lambda: time_s[0],))
+    ant = ears[0].listening(ANT, FLOCK, watch=watch)
+    bee = ears[1].listening(BEE, FLOCK)
+    await ant.start(1001)
+    await bee.start(1002)
+    await eventually(lambda: bool(ears[1].found))
+    addresses.append("192.0.2.2")
+    await eventually(lambda: ears[0].changes == 1)
+    ears[1].found.clear()
+    ears[0].found.clear()
+    time_s[0] += 3600
+    await eventually(lambda: ears[0].changes == 2)
+    await eventually(lambda: (BEE, [Address(LOOPBACK, 1002)]) in ears[0].found)
+    await asyncio.gather(ant.stop(), bee.stop())
 
 
 @needs_multicast
-def test_nonsense_on_the_network_is_passed_over() -> None:
-    async def scenario() -> None:
-        ear = Ear()
-        ant = ear.listening(ANT, FLOCK)
-        await ant.start(1001)
-        async with AsyncZeroconf(interfaces=[LOOPBACK]) as other:
-            for name, told in (("a", {}), ("b", {"flock": FLOCK, "node": "b", "port": "0"})):
-                record = AsyncServiceInfo(
-                    SERVICE,
-                    f"{name}-{GOOD}.{SERVICE}",
-                    port=9,
-                    properties=told,
-                    parsed_addresses=[LOOPBACK],
-                )
-                await other.async_register_service(record, cooperating_responders=True)
-            good = own_record(GOOD, FLOCK, 1, 1002, [LOOPBACK])
-            await other.async_register_service(good, cooperating_responders=True)
-            await eventually(lambda: bool(ear.found))
-        assert {node for node, _ in ear.found} == {GOOD}, "a busy network may tell of it twice"
-        # Agents of others may be at work on this network: only what was said here is judged.
-        assert not {"", "a", "b"} & {sighting.node for sighting in ant.sightings()}
-        await ant.stop()
-
-    run(scenario)
+async def test_nonsense_on_the_network_is_passed_over() -> None:
+    ear = Ear()
+    ant = ear.listening(ANT, FLOCK)
+    await ant.start(1001)
+    async with AsyncZeroconf(interfaces=[LOOPBACK]) as other:
+        for name, told in (("a", {}), ("b", {"flock": FLOCK, "node": "b", "port": "0"})):
+            record = AsyncServiceInfo(
+                SERVICE,
+                f"{name}-{GOOD}.{SERVICE}",
+                port=9,
+                properties=told,
+                parsed_addresses=[LOOPBACK],
+            )
+            await other.async_register_service(record, cooperating_responders=True)
+        good = own_record(GOOD, FLOCK, 1, 1002, [LOOPBACK])
+        await other.async_register_service(good, cooperating_responders=True)
+        await eventually(lambda: bool(ear.found))
+    assert {node for node, _ in ear.found} == {GOOD}, "a busy network may tell of it twice"
+    # Agents of others may be at work on this network: only what was said here is judged.
+    assert not {"", "a", "b"} & {sighting.node for sighting in ant.sightings()}
+    await ant.stop()
 
 
 # -- without multicast -------------------------------------------------------------------------
@@ -197,7 +187,7 @@ def refuse(error: Exception) -> Callable[..., None]:
     return refused
 
 
-def test_typed_addresses_are_told_where_multicast_does_not_work(
+async def test_typed_addresses_are_told_where_multicast_does_not_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     taken = OSError(errno.EADDRINUSE, "taken")
@@ -205,24 +195,21 @@ def test_typed_addresses_are_told_where_multicast_does_not_work(
     monkeypatch.setattr(discovery, "POLL_S", 0.01)
     monkeypatch.setattr(discovery, "TRY_AGAIN_S", 0.02)
 
-    async def scenario() -> None:
-        ear = Ear()
-        typed = [Address("workshop", 1), Address("::1", 2)]
-        ant = ear.listening("ant", "flock", typed)
-        await ant.start(1001)
-        assert ear.found == [(None, typed)]
-        assert ant.trouble == (
-            "Nodes cannot be found by multicast: another program keeps UDP port 5353 to itself; "
-            "give addresses by hand."
-        )
-        monkeypatch.undo()
-        monkeypatch.setattr(discovery, "POLL_S", 0.01)
-        if not refused:
-            monkeypatch.setattr(discovery, "TRY_AGAIN_S", 0.02)
-            await eventually(lambda: ant.trouble == "")
-        await ant.stop()
-
-    run(scenario)
+    ear = Ear()
+    typed = [Address("workshop", 1), Address("::1", 2)]
+    ant = ear.listening("ant", "flock", typed)
+    await ant.start(1001)
+    assert ear.found == [(None, typed)]
+    assert ant.trouble == (
+        "Nodes cannot be found by multicast: another program keeps UDP port 5353 to itself; "
+        "give addresses by hand."
+    )
+    monkeypatch.undo()
+    monkeypatch.setattr(discovery, "POLL_S", 0.01)
+    if not refused:
+        monkeypatch.setattr(discovery, "TRY_AGAIN_S", 0.02)
+        await eventually(lambda: ant.trouble == "")
+    await ant.stop()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
 
@@ -30,153 +29,132 @@ from tests.net.flocks import (
 )
 
 
-def test_a_certificate_is_renewed_after_two_thirds_by_any_keeper(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper, hands = first(tmp_path), Hands()
-        keeper.node_life_s = 3600
-        async with open_door(keeper) as door:
-            invitation = await invited(keeper, door, uses=4)
-            for number in range(2):
-                await join_flock(tmp_path / str(number), invitation, "host")
-            plain = await join_flock(tmp_path / "plain", invitation, "plain", hands)
-            before = plain.member
+async def test_a_certificate_is_renewed_after_two_thirds_by_any_keeper(tmp_path: Path) -> None:
+    keeper, hands = first(tmp_path), Hands()
+    keeper.node_life_s = 3600
+    async with open_door(keeper) as door:
+        invitation = await invited(keeper, door, uses=4)
+        for number in range(2):
+            await join_flock(tmp_path / str(number), invitation, "host")
+        plain = await join_flock(tmp_path / "plain", invitation, "plain", hands)
+        before = plain.member
+        await keep_up(plain, nowhere)
+        hands.ahead_s = 2300
+        await keep_up(plain, nowhere)
+        assert plain.member == before
+        hands.ahead_s, keeper.node_life_s = 2500, 7200
+        with pytest.raises(MembershipError, match="no keeper of Office could do it: none has"):
             await keep_up(plain, nowhere)
-            hands.ahead_s = 2300
-            await keep_up(plain, nowhere)
-            assert plain.member == before
-            hands.ahead_s, keeper.node_life_s = 2500, 7200
-            with pytest.raises(MembershipError, match="no keeper of Office could do it: none has"):
-                await keep_up(plain, nowhere)
-            await keep_up(plain, at((keeper, door)))
-        assert plain.member.valid_until_s > before.valid_until_s
-        assert plain.node_id == before.node_id
-        assert keeper.roster.member(plain.node_id) == plain.member
-        again = Membership.open(tmp_path / "plain")
-        assert again is not None
-        assert again.member == plain.member
-
-    asyncio.run(scenario())
+        await keep_up(plain, at((keeper, door)))
+    assert plain.member.valid_until_s > before.valid_until_s
+    assert plain.node_id == before.node_id
+    assert keeper.roster.member(plain.node_id) == plain.member
+    again = Membership.open(tmp_path / "plain")
+    assert again is not None
+    assert again.member == plain.member
 
 
-def test_a_keeper_renews_itself_and_under_a_new_name(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        await renew(keeper, nowhere, "renamed")
-        assert keeper.member.host_name == "renamed"
-
-    asyncio.run(scenario())
+async def test_a_keeper_renews_itself_and_under_a_new_name(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    await renew(keeper, nowhere, "renamed")
+    assert keeper.member.host_name == "renamed"
 
 
-def test_a_keeper_whose_clock_was_months_ahead_is_let_in_again_when_it_is_right(
+async def test_a_keeper_whose_clock_was_months_ahead_is_let_in_again_when_it_is_right(
     tmp_path: Path,
 ) -> None:
-    async def scenario() -> None:
-        hands = Hands()
-        keeper = first(tmp_path, hands=hands)
-        async with open_door(keeper) as door:
-            member = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        hands.ahead_s = 400 * DAY_S
-        await keep_up(keeper, nowhere)
-        assert keeper.member.valid_from_s > time.time() + 300 * DAY_S
-        member.roster.merge(keeper.roster.to_bytes())  # while their link still stood
-        assert "compare the clocks" in (member.roster.objection_to(keeper.member.certificate) or "")
-        hands.ahead_s = 0
-        await keep_up(keeper, nowhere)
-        for each in (keeper, member):
-            assert each.roster.objection_to(keeper.member.certificate) is None
-        assert member.roster.merge(keeper.roster.to_bytes())
-        known = member.roster.member(keeper.node_id)
-        assert known == keeper.member
-        assert member.roster.objection_to(known.certificate) is None
-        again = keeper.member
-        await keep_up(keeper, nowhere)
-        assert keeper.member == again
-
-    asyncio.run(scenario())
+    hands = Hands()
+    keeper = first(tmp_path, hands=hands)
+    async with open_door(keeper) as door:
+        member = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    hands.ahead_s = 400 * DAY_S
+    await keep_up(keeper, nowhere)
+    assert keeper.member.valid_from_s > time.time() + 300 * DAY_S
+    member.roster.merge(keeper.roster.to_bytes())  # while their link still stood
+    assert "compare the clocks" in (member.roster.objection_to(keeper.member.certificate) or "")
+    hands.ahead_s = 0
+    await keep_up(keeper, nowhere)
+    for each in (keeper, member):
+        assert each.roster.objection_to(keeper.member.certificate) is None
+    assert member.roster.merge(keeper.roster.to_bytes())
+    known = member.roster.member(keeper.node_id)
+    assert known == keeper.member
+    assert member.roster.objection_to(known.certificate) is None
+    again = keeper.member
+    await keep_up(keeper, nowhere)
+    assert keeper.member == again
 
 
-def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        hands = Hands()
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            invitation = await invited(keeper, door)
-            other = await join_flock(tmp_path / "b", invitation, "b", hands)
-            await keep_up(other, at((keeper, door)))
-        assert other.keeper
-        hands.ahead_s = 400 * DAY_S
-        await keep_up(other, nowhere)
-        await keeper.expel(other.node_id)
-        hands.ahead_s = 0
-        await keep_up(other, nowhere)  # it has not heard of it
-        assert "was expelled" in (keeper.roster.objection_to(other.member.certificate) or "")
-        keeper.roster.merge(other.roster.to_bytes())
-        assert keeper.roster.member(other.node_id) is None
-
-    asyncio.run(scenario())
+async def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(tmp_path: Path) -> None:
+    hands = Hands()
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        invitation = await invited(keeper, door)
+        other = await join_flock(tmp_path / "b", invitation, "b", hands)
+        await keep_up(other, at((keeper, door)))
+    assert other.keeper
+    hands.ahead_s = 400 * DAY_S
+    await keep_up(other, nowhere)
+    await keeper.expel(other.node_id)
+    hands.ahead_s = 0
+    await keep_up(other, nowhere)  # it has not heard of it
+    assert "was expelled" in (keeper.roster.objection_to(other.member.certificate) or "")
+    keeper.roster.merge(other.roster.to_bytes())
+    assert keeper.roster.member(other.node_id) is None
 
 
-def test_a_member_appointed_by_hand_fetches_the_key(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            invitation = await invited(keeper, door, uses=4)
-            for number in range(2):
-                await join_flock(tmp_path / str(number), invitation, "host")
-            fourth = await join_flock(tmp_path / "d", invitation, "fourth")
-            with pytest.raises(MembershipError, match="not appointed"):
-                await joining._ask_any(fourth, at((keeper, door)), TakeAuthority())
-            await keeper.appoint(fourth.node_id)
-            await fourth.merge_roster(keeper.roster.to_bytes())
-            await keep_up(fourth, at((keeper, door)))
+async def test_a_member_appointed_by_hand_fetches_the_key(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        invitation = await invited(keeper, door, uses=4)
+        for number in range(2):
+            await join_flock(tmp_path / str(number), invitation, "host")
+        fourth = await join_flock(tmp_path / "d", invitation, "fourth")
+        with pytest.raises(MembershipError, match="not appointed"):
+            await joining._ask_any(fourth, at((keeper, door)), TakeAuthority())
+        await keeper.appoint(fourth.node_id)
+        await fourth.merge_roster(keeper.roster.to_bytes())
+        await keep_up(fourth, at((keeper, door)))
+    assert fourth.keeper
+    again = Membership.open(tmp_path / "d")
+    assert again is not None
+    assert again.keeper
+
+
+async def test_the_first_machine_may_be_lost(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        invitation = await invited(keeper, door, uses=3)
+        second, third, fourth = [
+            await join_flock(tmp_path / name, invitation, name) for name in "bcd"
+        ]
+    await second.merge_roster(fourth.roster.to_bytes())
+    await second.expel(keeper.node_id)
+    assert second.roster.keepers() == sorted([second.node_id, third.node_id, fourth.node_id])
+    async with open_door(second) as door:
+        await fourth.merge_roster(second.roster.to_bytes())
+        await keep_up(fourth, at((second, door)))
         assert fourth.keeper
-        again = Membership.open(tmp_path / "d")
-        assert again is not None
-        assert again.keeper
-
-    asyncio.run(scenario())
+        await join_flock(tmp_path / "e", await invited(second, door), "e")
 
 
-def test_the_first_machine_may_be_lost(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            invitation = await invited(keeper, door, uses=3)
-            second, third, fourth = [
-                await join_flock(tmp_path / name, invitation, name) for name in "bcd"
-            ]
-        await second.merge_roster(fourth.roster.to_bytes())
-        await second.expel(keeper.node_id)
-        assert second.roster.keepers() == sorted([second.node_id, third.node_id, fourth.node_id])
-        async with open_door(second) as door:
-            await fourth.merge_roster(second.roster.to_bytes())
-            await keep_up(fourth, at((second, door)))
-            assert fourth.keeper
-            await join_flock(tmp_path / "e", await invited(second, door), "e")
-
-    asyncio.run(scenario())
-
-
-def test_any_member_can_have_another_one_expelled(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            invitation = await invited(keeper, door, uses=4)
-            for number in range(2):
-                await join_flock(tmp_path / str(number), invitation, "host")
-            plain = await join_flock(tmp_path / "plain", invitation, "plain")
-            bad = await join_flock(tmp_path / "bad", invitation, "bad")
-            await plain.merge_roster(keeper.roster.to_bytes())
-            assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
-            for knowing in (plain, keeper):
-                assert "expelled" in str(knowing.roster.objection_to(bad.member.certificate))
-            with pytest.raises(MembershipError, match=r"not let in, it was expelled"):
-                await renew(bad, at((keeper, door)))
-            assert "does not any more: leave" in await expelled_joins_again(
-                tmp_path / "bad", await invited(keeper, door)
-            )
-
-    asyncio.run(scenario())
+async def test_any_member_can_have_another_one_expelled(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        invitation = await invited(keeper, door, uses=4)
+        for number in range(2):
+            await join_flock(tmp_path / str(number), invitation, "host")
+        plain = await join_flock(tmp_path / "plain", invitation, "plain")
+        bad = await join_flock(tmp_path / "bad", invitation, "bad")
+        await plain.merge_roster(keeper.roster.to_bytes())
+        assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
+        for knowing in (plain, keeper):
+            assert "expelled" in str(knowing.roster.objection_to(bad.member.certificate))
+        with pytest.raises(MembershipError, match=r"not let in, it was expelled"):
+            await renew(bad, at((keeper, door)))
+        assert "does not any more: leave" in await expelled_joins_again(
+            tmp_path / "bad", await invited(keeper, door)
+        )
 
 
 async def expelled_joins_again(path: Path, invitation: Invitation) -> str:
@@ -184,94 +162,76 @@ async def expelled_joins_again(path: Path, invitation: Invitation) -> str:
     return await refusal(path, invitation)
 
 
-def test_expelling_a_keeper_warns(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-            with pytest.raises(MembershipError, match="is not a member"):
-                await joining.expel(second, "nobody", at((keeper, door)))
-            warning = await joining.expel(second, keeper.node_id, nowhere)
-        assert "had let in b" in str(warning)
-        with pytest.raises(MembershipError, match="the only keeper"):
-            await second.expel(second.node_id)
-
-    asyncio.run(scenario())
+async def test_expelling_a_keeper_warns(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+        with pytest.raises(MembershipError, match="is not a member"):
+            await joining.expel(second, "nobody", at((keeper, door)))
+        warning = await joining.expel(second, keeper.node_id, nowhere)
+    assert "had let in b" in str(warning)
+    with pytest.raises(MembershipError, match="the only keeper"):
+        await second.expel(second.node_id)
 
 
-def test_who_leaves_is_gone_everywhere_and_may_come_back_as_another(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-            assert await leave(second, at((keeper, door))) is None
-            assert list((tmp_path / "b").iterdir()) == []
-            assert Membership.open(tmp_path / "b") is None
-            (departure,) = keeper.roster.departures()
-            assert (departure.host_name, departure.expelled) == ("b", False)
-            back = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-            assert back.node_id != second.node_id
-            assert len(back.roster.members()) == 2
-
-    asyncio.run(scenario())
+async def test_who_leaves_is_gone_everywhere_and_may_come_back_as_another(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+        assert await leave(second, at((keeper, door))) is None
+        assert list((tmp_path / "b").iterdir()) == []
+        assert Membership.open(tmp_path / "b") is None
+        (departure,) = keeper.roster.departures()
+        assert (departure.host_name, departure.expelled) == ("b", False)
+        back = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+        assert back.node_id != second.node_id
+        assert len(back.roster.members()) == 2
 
 
-def test_who_is_alone_leaves_without_telling(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        assert await leave(first(tmp_path), nowhere) is None
-        assert list((tmp_path / "first of Office").iterdir()) == []
-
-    asyncio.run(scenario())
+async def test_who_is_alone_leaves_without_telling(tmp_path: Path) -> None:
+    assert await leave(first(tmp_path), nowhere) is None
+    assert list((tmp_path / "first of Office").iterdir()) == []
 
 
-def test_who_can_tell_nobody_is_told_so(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        assert "expel it there" in str(await leave(second, nowhere))
-        # What it stated as a keeper could still spread by its links.
-        assert await keeper.merge_roster(second.roster.to_bytes())
-        assert keeper.alone
-
-    asyncio.run(scenario())
+async def test_who_can_tell_nobody_is_told_so(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    assert "expel it there" in str(await leave(second, nowhere))
+    # What it stated as a keeper could still spread by its links.
+    assert await keeper.merge_roster(second.roster.to_bytes())
+    assert keeper.alone
 
 
-def test_the_last_keeper_does_not_leave_by_accident(
+async def test_the_last_keeper_does_not_leave_by_accident(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def scenario() -> None:
-        monkeypatch.setattr(membership_module, "KEEPERS_WANTED", 1)
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-            assert not second.keeper
-            with pytest.raises(MembershipError, match="appoint another keeper first"):
-                await leave(keeper, nowhere)
-        assert await leave(keeper, nowhere, even_as_last_keeper=True) is not None
-        assert Membership.open(keeper.folder.path) is None
-
-    asyncio.run(scenario())
+    monkeypatch.setattr(membership_module, "KEEPERS_WANTED", 1)
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+        assert not second.keeper
+        with pytest.raises(MembershipError, match="appoint another keeper first"):
+            await leave(keeper, nowhere)
+    assert await leave(keeper, nowhere, even_as_last_keeper=True) is not None
+    assert Membership.open(keeper.folder.path) is None
 
 
-def test_whose_certificate_has_ended_joins_again_under_its_name(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-            invitation = await invited(keeper, door)
-            with pytest.raises(MembershipError, match="belongs to the flock Office already"):
-                await join_flock(tmp_path / "b", invitation, "b")
-            ended = expired_node(keeper.authority("test"), second._own.key).member
-            identity.save_certificate(second.folder, ended)
-            stale = Membership.open(tmp_path / "b")
-            assert stale is not None
-            with pytest.raises(MembershipError, match=r"ended on .* join Office again"):
-                await joining._ask_any(stale, at((keeper, door)), TakeAuthority())
-            again = await join_flock(tmp_path / "b", invitation, "b")
-        assert again.node_id == second.node_id
-
-    asyncio.run(scenario())
+async def test_whose_certificate_has_ended_joins_again_under_its_name(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+        invitation = await invited(keeper, door)
+        with pytest.raises(MembershipError, match="belongs to the flock Office already"):
+            await join_flock(tmp_path / "b", invitation, "b")
+        ended = expired_node(keeper.authority("test"), second._own.key).member
+        identity.save_certificate(second.folder, ended)
+        stale = Membership.open(tmp_path / "b")
+        assert stale is not None
+        with pytest.raises(MembershipError, match=r"ended on .* join Office again"):
+            await joining._ask_any(stale, at((keeper, door)), TakeAuthority())
+        again = await join_flock(tmp_path / "b", invitation, "b")
+    assert again.node_id == second.node_id
 
 
 class ClosedForAWhile(FullDisk):
@@ -285,25 +245,22 @@ class ClosedForAWhile(FullDisk):
         source.replace(target)
 
 
-def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        async with open_door(keeper) as door:
-            invitation = await invited(keeper, door, uses=2)
-            plain = await join_flock(tmp_path / "plain", invitation, "plain")
-            expelled = await join_flock(tmp_path / "expelled", invitation, "expelled")
-        await keeper.expel(expelled.node_id)
-        disk = ClosedForAWhile()
-        plain.folder = PrivateFolder(tmp_path / "plain", disk)
-        with pytest.raises(NotKeptError, match="disk is not full"):
-            await plain.merge_roster(keeper.roster.to_bytes())
-        assert plain.roster.departure(expelled.node_id) is not None
-        with pytest.raises(NotKeptError):
-            await plain.keep_roster()
-        disk.closed = False
+async def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(tmp_path: Path) -> None:
+    keeper = first(tmp_path)
+    async with open_door(keeper) as door:
+        invitation = await invited(keeper, door, uses=2)
+        plain = await join_flock(tmp_path / "plain", invitation, "plain")
+        expelled = await join_flock(tmp_path / "expelled", invitation, "expelled")
+    await keeper.expel(expelled.node_id)
+    disk = ClosedForAWhile()
+    plain.folder = PrivateFolder(tmp_path / "plain", disk)
+    with pytest.raises(NotKeptError, match="disk is not full"):
+        await plain.merge_roster(keeper.roster.to_bytes())
+    assert plain.roster.departure(expelled.node_id) is not None
+    with pytest.raises(NotKeptError):
         await plain.keep_roster()
-        again = Membership.open(tmp_path / "plain")
-        assert again is not None
-        assert again.roster.departure(expelled.node_id) is not None
-
-    asyncio.run(scenario())
+    disk.closed = False
+    await plain.keep_roster()
+    again = Membership.open(tmp_path / "plain")
+    assert again is not None
+    assert again.roster.departure(expelled.node_id) is not None

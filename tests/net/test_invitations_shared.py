@@ -90,177 +90,150 @@ def led_to(invitation: Invitation, *doors: Door) -> Invitation:
     return msgspec.structs.replace(invitation, addresses=tuple(door.address for door in doors))
 
 
-def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with keepers.doors() as (one, two):
-            invitation = await keepers.invited_by_first(one)
-        async with open_door(keepers.second) as alone:  # the inviting one is switched off
-            newcomer = await join_flock(
-                tmp_path / "c", led_to(invitation, one, two, alone), "newcomer"
-            )
-        assert newcomer.roster.founder == keepers.first.node_id
-        assert keepers.first.roster.founder == keepers.first.node_id
-        await keepers.first.merge_roster(newcomer.roster.to_bytes())
-        assert keepers.first.roster.objection_to(newcomer.member.certificate) is None
-
-    asyncio.run(scenario())
+async def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
+    keepers = await Keepers.gathered(tmp_path)
+    async with keepers.doors() as (one, two):
+        invitation = await keepers.invited_by_first(one)
+    async with open_door(keepers.second) as alone:  # the inviting one is switched off
+        newcomer = await join_flock(tmp_path / "c", led_to(invitation, one, two, alone), "newcomer")
+    assert newcomer.roster.founder == keepers.first.node_id
+    assert keepers.first.roster.founder == keepers.first.node_id
+    await keepers.first.merge_roster(newcomer.roster.to_bytes())
+    assert keepers.first.roster.objection_to(newcomer.member.certificate) is None
 
 
-def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with keepers.doors() as (one, two):
-            invitation = await keepers.invited_by_first(one)
-            await join_flock(tmp_path / "c", led_to(invitation, two), "newcomer")
-            told = await refusal(tmp_path / "d", led_to(invitation, one))
-            assert "used up" in told
-            assert not keepers.first.book().outstanding(keepers.first.clock())
-
-    asyncio.run(scenario())
+async def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path) -> None:
+    keepers = await Keepers.gathered(tmp_path)
+    async with keepers.doors() as (one, two):
+        invitation = await keepers.invited_by_first(one)
+        await join_flock(tmp_path / "c", led_to(invitation, two), "newcomer")
+        told = await refusal(tmp_path / "d", led_to(invitation, one))
+        assert "used up" in told
+        assert not keepers.first.book().outstanding(keepers.first.clock())
 
 
-def test_what_one_keeper_withdraws_is_withdrawn(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with keepers.doors() as (one, _):
-            invitation = await keepers.invited_by_first(one)
-            entry = keepers.second.book().outstanding(keepers.second.clock())[0]
-            assert await keepers.second.withdraw(entry.number)
-            await keepers.share_second()
-            told = await refusal(tmp_path / "c", led_to(invitation, one))
-            assert "does not know the invitation, or withdrew it" in told
-
-    asyncio.run(scenario())
+async def test_what_one_keeper_withdraws_is_withdrawn(tmp_path: Path) -> None:
+    keepers = await Keepers.gathered(tmp_path)
+    async with keepers.doors() as (one, _):
+        invitation = await keepers.invited_by_first(one)
+        entry = keepers.second.book().outstanding(keepers.second.clock())[0]
+        assert await keepers.second.withdraw(entry.number)
+        await keepers.share_second()
+        told = await refusal(tmp_path / "c", led_to(invitation, one))
+        assert "does not know the invitation, or withdrew it" in told
 
 
-def test_the_secret_is_told_to_no_machine_that_does_not_know_the_invitation(
+async def test_the_secret_is_told_to_no_machine_that_does_not_know_the_invitation(
     tmp_path: Path,
 ) -> None:
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with open_door(keepers.first) as door:
-            mine = await invited(keepers.first, door)
-        async with open_door(keepers.second) as door:  # it was not told of it
-            told = await refusal(tmp_path / "c", led_to(mine, door))
+    keepers = await Keepers.gathered(tmp_path)
+    async with open_door(keepers.first) as door:
+        mine = await invited(keepers.first, door)
+    async with open_door(keepers.second) as door:  # it was not told of it
+        told = await refusal(tmp_path / "c", led_to(mine, door))
+    assert "knows nothing of the invitation" in told
+
+
+async def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(tmp_path: Path) -> None:
+    keepers = await Keepers.gathered(tmp_path)
+    async with keepers.doors() as (one, two):
+        invitation = await keepers.invited_by_first(one)
+        keepers.places = at()
+        await join_flock(tmp_path / "c", led_to(invitation, one), "c")
+        await join_flock(tmp_path / "d", led_to(invitation, two), "d")
+        assert "used up" in await refusal(tmp_path / "e", led_to(invitation, one))
+        assert "used up" in await refusal(tmp_path / "f", led_to(invitation, two))
+
+
+async def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(
+    tmp_path: Path,
+) -> None:
+    keepers = await Keepers.gathered(tmp_path)
+    async with keepers.doors() as (one, two):
+        stolen = await keepers.invited_by_first(one, uses=5)
+        await keepers.second.expel(keepers.first.node_id)
+        told = await refusal(tmp_path / "c", led_to(stolen, two))
         assert "knows nothing of the invitation" in told
-
-    asyncio.run(scenario())
-
-
-def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with keepers.doors() as (one, two):
-            invitation = await keepers.invited_by_first(one)
-            keepers.places = at()
-            await join_flock(tmp_path / "c", led_to(invitation, one), "c")
-            await join_flock(tmp_path / "d", led_to(invitation, two), "d")
-            assert "used up" in await refusal(tmp_path / "e", led_to(invitation, one))
-            assert "used up" in await refusal(tmp_path / "f", led_to(invitation, two))
-
-    asyncio.run(scenario())
+        assert keepers.second.book().redeem(stolen.secret, "x", NOW_S) is not None
 
 
-def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with keepers.doors() as (one, two):
-            stolen = await keepers.invited_by_first(one, uses=5)
-            await keepers.second.expel(keepers.first.node_id)
-            told = await refusal(tmp_path / "c", led_to(stolen, two))
-            assert "knows nothing of the invitation" in told
-            assert keepers.second.book().redeem(stolen.secret, "x", NOW_S) is not None
-
-    asyncio.run(scenario())
-
-
-def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(tmp_path: Path) -> None:
+async def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(tmp_path: Path) -> None:
     """It says that its invitation is made later than anybody expels it, and for ever; and it tells
     one that does not know yet that it is expelled."""
 
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        keeper, expelled = keepers.second, keepers.first
-        async with keepers.doors() as (_, two):
-            third = await join_flock(tmp_path / "c", await invited(keeper, two), "c")
-            await keep_up(third, at((keeper, two)))
-            assert third.keeper
-            slipped = await invited(expelled, two, uses=200)
-            book = expelled.book()
-            (own,) = [each for each in book.entries if book.find(slipped.secret) == each]
-            forged = msgspec.structs.replace(own, made_s=2**40, expires_s=2**40)
-            await keeper.join_book([forged])
-            await keeper.expel(expelled.node_id)
-            await third.join_book([forged])
-            await third.merge_roster(keeper.roster.to_bytes())
-            for one in (keeper, third):
-                entry = one.book().find(slipped.secret)
-                assert entry is not None
-                assert entry.withdrawn
-            keeper.clock = third.clock = Hands(60)
-            made_since = await invited(keeper, two)
-            await third.join_book(keeper.book().entries)
-            await third.end_known_invitations()
-            since = third.book().find(made_since.secret)
-            assert since is not None
-            assert not since.withdrawn
-
-    asyncio.run(scenario())
+    keepers = await Keepers.gathered(tmp_path)
+    keeper, expelled = keepers.second, keepers.first
+    async with keepers.doors() as (_, two):
+        third = await join_flock(tmp_path / "c", await invited(keeper, two), "c")
+        await keep_up(third, at((keeper, two)))
+        assert third.keeper
+        slipped = await invited(expelled, two, uses=200)
+        book = expelled.book()
+        (own,) = [each for each in book.entries if book.find(slipped.secret) == each]
+        forged = msgspec.structs.replace(own, made_s=2**40, expires_s=2**40)
+        await keeper.join_book([forged])
+        await keeper.expel(expelled.node_id)
+        await third.join_book([forged])
+        await third.merge_roster(keeper.roster.to_bytes())
+        for one in (keeper, third):
+            entry = one.book().find(slipped.secret)
+            assert entry is not None
+            assert entry.withdrawn
+        keeper.clock = third.clock = Hands(60)
+        made_since = await invited(keeper, two)
+        await third.join_book(keeper.book().entries)
+        await third.end_known_invitations()
+        since = third.book().find(made_since.secret)
+        assert since is not None
+        assert not since.withdrawn
 
 
-def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhile(
+async def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhile(
     tmp_path: Path,
 ) -> None:
     """Of two that burnt a use at the same time the smaller id counts: who chooses its key until its
     id is the smaller one gains nothing by that."""
 
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with keepers.doors() as (one, two):
-            invitation = await keepers.invited_by_first(one)
-            places, keepers.places = keepers.places, at()
-            used_by = await join_flock(tmp_path / "c", led_to(invitation, one), "c")
-            keepers.places = places
-            folder = _folder_of_smaller_id(tmp_path, used_by.node_id)
-            assert "used up" in await refusal(folder, led_to(invitation, two))
-
-    asyncio.run(scenario())
+    keepers = await Keepers.gathered(tmp_path)
+    async with keepers.doors() as (one, two):
+        invitation = await keepers.invited_by_first(one)
+        places, keepers.places = keepers.places, at()
+        used_by = await join_flock(tmp_path / "c", led_to(invitation, one), "c")
+        keepers.places = places
+        folder = _folder_of_smaller_id(tmp_path, used_by.node_id)
+        assert "used up" in await refusal(folder, led_to(invitation, two))
 
 
-def test_a_use_that_another_keeper_burns_unseen_counts_before_anybody_gets_in(
+async def test_a_use_that_another_keeper_burns_unseen_counts_before_anybody_gets_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second keeper asks the first, which then burns the only use; then the second burns it."""
     monkeypatch.setattr(enrolment, "BURNING_S_MAX", 2.0)
 
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        asked, first_burns = asyncio.Event(), asyncio.Event()
+    keepers = await Keepers.gathered(tmp_path)
+    asked, first_burns = asyncio.Event(), asyncio.Event()
 
-        async def share_early(among: Collection[str] | None = None) -> list[str]:
-            answering = await keepers.share_second(among)
-            asked.set()
-            await first_burns.wait()
-            return answering
+    async def share_early(among: Collection[str] | None = None) -> list[str]:
+        answering = await keepers.share_second(among)
+        asked.set()
+        await first_burns.wait()
+        return answering
 
-        async with (
-            sharing_door(keepers.first, keepers.share_first) as one,
-            sharing_door(keepers.second, share_early) as two,
-        ):
-            keepers.places = at((keepers.first, one), (keepers.second, two))
-            invitation = await keepers.invited_by_first(one)
-            larger = identity.own_key(_folder(tmp_path / "c"))
-            folder = _folder_of_smaller_id(tmp_path, certificates.node_id_of(larger.public_key()))
-            lucky = asyncio.create_task(join_flock(folder, led_to(invitation, two), "d"))
-            await asked.wait()
-            unlucky = asyncio.create_task(refusal(tmp_path / "c", led_to(invitation, one)))
-            await eventually(lambda: not keepers.first.book().outstanding(keepers.first.clock()))
-            first_burns.set()
-            assert "used up" in await unlucky
-            assert (await lucky).flock == keepers.first.flock
-
-    asyncio.run(scenario())
+    async with (
+        sharing_door(keepers.first, keepers.share_first) as one,
+        sharing_door(keepers.second, share_early) as two,
+    ):
+        keepers.places = at((keepers.first, one), (keepers.second, two))
+        invitation = await keepers.invited_by_first(one)
+        larger = identity.own_key(_folder(tmp_path / "c"))
+        folder = _folder_of_smaller_id(tmp_path, certificates.node_id_of(larger.public_key()))
+        lucky = asyncio.create_task(join_flock(folder, led_to(invitation, two), "d"))
+        await asked.wait()
+        unlucky = asyncio.create_task(refusal(tmp_path / "c", led_to(invitation, one)))
+        await eventually(lambda: not keepers.first.book().outstanding(keepers.first.clock()))
+        first_burns.set()
+        assert "used up" in await unlucky
+        assert (await lucky).flock == keepers.first.flock
 
 
 def _folder(path: Path) -> PrivateFolder:
@@ -277,15 +250,12 @@ def _folder_of_smaller_id(path: Path, than: str) -> Path:
     raise AssertionError
 
 
-def test_an_expelled_keeper_is_told_no_book(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        keepers = await Keepers.gathered(tmp_path)
-        async with keepers.doors():
-            await keepers.second.expel(keepers.first.node_id)
-            assert await keepers.share_first() == []
-            assert await keepers.share_second() == []
-
-    asyncio.run(scenario())
+async def test_an_expelled_keeper_is_told_no_book(tmp_path: Path) -> None:
+    keepers = await Keepers.gathered(tmp_path)
+    async with keepers.doors():
+        await keepers.second.expel(keepers.first.node_id)
+        assert await keepers.share_first() == []
+        assert await keepers.share_second() == []
 
 
 def test_a_proof_holds_for_one_certificate_and_one_challenge() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -57,128 +56,99 @@ class Scene:
         self.connection.application.received(memoryview(data))
 
 
-def play(scene: Callable[[], Awaitable[None]]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(60):
-            await scene()
-
-    asyncio.run(limited())
+async def test_what_came_behind_the_greeting_is_read_first() -> None:
+    it = Scene(b"first ")
+    it.arrives(b"second")
+    assert await it.reader.readexactly(12) == b"first second"
 
 
-def test_what_came_behind_the_greeting_is_read_first() -> None:
-    async def scene() -> None:
-        it = Scene(b"first ")
-        it.arrives(b"second")
-        assert await it.reader.readexactly(12) == b"first second"
-
-    play(scene)
-
-
-def test_who_does_not_read_is_not_sent_more() -> None:
+async def test_who_does_not_read_is_not_sent_more() -> None:
     """Twice the limit is held, and when half of that is read it goes on."""
 
-    async def scene() -> None:
-        it = Scene()
-        it.arrives(bytes(2 * LIMIT))
-        assert it.connection.done == []
-        it.arrives(b"x")
-        assert it.connection.done == ["pause"]
-        await it.reader.readexactly(LIMIT)
-        assert it.connection.done == ["pause"]
-        await it.reader.readexactly(1)
-        assert it.connection.done == ["pause", "resume"]
-
-    play(scene)
+    it = Scene()
+    it.arrives(bytes(2 * LIMIT))
+    assert it.connection.done == []
+    it.arrives(b"x")
+    assert it.connection.done == ["pause"]
+    await it.reader.readexactly(LIMIT)
+    assert it.connection.done == ["pause"]
+    await it.reader.readexactly(1)
+    assert it.connection.done == ["pause", "resume"]
 
 
-def test_who_writes_waits_while_the_pipe_is_full() -> None:
-    async def scene() -> None:
-        it = Scene()
-        it.writer.write(b"")
-        it.writer.write(b"one")
-        it.connection.application.pause_writing()
-        waiting = asyncio.create_task(it.writer.drain())
-        for _ in range(3):
-            await asyncio.sleep(0)
-        assert not waiting.done()
-        it.connection.application.resume_writing()
-        await waiting
-        assert it.connection.done == [b"one"]
-
-    play(scene)
+async def test_who_writes_waits_while_the_pipe_is_full() -> None:
+    it = Scene()
+    it.writer.write(b"")
+    it.writer.write(b"one")
+    it.connection.application.pause_writing()
+    waiting = asyncio.create_task(it.writer.drain())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    it.connection.application.resume_writing()
+    await waiting
+    assert it.connection.done == [b"one"]
 
 
 @pytest.mark.parametrize("gone", [False, True])
-def test_the_end_of_the_connection_is_the_end_of_the_stream(gone: bool) -> None:
-    async def scene() -> None:
-        it = Scene(b"last", gone=gone)
-        if not gone:
-            it.connection.application.lost(None)
-        assert (await it.reader.read(), it.ended) == (b"last", ["ended"])
+async def test_the_end_of_the_connection_is_the_end_of_the_stream(gone: bool) -> None:
+    it = Scene(b"last", gone=gone)
+    if not gone:
+        it.connection.application.lost(None)
+    assert (await it.reader.read(), it.ended) == (b"last", ["ended"])
+    await it.writer.wait_closed()
+
+
+async def test_a_break_is_told_to_who_reads() -> None:
+    it = Scene()
+    it.connection.application.lost(ConnectionResetError("cut"))
+    with pytest.raises(ConnectionResetError, match="cut"):
+        await it.reader.read()
+    with pytest.raises(ConnectionResetError, match="cut"):
         await it.writer.wait_closed()
 
-    play(scene)
+
+async def test_closing_gives_a_minute_and_aborting_none() -> None:
+    it = Scene()
+    it.connection.closing = False
+    assert not it.writer.is_closing()
+    it.writer.close()
+    assert it.writer.is_closing()
+    it.writer.transport.abort()
+    assert it.connection.done == [("close", 60.0), "abort"]
+    assert not it.writer.can_write_eof()
+    it.connection.application.lost(None)
+    await it.writer.wait_closed()
 
 
-def test_a_break_is_told_to_who_reads() -> None:
-    async def scene() -> None:
-        it = Scene()
-        it.connection.application.lost(ConnectionResetError("cut"))
-        with pytest.raises(ConnectionResetError, match="cut"):
-            await it.reader.read()
-        with pytest.raises(ConnectionResetError, match="cut"):
-            await it.writer.wait_closed()
-
-    play(scene)
-
-
-def test_closing_gives_a_minute_and_aborting_none() -> None:
-    async def scene() -> None:
-        it = Scene()
-        it.connection.closing = False
-        assert not it.writer.is_closing()
-        it.writer.close()
-        assert it.writer.is_closing()
-        it.writer.transport.abort()
-        assert it.connection.done == [("close", 60.0), "abort"]
-        assert not it.writer.can_write_eof()
-        it.connection.application.lost(None)
-        await it.writer.wait_closed()
-
-    play(scene)
-
-
-def test_a_stream_tells_of_its_connection() -> None:
-    async def scene() -> None:
-        it = Scene()
-        transport = it.writer.transport
-        told = it.writer.get_extra_info
-        assert told("ssl_object") is it.connection.tls
-        assert told("sslcontext") == "the context"
-        assert told("peername", "nobody") == "nobody"
-        assert transport.get_write_buffer_size() == 0
-        transport.set_write_buffer_limits(5)
-        limits: list[tuple[int | None, int | None]] = []
-        it.connection.raw = SimpleNamespace(
-            get_extra_info=lambda name, default: (name, default),
-            get_write_buffer_size=lambda: 7,
-            set_write_buffer_limits=lambda high, low: limits.append((high, low)),
-        )
-        assert told("peername", "nobody") == ("peername", "nobody")
-        assert transport.get_write_buffer_size() == 7
-        transport.set_write_buffer_limits(5, 2)
-        assert limits == [(5, 2)]
-        other = asyncio.Protocol()
-        transport.set_protocol(other)
-        assert transport.get_protocol() is other
-        it.writer.close()
-        it.connection.application.lost(None)
-
-    play(scene)
+async def test_a_stream_tells_of_its_connection() -> None:
+    it = Scene()
+    transport = it.writer.transport
+    told = it.writer.get_extra_info
+    assert told("ssl_object") is it.connection.tls
+    assert told("sslcontext") == "the context"
+    assert told("peername", "nobody") == "nobody"
+    assert transport.get_write_buffer_size() == 0
+    transport.set_write_buffer_limits(5)
+    limits: list[tuple[int | None, int | None]] = []
+    it.connection.raw = SimpleNamespace(
+        get_extra_info=lambda name, default: (name, default),
+        get_write_buffer_size=lambda: 7,
+        set_write_buffer_limits=lambda high, low: limits.append((high, low)),
+    )
+    assert told("peername", "nobody") == ("peername", "nobody")
+    assert transport.get_write_buffer_size() == 7
+    transport.set_write_buffer_limits(5, 2)
+    assert limits == [(5, 2)]
+    other = asyncio.Protocol()
+    transport.set_protocol(other)
+    assert transport.get_protocol() is other
+    it.writer.close()
+    it.connection.application.lost(None)
 
 
 @pytest.mark.parametrize(("sizes", "looks"), [([0], 0), ([5, 5, 0], 2), ([5] * 600, 500)])
-def test_a_socket_leaves_the_loop_when_all_is_sent(
+async def test_a_socket_leaves_the_loop_when_all_is_sent(
     sizes: list[int], looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And after five seconds at the latest; whoever keeps a transfer waiting longer is cut."""
@@ -187,14 +157,11 @@ def test_a_socket_leaves_the_loop_when_all_is_sent(
     async def noted(delay_s: float) -> None:
         waited.append(delay_s)
 
-    async def scene() -> None:
-        connection = Connection()
-        connection.raw = SimpleNamespace(get_write_buffer_size=lambda: sizes.pop(0))
-        with monkeypatch.context() as patched:
-            patched.setattr(asyncio, "sleep", noted)
-            await link_bulk._all_sent(cast("Any", connection))
-
-    play(scene)
+    connection = Connection()
+    connection.raw = SimpleNamespace(get_write_buffer_size=lambda: sizes.pop(0))
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncio, "sleep", noted)
+        await link_bulk._all_sent(cast("Any", connection))
     assert sum(waited) == pytest.approx(looks * 0.01)
 
 

@@ -16,8 +16,6 @@ from tests.net.test_links_nodes import (
     contexts,
     linked,
     nodes,
-    run,
-    scenario,
 )
 
 
@@ -25,7 +23,6 @@ def beat(number: int) -> Heartbeat:
     return Heartbeat(number, 0, 0, 0, 0, "", (0, 0))
 
 
-@scenario
 async def test_messages_and_gossip_arrive_in_order_both_ways() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -41,7 +38,6 @@ async def test_messages_and_gossip_arrive_in_order_both_ways() -> None:
         assert ant.told == [("linked", "bee"), ("received", "bee", Goodbye("late"))]
 
 
-@scenario
 async def test_one_message_goes_to_all_who_are_linked() -> None:
     async with nodes("ant", "bee", "cat") as (ant, bee, cat):
         await linked(ant, bee)
@@ -51,7 +47,6 @@ async def test_one_message_goes_to_all_who_are_linked() -> None:
         await cat.until(lambda: cat.heard("received") == [("received", "ant", AskStatus())])
 
 
-@scenario
 async def test_what_is_sent_on_being_linked_arrives_first() -> None:
     """The side that decides says its first word behind the welcome."""
     async with nodes("ant", "bee") as (ant, bee):
@@ -61,7 +56,6 @@ async def test_what_is_sent_on_being_linked_arrives_first() -> None:
         assert ant.told == [("linked", "bee"), ("received", "bee", AskStatus())]
 
 
-@scenario
 async def test_the_report_tells_of_the_link() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -75,7 +69,6 @@ async def test_the_report_tells_of_the_link() -> None:
         assert here.traffic.messages_out == there.traffic.messages_in == 1
 
 
-@scenario
 async def test_why_a_link_is_gone_is_known_until_there_is_another() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -102,14 +95,12 @@ async def both_dial(ant: Node, bee: Node, *, typed: bool) -> None:
     assert ant.comings_and_goings("bee") == bee.comings_and_goings("ant") == ["linked"]
 
 
-@scenario
 async def test_there_is_one_link_when_both_dial_at_once() -> None:
     for _ in range(30):
         async with nodes("ant", "bee") as (ant, bee):
             await both_dial(ant, bee, typed=True)
 
 
-@scenario
 async def test_there_is_one_link_when_both_know_each_other() -> None:
     for _ in range(10):
         async with nodes("ant", "bee") as (ant, bee):
@@ -117,7 +108,6 @@ async def test_there_is_one_link_when_both_know_each_other() -> None:
             assert ant.links.report()[0].dialled
 
 
-@scenario
 async def test_a_second_connection_does_not_replace_a_link_that_lives() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -127,7 +117,6 @@ async def test_a_second_connection_does_not_replace_a_link_that_lives() -> None:
         assert ant.comings_and_goings("bee") == bee.comings_and_goings("ant") == ["linked"]
 
 
-@scenario
 async def test_a_copied_identity_does_not_throw_the_first_one_out() -> None:
     async with nodes("ant", "bee", "ant") as (ant, bee, copy):
         await linked(ant, bee)
@@ -139,7 +128,6 @@ async def test_a_copied_identity_does_not_throw_the_first_one_out() -> None:
         assert [each.node for each in bee.links.copies()] == ["ant"]
 
 
-@scenario
 async def test_two_of_one_identity_do_not_take_the_link_from_each_other_for_ever() -> None:
     """Where they decide themselves. The one that has the link when it is seen keeps it."""
     async with nodes("cat", "bee", "cat") as (cat, bee, copy):
@@ -164,7 +152,6 @@ async def test_two_of_one_identity_do_not_take_the_link_from_each_other_for_ever
         assert bee.links.report()[0].age_s >= settled
 
 
-@scenario
 async def test_an_agent_that_starts_anew_is_no_copy() -> None:
     async with nodes("cat", "bee") as (cat, bee):
         for _ in range(3):
@@ -176,7 +163,6 @@ async def test_an_agent_that_starts_anew_is_no_copy() -> None:
         assert bee.links.copies() == ()
 
 
-@scenario
 async def test_who_greets_with_the_own_identity_is_told_from_oneself() -> None:
     async with nodes("ant", "ant") as (ant, copy):
         ant.links.dialler.found(None, [ant.address])
@@ -189,7 +175,6 @@ async def test_who_greets_with_the_own_identity_is_told_from_oneself() -> None:
         assert ant.links.copies()[0].hosts == (str(copy.address),)
 
 
-@scenario
 async def test_nobody_links_with_itself() -> None:
     async with nodes("ant") as (ant,):
         ant.links.dialler.found(None, [ant.address])
@@ -201,11 +186,11 @@ async def test_nobody_links_with_itself() -> None:
         assert refusal.cause is Cause.MYSELF
 
 
-def test_the_higher_node_dials_when_the_lower_does_not_come(
+async def test_the_higher_node_dials_when_the_lower_does_not_come(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(dialling, "LOWER_COMES_WITHIN_S", 0.1)
-    run(higher_dials)
+    await higher_dials()
 
 
 async def higher_dials() -> None:
@@ -218,7 +203,6 @@ async def higher_dials() -> None:
 # -- ends --------------------------------------------------------------------------------------
 
 
-@scenario
 async def test_unlinking_is_told_here_as_found_and_there_as_said() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -230,7 +214,6 @@ async def test_unlinking_is_told_here_as_found_and_there_as_said() -> None:
         assert bee.heard("received") == [("received", "ant", Goodbye("tired"))]
 
 
-@scenario
 async def test_a_connection_that_times_out_was_not_reset_by_the_peer() -> None:
     """What the system reports of a cable that was cut."""
     async with nodes("ant", "bee") as (ant, bee):
@@ -243,7 +226,6 @@ async def test_a_connection_that_times_out_was_not_reset_by_the_peer() -> None:
         await ant.until(lambda: ("unlinked", "bee", True) in ant.told)
 
 
-@scenario
 async def test_a_link_comes_back_after_it_was_unlinked() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -258,7 +240,6 @@ def causes_at(node: Node) -> list[Cause]:
     return [each.cause for each in node.links.refusals()]
 
 
-@scenario
 async def test_a_stopped_peer_is_a_reset_and_is_dialled_until_it_is_back() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -272,7 +253,6 @@ async def test_a_stopped_peer_is_a_reset_and_is_dialled_until_it_is_back() -> No
         assert ant.links.refusals() == ()
 
 
-@scenario
 async def test_the_expelled_are_cut_off_and_told_why() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         await linked(ant, bee)
@@ -285,7 +265,6 @@ async def test_the_expelled_are_cut_off_and_told_why() -> None:
         assert refusal.text == "It refuses this node: ant was expelled from the flock."
 
 
-@scenario
 async def test_strangers_are_refused_in_words_on_both_sides() -> None:
     cases = [
         (contexts("ant", "other"), Cause.OTHER_FLOCK, Cause.OTHER_FLOCK),

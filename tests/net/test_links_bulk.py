@@ -13,7 +13,7 @@ from agent.net import link_bulk, transfer_pipe
 from agent.net.transfer_pipe import Pipe, receive_exactly
 from agent.protocol.messages import AskStatus
 from tests.hosts.waiting import eventually
-from tests.net.test_links_nodes import Node, contexts, linked, nodes, run, scenario
+from tests.net.test_links_nodes import Node, contexts, linked, nodes
 
 MEGABYTE = 1024 * 1024
 OTHER_HOST = "127.0.0.2"
@@ -55,7 +55,6 @@ def to_end(pipe: Pipe) -> bytes:
     return bytes(found)
 
 
-@scenario
 async def test_bulk_data_arrives_whole_in_both_directions() -> None:
     def echo(peer: str, pipe: Pipe) -> None:
         pipe.send(peer.encode() + exactly(pipe, 3 * MEGABYTE))
@@ -70,7 +69,6 @@ async def test_bulk_data_arrives_whole_in_both_directions() -> None:
         pipe.close()
 
 
-@scenario
 async def test_the_side_that_was_dialled_can_open_bulk_too() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         ant.on_bulk = waits
@@ -80,7 +78,6 @@ async def test_the_side_that_was_dialled_can_open_bulk_too() -> None:
         pipe.close()
 
 
-@scenario
 async def test_bulk_data_does_not_stand_before_small_messages() -> None:
     """With a transfer that its reader has stopped, messages go through all the same."""
     async with nodes("ant", "bee") as (ant, bee):
@@ -95,7 +92,6 @@ async def test_bulk_data_does_not_stand_before_small_messages() -> None:
         pipe.close()
 
 
-@scenario
 async def test_bulk_in_full_flow_does_not_stand_before_small_messages() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         bee.on_bulk = sends(48 * MEGABYTE)
@@ -113,7 +109,6 @@ async def test_bulk_in_full_flow_does_not_stand_before_small_messages() -> None:
         pipe.close()
 
 
-@scenario
 async def test_a_transfer_that_is_cut_is_told_from_one_that_ended() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         bee.on_bulk = waits
@@ -126,7 +121,6 @@ async def test_a_transfer_that_is_cut_is_told_from_one_that_ended() -> None:
         pipe.close()
 
 
-@scenario
 async def test_whoever_is_stopped_is_not_waited_for() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         bee.on_bulk = waits
@@ -140,7 +134,6 @@ async def test_whoever_is_stopped_is_not_waited_for() -> None:
         pipe.close()
 
 
-@scenario
 async def test_bulk_with_who_is_not_there_or_not_wanted_is_an_error() -> None:
     async with nodes("ant", "bee") as (ant, bee):
         with pytest.raises(OSError, match="no address"):
@@ -152,26 +145,22 @@ async def test_bulk_with_who_is_not_there_or_not_wanted_is_an_error() -> None:
             await ant.links.open_bulk("bee")
 
 
-def test_transfers_with_one_peer_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_transfers_with_one_peer_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link_bulk, "BULK_PER_PEER_MAX", 2)
 
-    async def scenario() -> None:
-        async with nodes("ant", "bee") as (ant, bee):
-            bee.on_bulk = waits
-            await linked(ant, bee)
-            opened = [await ant.links.open_bulk("bee") for _ in range(2)]
-            with pytest.raises(ConnectionRefusedError, match="Too many"):
-                await ant.links.open_bulk("bee")
-            for pipe in opened:
-                pipe.close()
-            transfers = bee.links._transfers
-            await eventually(lambda: not transfers._serving)
-            (await ant.links.open_bulk("bee")).close()
-
-    run(scenario)
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_bulk = waits
+        await linked(ant, bee)
+        opened = [await ant.links.open_bulk("bee") for _ in range(2)]
+        with pytest.raises(ConnectionRefusedError, match="Too many"):
+            await ant.links.open_bulk("bee")
+        for pipe in opened:
+            pipe.close()
+        transfers = bee.links._transfers
+        await eventually(lambda: not transfers._serving)
+        (await ant.links.open_bulk("bee")).close()
 
 
-@scenario
 async def test_other_protocols_get_the_connection_as_it_comes() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tls = writer.get_extra_info("ssl_object")
@@ -192,7 +181,7 @@ async def test_other_protocols_get_the_connection_as_it_comes() -> None:
         await bee.links.stop()
 
 
-def test_one_machine_that_keeps_its_connections_open_keeps_nobody_out(
+async def test_one_machine_that_keeps_its_connections_open_keeps_nobody_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(link_bulk, "OTHERS_PER_HOST_MAX", 2)
@@ -200,35 +189,32 @@ def test_one_machine_that_keeps_its_connections_open_keeps_nobody_out(
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())
 
-    async def scenario() -> None:
-        bee = Node("bee")
-        await bee.start(others={"other/1": serve})
-        own = contexts("stranger", "flock").link
-        own.set_alpn_protocols(["other/1"])
-        writers: list[asyncio.StreamWriter] = []
-
-        async def said_from(host: str, word: bytes) -> bytes:
-            reader, writer = await asyncio.open_connection(
-                *bee.address, ssl=own, server_hostname="", local_addr=(host, 0)
-            )
-            writers.append(writer)
-            writer.write(word)
-            return await reader.read() if word else b""
-
-        try:
-            for _ in range(2):
-                await said_from(OTHER_HOST, b"")
-            await eventually(lambda: len(bee.links._transfers._connections.get("", ())) == 2)
-            with suppress(ConnectionError):  # as the system tells that it is cut
-                assert await said_from(OTHER_HOST, b"hello\n") == b""
-            assert await said_from("127.0.0.1", b"hello\n") == b"hello\n"
-        finally:
-            for writer in writers:
-                writer.close()
-            await bee.links.stop()
-
     try:
         socket.create_server((OTHER_HOST, 0)).close()
     except OSError:
         pytest.skip(f"this system has no address {OTHER_HOST}")
-    run(scenario)
+    bee = Node("bee")
+    await bee.start(others={"other/1": serve})
+    own = contexts("stranger", "flock").link
+    own.set_alpn_protocols(["other/1"])
+    writers: list[asyncio.StreamWriter] = []
+
+    async def said_from(host: str, word: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(
+            *bee.address, ssl=own, server_hostname="", local_addr=(host, 0)
+        )
+        writers.append(writer)
+        writer.write(word)
+        return await reader.read() if word else b""
+
+    try:
+        for _ in range(2):
+            await said_from(OTHER_HOST, b"")
+        await eventually(lambda: len(bee.links._transfers._connections.get("", ())) == 2)
+        with suppress(ConnectionError):  # as the system tells that it is cut
+            assert await said_from(OTHER_HOST, b"hello\n") == b""
+        assert await said_from("127.0.0.1", b"hello\n") == b"hello\n"
+    finally:
+        for writer in writers:
+            writer.close()
+        await bee.links.stop()

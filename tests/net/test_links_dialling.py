@@ -18,7 +18,7 @@ from agent.net.dial_connect import connect, listening_sockets
 from agent.net.dialling import BACK_OFF_MAX_S, Dialler
 from agent.net.link_refusals import Cause, LinkRefusal
 from tests.hosts.waiting import eventually
-from tests.net.test_links_nodes import LOOPBACK, run, scenario
+from tests.net.test_links_nodes import LOOPBACK
 
 HERE, THERE = Address("192.0.2.1", 1), Address("192.0.2.2", 2)
 
@@ -55,7 +55,6 @@ def delays(dialler: Dialler, key: str, failures: range, *, lasting: bool) -> lis
     return found
 
 
-@scenario
 async def test_calls_are_repeated_ever_later_and_never_in_step() -> None:
     dialler = Line().dialler()
     dialler.found("peer", [HERE])
@@ -67,7 +66,6 @@ async def test_calls_are_repeated_ever_later_and_never_in_step() -> None:
     await dialler.stop()
 
 
-@scenario
 async def test_the_lower_calls_at_once_and_the_higher_waits_for_it() -> None:
     line = Line()
     dialler = line.dialler()
@@ -79,7 +77,6 @@ async def test_the_lower_calls_at_once_and_the_higher_waits_for_it() -> None:
     await dialler.stop()
 
 
-@scenario
 async def test_news_of_an_address_makes_the_next_call_at_once() -> None:
     line = Line()
     dialler = line.dialler()
@@ -96,7 +93,6 @@ async def test_news_of_an_address_makes_the_next_call_at_once() -> None:
     await dialler.stop()
 
 
-@scenario
 async def test_a_typed_address_is_called_until_who_is_there_is_linked() -> None:
     line = Line(answer=None, who="abe")
     dialler = line.dialler()
@@ -112,7 +108,6 @@ async def test_a_typed_address_is_called_until_who_is_there_is_linked() -> None:
     await dialler.stop()
 
 
-@scenario
 async def test_links_that_do_not_last_are_not_sought_in_haste() -> None:
     line = Line(answer=None, who="zoe")
     dialler = line.dialler()
@@ -124,7 +119,6 @@ async def test_links_that_do_not_last_are_not_sought_in_haste() -> None:
     await dialler.stop()
 
 
-@scenario
 async def test_who_is_gone_is_forgotten_unless_linked() -> None:
     line = Line(answer=None, who="zoe")
     dialler = line.dialler()
@@ -138,7 +132,6 @@ async def test_who_is_gone_is_forgotten_unless_linked() -> None:
     await dialler.stop()
 
 
-@scenario
 async def test_an_address_where_another_node_answers_is_tried_last() -> None:
     line = Line(answer=Cause.OTHER_NODE)
     dialler = line.dialler()
@@ -148,18 +141,15 @@ async def test_an_address_where_another_node_answers_is_tried_last() -> None:
     await dialler.stop()
 
 
-def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialling, "TARGETS_MAX", 3)
 
-    async def scenario() -> None:
-        dialler = Line().dialler()
-        for number in range(10):
-            dialler.found(f"peer{number}", [Address("192.0.2.1", port) for port in range(1, 99)])
-        assert len(dialler._targets) == 3
-        assert len(dialler.addresses_of("peer0")) == dialling.ADDRESSES_MAX
-        await dialler.stop()
-
-    run(scenario)
+    dialler = Line().dialler()
+    for number in range(10):
+        dialler.found(f"peer{number}", [Address("192.0.2.1", port) for port in range(1, 99)])
+    assert len(dialler._targets) == 3
+    assert len(dialler.addresses_of("peer0")) == dialling.ADDRESSES_MAX
+    await dialler.stop()
 
 
 # -- sockets -----------------------------------------------------------------------------------
@@ -173,7 +163,6 @@ def deaf() -> Iterator[Address]:
         yield Address(*held.getsockname())
 
 
-@scenario
 async def test_the_first_address_that_answers_wins() -> None:
     (open_one,) = listening_sockets(LOOPBACK, 0)
     with deaf() as closed, closing(open_one):
@@ -188,7 +177,6 @@ async def test_the_first_address_that_answers_wins() -> None:
         await connect([])
 
 
-@scenario
 async def test_of_several_failures_the_one_that_says_most_of_the_peer_is_told() -> None:
     with deaf() as closed:
         nowhere = Address("fe80::1", closed.port)

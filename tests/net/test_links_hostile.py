@@ -25,7 +25,7 @@ from agent.protocol import codec
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Records
 from agent.protocol.records import Life, TaskLife
 from tests.hosts.waiting import eventually
-from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes, run
+from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes
 
 BEAT = codec.encode(Heartbeat(1, 0, 0, 0, 0, "", (0, 0)))
 MEGABYTE = 1024 * 1024
@@ -80,82 +80,67 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED.keys())
-def test_malformed_frames_cost_the_link_of_their_sender(data: bytes) -> None:
-    async def scenario() -> None:
-        async with nodes("bee", "cat") as (bee, cat):
-            await linked(bee, cat)
-            async with rogue(bee) as ant:
-                good = frame(Kind.MESSAGE, BEAT)
-                ant.writer.write(good + data + good)
-                await ant.until_closed()
-                await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
-                assert len(bee.heard("received")) == 1
-                assert bee.links.linked == ("cat",)
-                assert bee.links.refusals()[-1].cause is Cause.MISBEHAVED
-
-    run(scenario)
-
-
-def test_who_lost_its_link_so_is_out_of_favour_for_a_while() -> None:
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,):
-            async with rogue(bee) as ant:
-                ant.writer.write(MALFORMED["no message"])
-                await ant.until_closed()
-            async with rogue(bee, greet=False) as ant:
-                ant.writer.write(opening_frame(Opening("rogue", 0, 1)))
-                assert (await ant.frame())[0] == Kind.OPENING
-                assert (await ant.frame())[0] == Kind.REFUSED
-
-    run(scenario)
-
-
-def test_messages_and_kinds_of_later_versions_are_counted() -> None:
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,), rogue(bee) as ant:
-            ant.writer.write(frame(Kind.MESSAGE, b"\x91\xa5LATER") + bytes([0, 0, 0, 1, 99, 7]))
-            ant.writer.write(frame(Kind.MESSAGE, BEAT))
-            await bee.until(lambda: len(bee.heard("received")) == 1)
-            assert bee.links.report()[0].traffic.unknown == 2
-
-    run(scenario)
-
-
-def test_any_bytes_in_the_greeting_end_the_greeting() -> None:
-    async def scenario() -> None:
-        words = [
-            frame(Kind.MESSAGE, BEAT),
-            frame(Kind.OPENING, b"x"),
-            frame(Kind.WELCOME),
-            opening_frame(Opening("a", 0, 1)) * 2 + frame(Kind.WELCOME),
-            b"GET / HTTP/1.1\r\n\r\n",
-        ]
-        async with nodes("bee") as (bee,):
-            for data in words:
-                async with rogue(bee, greet=False) as ant:
-                    ant.writer.write(data)
-                    await ant.until_closed()
-            await eventually(lambda: not bee.links.linked)
-            assert bee.heard("received") == []
-
-    run(scenario)
-
-
-def test_a_refusal_in_the_greeting_ends_it() -> None:
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,), rogue(bee, greet=False) as ant:
-            ant.writer.write(refused_frame("any", "For no reason."))
+async def test_malformed_frames_cost_the_link_of_their_sender(data: bytes) -> None:
+    async with nodes("bee", "cat") as (bee, cat):
+        await linked(bee, cat)
+        async with rogue(bee) as ant:
+            good = frame(Kind.MESSAGE, BEAT)
+            ant.writer.write(good + data + good)
             await ant.until_closed()
-            await eventually(lambda: bool(bee.links.refusals()))
-            assert bee.links.refusals()[0].text == "It refuses this node: For no reason."
+            await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
+            assert len(bee.heard("received")) == 1
+            assert bee.links.linked == ("cat",)
+            assert bee.links.refusals()[-1].cause is Cause.MISBEHAVED
 
-    run(scenario)
+
+async def test_who_lost_its_link_so_is_out_of_favour_for_a_while() -> None:
+    async with nodes("bee") as (bee,):
+        async with rogue(bee) as ant:
+            ant.writer.write(MALFORMED["no message"])
+            await ant.until_closed()
+        async with rogue(bee, greet=False) as ant:
+            ant.writer.write(opening_frame(Opening("rogue", 0, 1)))
+            assert (await ant.frame())[0] == Kind.OPENING
+            assert (await ant.frame())[0] == Kind.REFUSED
+
+
+async def test_messages_and_kinds_of_later_versions_are_counted() -> None:
+    async with nodes("bee") as (bee,), rogue(bee) as ant:
+        ant.writer.write(frame(Kind.MESSAGE, b"\x91\xa5LATER") + bytes([0, 0, 0, 1, 99, 7]))
+        ant.writer.write(frame(Kind.MESSAGE, BEAT))
+        await bee.until(lambda: len(bee.heard("received")) == 1)
+        assert bee.links.report()[0].traffic.unknown == 2
+
+
+async def test_any_bytes_in_the_greeting_end_the_greeting() -> None:
+    words = [
+        frame(Kind.MESSAGE, BEAT),
+        frame(Kind.OPENING, b"x"),
+        frame(Kind.WELCOME),
+        opening_frame(Opening("a", 0, 1)) * 2 + frame(Kind.WELCOME),
+        b"GET / HTTP/1.1\r\n\r\n",
+    ]
+    async with nodes("bee") as (bee,):
+        for data in words:
+            async with rogue(bee, greet=False) as ant:
+                ant.writer.write(data)
+                await ant.until_closed()
+        await eventually(lambda: not bee.links.linked)
+        assert bee.heard("received") == []
+
+
+async def test_a_refusal_in_the_greeting_ends_it() -> None:
+    async with nodes("bee") as (bee,), rogue(bee, greet=False) as ant:
+        ant.writer.write(refused_frame("any", "For no reason."))
+        await ant.until_closed()
+        await eventually(lambda: bool(bee.links.refusals()))
+        assert bee.links.refusals()[0].text == "It refuses this node: For no reason."
 
 
 # -- too much ----------------------------------------------------------------------------------
 
 
-def test_a_flood_is_held_back_and_then_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_flood_is_held_back_and_then_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link, "FRAMES_PER_S", 2_000)
     monkeypatch.setattr(link, "FRAMES_BURST", 1_000)
     monkeypatch.setattr(link, "HELD_BACK_STEP_S", 0.01)
@@ -170,59 +155,50 @@ def test_a_flood_is_held_back_and_then_cut_off(monkeypatch: pytest.MonkeyPatch) 
         except OSError:
             pass
 
-    async def scenario() -> None:
-        async with nodes("bee", "cat") as (bee, cat), rogue(bee) as ant:
-            await linked(bee, cat)
-            flooding = asyncio.create_task(flood(ant))
-            await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
-            assert "sends more than" in bee.links.refusals()[-1].text
-            assert len(bee.heard("received")) < 10_000
-            cat.links.send(["bee"], AskStatus())
-            await bee.until(lambda: ("received", "cat", AskStatus()) in bee.told)
-            await ant.until_closed()
-            await flooding
-
-    run(scenario)
+    async with nodes("bee", "cat") as (bee, cat), rogue(bee) as ant:
+        await linked(bee, cat)
+        flooding = asyncio.create_task(flood(ant))
+        await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
+        assert "sends more than" in bee.links.refusals()[-1].text
+        assert len(bee.heard("received")) < 10_000
+        cat.links.send(["bee"], AskStatus())
+        await bee.until(lambda: ("received", "cat", AskStatus()) in bee.told)
+        await ant.until_closed()
+        await flooding
 
 
-def test_a_hurried_peer_is_slowed_down_and_keeps_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hurried_peer_is_slowed_down_and_keeps_its_link(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(link, "FRAMES_PER_S", 5_000)
     monkeypatch.setattr(link, "FRAMES_BURST", 1_000)
     monkeypatch.setattr(link, "HELD_BACK_STEP_S", 0.01)
 
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,), rogue(bee) as ant:
-            ant.writer.write(frame(Kind.MESSAGE, BEAT) * 3_000)
-            await bee.until(lambda: len(bee.heard("received")) == 3_000)
-            assert bee.comings_and_goings("ant") == ["linked"]
-
-    run(scenario)
+    async with nodes("bee") as (bee,), rogue(bee) as ant:
+        ant.writer.write(frame(Kind.MESSAGE, BEAT) * 3_000)
+        await bee.until(lambda: len(bee.heard("received")) == 3_000)
+        assert bee.comings_and_goings("ant") == ["linked"]
 
 
-def test_a_slow_reader_loses_messages_and_that_is_told() -> None:
+async def test_a_slow_reader_loses_messages_and_that_is_told() -> None:
     """What is kept for it is bounded, and small messages are still taken when records are not."""
 
-    async def scenario() -> None:
-        records = Records(
-            lives=tuple(TaskLife(f"{number:036}", Life()) for number in range(20_000))
-        )
-        size = len(codec.encode(records))
-        bound = link.BULKY_LANE_BYTES_MAX + size + MEGABYTE
-        async with nodes("bee") as (bee,), rogue(bee) as ant:
-            tracemalloc.start()
-            for _ in range(3 * link.BULKY_LANE_BYTES_MAX // size):
-                bee.links.send(["ant"], records)
-            await bee.until(lambda: ("dropped", "ant") in bee.told)
-            assert tracemalloc.get_traced_memory()[1] < bound + 8 * MEGABYTE
-            tracemalloc.stop()
-            assert bee.links.report()[0].queued_bytes < bound
-            assert bee.links.report()[0].traffic.dropped > 0
-            dropped = bee.links.report()[0].traffic.dropped
-            bee.links.send(["ant"], Goodbye("small"))
-            assert bee.links.report()[0].traffic.dropped == dropped
-            assert await until_goodbye(ant) < link.BULKY_LANE_BYTES_MAX // 2
-
-    run(scenario)
+    records = Records(lives=tuple(TaskLife(f"{number:036}", Life()) for number in range(20_000)))
+    size = len(codec.encode(records))
+    bound = link.BULKY_LANE_BYTES_MAX + size + MEGABYTE
+    async with nodes("bee") as (bee,), rogue(bee) as ant:
+        tracemalloc.start()
+        for _ in range(3 * link.BULKY_LANE_BYTES_MAX // size):
+            bee.links.send(["ant"], records)
+        await bee.until(lambda: ("dropped", "ant") in bee.told)
+        assert tracemalloc.get_traced_memory()[1] < bound + 8 * MEGABYTE
+        tracemalloc.stop()
+        assert bee.links.report()[0].queued_bytes < bound
+        assert bee.links.report()[0].traffic.dropped > 0
+        dropped = bee.links.report()[0].traffic.dropped
+        bee.links.send(["ant"], Goodbye("small"))
+        assert bee.links.report()[0].traffic.dropped == dropped
+        assert await until_goodbye(ant) < link.BULKY_LANE_BYTES_MAX // 2
 
 
 async def until_goodbye(ant: Rogue) -> int:
@@ -235,129 +211,111 @@ async def until_goodbye(ant: Rogue) -> int:
         passed += len(body)
 
 
-def test_records_keep_their_order_among_themselves() -> None:
+async def test_records_keep_their_order_among_themselves() -> None:
     """The small last piece of a table does not pass the large ones before it."""
 
-    async def scenario() -> None:
-        lives = tuple(TaskLife(f"{number:036}", Life()) for number in range(3_000))
-        async with nodes("ant", "bee") as (ant, bee):
-            await linked(ant, bee)
-            for _ in range(5):
-                bee.links.send(["ant"], Records(lives=lives))
-            bee.links.send(["ant"], Records(last=True))
-            bee.links.send(["ant"], AskStatus())
-            await ant.until(lambda: len(ant.heard("received")) == 7)
-            messages = [message for _, _, message in ant.heard("received")]
-            assert messages[0] == AskStatus()
-            assert messages[-1] == Records(last=True)
-
-    run(scenario)
+    lives = tuple(TaskLife(f"{number:036}", Life()) for number in range(3_000))
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        for _ in range(5):
+            bee.links.send(["ant"], Records(lives=lives))
+        bee.links.send(["ant"], Records(last=True))
+        bee.links.send(["ant"], AskStatus())
+        await ant.until(lambda: len(ant.heard("received")) == 7)
+        messages = [message for _, _, message in ant.heard("received")]
+        assert messages[0] == AskStatus()
+        assert messages[-1] == Records(last=True)
 
 
-def test_a_message_that_no_peer_would_take_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        async with nodes("ant", "bee") as (ant, bee):
-            await linked(ant, bee)
-            monkeypatch.setattr(links, "fits", lambda data: len(data) < 100)
-            ant.links.send(["bee"], Goodbye("x" * 200))
-            ant.links.send(["bee"], AskStatus())
-            await ant.until(lambda: ("dropped", "bee") in ant.told)
-            await bee.until(lambda: bee.heard("received") == [("received", "ant", AskStatus())])
-
-    run(scenario)
+async def test_a_message_that_no_peer_would_take_is_not_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        await linked(ant, bee)
+        monkeypatch.setattr(links, "fits", lambda data: len(data) < 100)
+        ant.links.send(["bee"], Goodbye("x" * 200))
+        ant.links.send(["bee"], AskStatus())
+        await ant.until(lambda: ("dropped", "bee") in ant.told)
+        await bee.until(lambda: bee.heard("received") == [("received", "ant", AskStatus())])
 
 
 # -- too little --------------------------------------------------------------------------------
 
 
-def test_an_old_link_without_a_sign_of_life_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_old_link_without_a_sign_of_life_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Half open: the machine came back, and its old connection never heard of it."""
     monkeypatch.setattr(links, "SIGN_OF_LIFE_S", 0.05)
 
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,), rogue(bee), rogue(bee) as ant:
-            assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
-            assert ("unlinked", "ant", True) in bee.told
-            ant.writer.write(frame(Kind.MESSAGE, BEAT))
-            await bee.until(lambda: bool(bee.heard("received")))
-
-    run(scenario)
+    async with nodes("bee") as (bee,), rogue(bee), rogue(bee) as ant:
+        assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
+        assert ("unlinked", "ant", True) in bee.told
+        ant.writer.write(frame(Kind.MESSAGE, BEAT))
+        await bee.until(lambda: bool(bee.heard("received")))
 
 
-def test_who_knocks_gets_the_link_when_the_old_one_ends() -> None:
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,), rogue(bee) as old, rogue(bee, greet=False) as new:
-            new.writer.write(opening_frame(Opening("rogue", 0, 1)))
-            assert (await new.frame())[0] == Kind.OPENING
-            await eventually(lambda: bool(bee.links._rivals))
-            old.writer.transport.abort()
-            assert (await new.frame())[0] == Kind.WELCOME
-            assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
-
-    run(scenario)
+async def test_who_knocks_gets_the_link_when_the_old_one_ends() -> None:
+    async with nodes("bee") as (bee,), rogue(bee) as old, rogue(bee, greet=False) as new:
+        new.writer.write(opening_frame(Opening("rogue", 0, 1)))
+        assert (await new.frame())[0] == Kind.OPENING
+        await eventually(lambda: bool(bee.links._rivals))
+        old.writer.transport.abort()
+        assert (await new.frame())[0] == Kind.WELCOME
+        assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
 
 
-def test_the_silent_and_the_half_greeted_are_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_silent_and_the_half_greeted_are_sent_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(link_greeting, "HANDSHAKE_S", 1.0)
 
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,), rogue(bee, greet=False) as ant:
-            reader, writer = await asyncio.open_connection(*bee.address)
-            assert await reader.read() == b""
-            writer.close()
-            await ant.until_closed()
-            assert {refusal.cause for refusal in bee.links.refusals()} == {Cause.SLOW}
-            assert bee.told == []
-
-    run(scenario)
+    async with nodes("bee") as (bee,), rogue(bee, greet=False) as ant:
+        reader, writer = await asyncio.open_connection(*bee.address)
+        assert await reader.read() == b""
+        writer.close()
+        await ant.until_closed()
+        assert {refusal.cause for refusal in bee.links.refusals()} == {Cause.SLOW}
+        assert bee.told == []
 
 
-def test_unfinished_greetings_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unfinished_greetings_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link_reception, "GREETINGS_PER_HOST_MAX", 3)
 
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,):
-            silent = [await asyncio.open_connection(*bee.address) for _ in range(3)]
-            await eventually(lambda: len(bee.links._reception._greetings) == 3)
-            reader, writer = await asyncio.open_connection(*bee.address)
-            with suppress(ConnectionResetError):
-                assert await reader.read() == b""
-            for _, other in [*silent, (reader, writer)]:
-                other.close()
-            await eventually(lambda: not bee.links._reception._greetings)
-            async with rogue(bee):
-                assert bee.links.linked == ("ant",)
-
-    run(scenario)
+    async with nodes("bee") as (bee,):
+        silent = [await asyncio.open_connection(*bee.address) for _ in range(3)]
+        await eventually(lambda: len(bee.links._reception._greetings) == 3)
+        reader, writer = await asyncio.open_connection(*bee.address)
+        with suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        for _, other in [*silent, (reader, writer)]:
+            other.close()
+        await eventually(lambda: not bee.links._reception._greetings)
+        async with rogue(bee):
+            assert bee.links.linked == ("ant",)
 
 
-def test_who_dials_something_else_is_told_what_it_is() -> None:
+async def test_who_dials_something_else_is_told_what_it_is() -> None:
     async def talk(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"SSH-2.0-OpenSSH_9.6\r\n")
         await writer.drain()
         writer.close()
 
-    async def scenario() -> None:
-        server = await asyncio.start_server(talk, *LOOPBACK)
-        async with nodes("ant") as (ant,), server:
-            port = server.sockets[0].getsockname()[1]
-            ant.links.dialler.found(None, [type(ant.address)("127.0.0.1", port)])
-            await eventually(lambda: bool(ant.links.refusals()))
-            assert ant.links.refusals()[0].cause is Cause.NOT_WINGBEAT
-
-    run(scenario)
+    server = await asyncio.start_server(talk, *LOOPBACK)
+    async with nodes("ant") as (ant,), server:
+        port = server.sockets[0].getsockname()[1]
+        ant.links.dialler.found(None, [type(ant.address)("127.0.0.1", port)])
+        await eventually(lambda: bool(ant.links.refusals()))
+        assert ant.links.refusals()[0].cause is Cause.NOT_WINGBEAT
 
 
-def test_many_lost_connections_leave_nothing_behind() -> None:
-    async def scenario() -> None:
-        async with nodes("bee") as (bee,):
-            for _ in range(60):
-                async with rogue(bee, greet=False) as ant:
-                    ant.writer.write(b"\0\0\0\0\0")
-                    await ant.until_closed()
-            await eventually(lambda: not bee.links._reception._shared.connections)
-            gc.collect()
-            kept = [one for one in gc.get_objects() if isinstance(one, link_greeting.Greeting)]
-            assert len(kept) <= 1
-
-    run(scenario)
+async def test_many_lost_connections_leave_nothing_behind() -> None:
+    async with nodes("bee") as (bee,):
+        for _ in range(60):
+            async with rogue(bee, greet=False) as ant:
+                ant.writer.write(b"\0\0\0\0\0")
+                await ant.until_closed()
+        await eventually(lambda: not bee.links._reception._shared.connections)
+        gc.collect()
+        kept = [one for one in gc.get_objects() if isinstance(one, link_greeting.Greeting)]
+        assert len(kept) <= 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -196,26 +196,3 @@ async def linked(dialling: Node, dialled: Node) -> None:
     dialling.links.dialler.found(dialled.name, [dialled.address])
     await dialling.until(lambda: dialled.name in dialling.links.linked)
     await dialled.until(lambda: dialling.name in dialled.links.linked)
-
-
-def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    """A scenario on a loop of its own; what the loop had to complain of fails it."""
-    complaints: list[dict[str, Any]] = []
-
-    async def limited() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
-        async with asyncio.timeout(2 * LIMIT_S):
-            await scenario()
-
-    asyncio.run(limited())
-    assert complaints == []
-
-
-def scenario(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
-    """Make a test of a coroutine."""
-
-    def wrapped() -> None:
-        run(test)
-
-    wrapped.__name__, wrapped.__doc__ = test.__name__, test.__doc__
-    return wrapped

@@ -17,7 +17,6 @@ from agent.net.discovery_record import Sighting
 from agent.net.enrolment import EnrolmentServer
 from agent.settings.node_settings import NodeSettings
 from tests.net.flocks import LOOPBACK, first, serving
-from tests.net.test_links_nodes import run
 
 ADDRESSES, FLOCKS = 1_000, 10
 SILENT_S = 0.3
@@ -44,44 +43,38 @@ class Heard:
         """It holds nothing."""
 
 
-def test_many_addresses_where_nobody_answers_are_given_up(
+async def test_many_addresses_where_nobody_answers_are_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(asking, "PROBE_S_MAX", SILENT_S)
     monkeypatch.setattr(asking, "FINDING_S_MAX", SILENT_S / 2)
 
-    async def scenario() -> None:
-        async with serving(keep_silent) as port:
-            told = [Address(LOOPBACK, each) for each in (port, *range(1, ADDRESSES))]
-            with pytest.raises(MembershipError, match="992 more were not tried"):
-                await find_door(told)
-
-    run(scenario)
+    async with serving(keep_silent) as port:
+        told = [Address(LOOPBACK, each) for each in (port, *range(1, ADDRESSES))]
+        with pytest.raises(MembershipError, match="992 more were not tried"):
+            await find_door(told)
 
 
-def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
+async def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nearby, "KNOCKING_S_MAX", 5.0)
 
-    async def scenario() -> None:
-        keeper = first(tmp_path)
-        desk = EnrolmentServer(keeper)
-        async with serving(keep_silent) as port, serving(desk.serve, keeper.tls.server) as good:
-            flock_id = keeper.flock.flock_id
-            told = [
-                Sighting(f"node{number}", f"flock{number}", 1, (Address(LOOPBACK, port),))
-                for number in range(FLOCKS)
-            ]
-            told.append(Sighting("first", flock_id, 1, (Address(LOOPBACK, good),)))
-            lookout = NearbyFlocks(NodeSettings(), lambda: None, discover=False)
-            monkeypatch.setattr(lookout, "_discovery", Heard(told))
-            found = await lookout.flocks()
-            assert [(each.name, each.askable) for each in found[:2]] == [
-                ("Office", True),
-                ("", False),
-            ]
-            assert len(found) == FLOCKS + 1
-            await lookout.close()
-
-    run(scenario)
+    keeper = first(tmp_path)
+    desk = EnrolmentServer(keeper)
+    async with serving(keep_silent) as port, serving(desk.serve, keeper.tls.server) as good:
+        flock_id = keeper.flock.flock_id
+        told = [
+            Sighting(f"node{number}", f"flock{number}", 1, (Address(LOOPBACK, port),))
+            for number in range(FLOCKS)
+        ]
+        told.append(Sighting("first", flock_id, 1, (Address(LOOPBACK, good),)))
+        lookout = NearbyFlocks(NodeSettings(), lambda: None, discover=False)
+        monkeypatch.setattr(lookout, "_discovery", Heard(told))
+        found = await lookout.flocks()
+        assert [(each.name, each.askable) for each in found[:2]] == [
+            ("Office", True),
+            ("", False),
+        ]
+        assert len(found) == FLOCKS + 1
+        await lookout.close()

@@ -129,34 +129,30 @@ def files(folder: Path, node: Node) -> IdentityPaths:
 
 @pytest.mark.parametrize("keeper", [False, True])
 @pytest.mark.parametrize("protocol", MEMBER_PROTOCOLS)
-def test_members_know_each_other(tmp_path: Path, protocol: str, keeper: bool) -> None:
-    async def scenario() -> None:
-        node = new_node(AUTHORITY, "client")
-        async with listening(tmp_path / "server", keeper=keeper) as listener:
-            peer = await listener.dial(client_context(FLOCK, files(tmp_path, node), protocol))
-            assert isinstance(peer, Member)
-            assert peer.host_name == "server"
-            assert await listener.outcome() == Arrival(protocol, node.member)
-
-    asyncio.run(scenario())
+async def test_members_know_each_other(tmp_path: Path, protocol: str, keeper: bool) -> None:
+    node = new_node(AUTHORITY, "client")
+    async with listening(tmp_path / "server", keeper=keeper) as listener:
+        peer = await listener.dial(client_context(FLOCK, files(tmp_path, node), protocol))
+        assert isinstance(peer, Member)
+        assert peer.host_name == "server"
+        assert await listener.outcome() == Arrival(protocol, node.member)
 
 
 @pytest.mark.parametrize("keeper", [False, True])
 @pytest.mark.parametrize("protocol", MEMBER_PROTOCOLS)
-def test_nobody_gets_in_without_a_certificate(tmp_path: Path, protocol: str, keeper: bool) -> None:
-    async def scenario() -> None:
-        async with listening(tmp_path, keeper=keeper) as listener:
-            told = await listener.dial(client_context(FLOCK, None, protocol))
-            assert isinstance(told, str)
-            if keeper:
-                assert await listener.outcome() == Refusal(
-                    "it shows no certificate: it has to join the flock first"
-                )
-            else:
-                assert told == "it takes members only, and this machine showed no certificate"
-                assert listener.outcomes.empty()
-
-    asyncio.run(scenario())
+async def test_nobody_gets_in_without_a_certificate(
+    tmp_path: Path, protocol: str, keeper: bool
+) -> None:
+    async with listening(tmp_path, keeper=keeper) as listener:
+        told = await listener.dial(client_context(FLOCK, None, protocol))
+        assert isinstance(told, str)
+        if keeper:
+            assert await listener.outcome() == Refusal(
+                "it shows no certificate: it has to join the flock first"
+            )
+        else:
+            assert told == "it takes members only, and this machine showed no certificate"
+            assert listener.outcomes.empty()
 
 
 @pytest.mark.parametrize("keeper", [False, True])
@@ -170,52 +166,41 @@ def test_nobody_gets_in_without_a_certificate(tmp_path: Path, protocol: str, kee
     ],
     ids=["foreign", "expired", "future"],
 )
-def test_bad_certificates_end_in_the_handshake(
+async def test_bad_certificates_end_in_the_handshake(
     tmp_path: Path, protocol: str, keeper: bool, node: Node, told: str
 ) -> None:
-    async def scenario() -> None:
-        async with listening(tmp_path / "server", keeper=keeper) as listener:
+    async with listening(tmp_path / "server", keeper=keeper) as listener:
+        context = client_context(FLOCK, files(tmp_path, node), protocol)
+        assert str(await listener.dial(context)).startswith(told)
+        assert listener.outcomes.empty()
+
+
+async def test_an_expelled_member_is_refused_from_both_ends(tmp_path: Path) -> None:
+    node = new_node(AUTHORITY)
+    async with listening(tmp_path / "server", keeper=True) as listener:
+        context = client_context(FLOCK, files(tmp_path, node), LINK)
+        assert isinstance(await listener.dial(context), Member)
+        assert isinstance(await listener.outcome(), Arrival)
+        listener.roster.expel(AUTHORITY, node.node_id)
+        for protocol in (*MEMBER_PROTOCOLS, JOIN):
             context = client_context(FLOCK, files(tmp_path, node), protocol)
-            assert str(await listener.dial(context)).startswith(told)
-            assert listener.outcomes.empty()
-
-    asyncio.run(scenario())
-
-
-def test_an_expelled_member_is_refused_from_both_ends(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        node = new_node(AUTHORITY)
-        async with listening(tmp_path / "server", keeper=True) as listener:
-            context = client_context(FLOCK, files(tmp_path, node), LINK)
-            assert isinstance(await listener.dial(context), Member)
-            assert isinstance(await listener.outcome(), Arrival)
-            listener.roster.expel(AUTHORITY, node.node_id)
-            for protocol in (*MEMBER_PROTOCOLS, JOIN):
-                context = client_context(FLOCK, files(tmp_path, node), protocol)
-                assert await listener.dial(context) == (
-                    "the connection was closed from the other side"
-                )
-                refusal = await listener.outcome()
-                assert isinstance(refusal, Refusal)
-                assert refusal.reason.startswith("it was expelled from the flock")
-
-    asyncio.run(scenario())
+            assert await listener.dial(context) == ("the connection was closed from the other side")
+            refusal = await listener.outcome()
+            assert isinstance(refusal, Refusal)
+            assert refusal.reason.startswith("it was expelled from the flock")
 
 
-def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        server = new_node(AUTHORITY)
-        context = server_context(FLOCK, files(tmp_path, server), keeper=False)
-        async with listening_with(context) as listener:
-            knowing = Listener(Roster(FLOCK), context)
-            knowing.port = listener.port
-            knowing.roster.expel(AUTHORITY, server.node_id)
-            node = files(tmp_path, new_node(AUTHORITY))
-            peer = await knowing.dial(client_context(FLOCK, node, LINK))
-            assert isinstance(peer, Refusal)
-            assert "expelled" in peer.reason
-
-    asyncio.run(scenario())
+async def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) -> None:
+    server = new_node(AUTHORITY)
+    context = server_context(FLOCK, files(tmp_path, server), keeper=False)
+    async with listening_with(context) as listener:
+        knowing = Listener(Roster(FLOCK), context)
+        knowing.port = listener.port
+        knowing.roster.expel(AUTHORITY, server.node_id)
+        node = files(tmp_path, new_node(AUTHORITY))
+        peer = await knowing.dial(client_context(FLOCK, node, LINK))
+        assert isinstance(peer, Refusal)
+        assert "expelled" in peer.reason
 
 
 @pytest.mark.parametrize(
@@ -227,114 +212,92 @@ def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) -> None:
     ],
     ids=["foreign", "expired", "future"],
 )
-def test_whoever_dials_checks_the_other_end(tmp_path: Path, server: Node, told: str) -> None:
-    async def scenario() -> None:
-        context = server_context(FLOCK, files(tmp_path, server), keeper=True)
-        async with listening_with(context) as listener:
-            node = files(tmp_path, new_node(AUTHORITY))
-            for dialling in (client_context(FLOCK, node, LINK), client_context(FLOCK, None, JOIN)):
-                assert str(await listener.dial(dialling)).startswith(told)
-
-    asyncio.run(scenario())
+async def test_whoever_dials_checks_the_other_end(tmp_path: Path, server: Node, told: str) -> None:
+    context = server_context(FLOCK, files(tmp_path, server), keeper=True)
+    async with listening_with(context) as listener:
+        node = files(tmp_path, new_node(AUTHORITY))
+        for dialling in (client_context(FLOCK, node, LINK), client_context(FLOCK, None, JOIN)):
+            assert str(await listener.dial(dialling)).startswith(told)
 
 
-def test_an_authoritys_certificate_is_nobodys(tmp_path: Path) -> None:
+async def test_an_authoritys_certificate_is_nobodys(tmp_path: Path) -> None:
     """A keeper could show it: it has the key."""
 
-    async def scenario() -> None:
-        as_node = Node(AUTHORITY.key, new_node(AUTHORITY).member)
-        paths = files(tmp_path, as_node)
-        paths.certificate.write_bytes(ssl.DER_cert_to_PEM_cert(FLOCK.der).encode())
-        async with listening(tmp_path / "server", keeper=True) as listener:
-            await listener.dial(client_context(FLOCK, paths, LINK))
-            assert listener.outcomes.empty() or isinstance(await listener.outcome(), Refusal)
-
-    asyncio.run(scenario())
+    as_node = Node(AUTHORITY.key, new_node(AUTHORITY).member)
+    paths = files(tmp_path, as_node)
+    paths.certificate.write_bytes(ssl.DER_cert_to_PEM_cert(FLOCK.der).encode())
+    async with listening(tmp_path / "server", keeper=True) as listener:
+        await listener.dial(client_context(FLOCK, paths, LINK))
+        assert listener.outcomes.empty() or isinstance(await listener.outcome(), Refusal)
 
 
-def test_a_newcomer_is_let_in_to_join_by_a_keeper_only(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        for keeper in (True, False):
-            async with listening(tmp_path / str(keeper), keeper=keeper) as listener:
-                for context in (client_context(FLOCK, None, JOIN), unverified_context()):
-                    told = await listener.dial(context)
-                    if keeper:
-                        assert await listener.outcome() == Arrival(JOIN, None)
-                    else:
-                        assert str(told).startswith("it takes members only")
-
-    asyncio.run(scenario())
+async def test_a_newcomer_is_let_in_to_join_by_a_keeper_only(tmp_path: Path) -> None:
+    for keeper in (True, False):
+        async with listening(tmp_path / str(keeper), keeper=keeper) as listener:
+            for context in (client_context(FLOCK, None, JOIN), unverified_context()):
+                told = await listener.dial(context)
+                if keeper:
+                    assert await listener.outcome() == Arrival(JOIN, None)
+                else:
+                    assert str(told).startswith("it takes members only")
 
 
 @pytest.mark.parametrize("protocols", [[], ["http/1.1"], ["wingbeat/9"]])
-def test_a_member_without_a_known_protocol_is_refused(tmp_path: Path, protocols: list[str]) -> None:
-    async def scenario() -> None:
-        context = client_context(FLOCK, files(tmp_path, new_node(AUTHORITY)), LINK)
-        context.set_alpn_protocols(protocols)
-        async with listening(tmp_path / "server", keeper=True) as listener:
-            await listener.dial(context)
-            assert await listener.outcome() == Refusal(
-                "it speaks no protocol that this version of Wingbeat knows"
-            )
-
-    asyncio.run(scenario())
-
-
-def test_older_tls_is_refused(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        context.maximum_version = ssl.TLSVersion.TLSv1_2
-        context.set_alpn_protocols([JOIN])
-        async with listening(tmp_path, keeper=True) as listener:
-            assert await listener.dial(context) == "it does not speak TLS 1.3"
-
-    asyncio.run(scenario())
+async def test_a_member_without_a_known_protocol_is_refused(
+    tmp_path: Path, protocols: list[str]
+) -> None:
+    context = client_context(FLOCK, files(tmp_path, new_node(AUTHORITY)), LINK)
+    context.set_alpn_protocols(protocols)
+    async with listening(tmp_path / "server", keeper=True) as listener:
+        await listener.dial(context)
+        assert await listener.outcome() == Refusal(
+            "it speaks no protocol that this version of Wingbeat knows"
+        )
 
 
-def test_no_session_can_be_resumed(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        context = client_context(FLOCK, files(tmp_path, new_node(AUTHORITY)), LINK)
-        async with listening(tmp_path / "server", keeper=False) as listener:
-            reader, writer = await asyncio.open_connection(
-                LOOPBACK, listener.port, ssl=context, server_hostname=NO_SERVER_NAME
-            )
-            await reader.readexactly(5)
-            tls = writer.get_extra_info("ssl_object")
-            assert tls.session is None or not tls.session.has_ticket
-            await close(writer)
-
-    asyncio.run(scenario())
+async def test_older_tls_is_refused(tmp_path: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols([JOIN])
+    async with listening(tmp_path, keeper=True) as listener:
+        assert await listener.dial(context) == "it does not speak TLS 1.3"
 
 
-def test_a_renewed_certificate_is_shown_without_a_restart(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        old = new_node(AUTHORITY, "old name")
-        contexts = TlsContexts(FLOCK, old.files(tmp_path / "server"), keeper=False)
-        mine = TlsContexts(FLOCK, files(tmp_path, new_node(AUTHORITY)), keeper=False)
-        async with listening_with(contexts.server) as listener:
-            names = []
-            for name in ("old name", "new name"):
-                new_node(AUTHORITY, name, key=old.key).files(tmp_path / "server")
-                contexts.refresh(keeper=False)
-                peer = await listener.dial(mine.client(BULK))
-                assert isinstance(peer, Member)
-                names.append(peer.host_name)
-            assert names == ["old name", "new name"]
-
-    asyncio.run(scenario())
+async def test_no_session_can_be_resumed(tmp_path: Path) -> None:
+    context = client_context(FLOCK, files(tmp_path, new_node(AUTHORITY)), LINK)
+    async with listening(tmp_path / "server", keeper=False) as listener:
+        reader, writer = await asyncio.open_connection(
+            LOOPBACK, listener.port, ssl=context, server_hostname=NO_SERVER_NAME
+        )
+        await reader.readexactly(5)
+        tls = writer.get_extra_info("ssl_object")
+        assert tls.session is None or not tls.session.has_ticket
+        await close(writer)
 
 
-def test_a_new_keeper_lets_newcomers_in_without_a_restart(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        contexts = TlsContexts(FLOCK, files(tmp_path, new_node(AUTHORITY)), keeper=False)
-        async with listening_with(contexts.server) as listener:
-            assert isinstance(await listener.dial(client_context(FLOCK, None, JOIN)), str)
-            contexts.refresh(keeper=True)
-            await listener.dial(client_context(FLOCK, None, JOIN))
-            assert await listener.outcome() == Arrival(JOIN, None)
+async def test_a_renewed_certificate_is_shown_without_a_restart(tmp_path: Path) -> None:
+    old = new_node(AUTHORITY, "old name")
+    contexts = TlsContexts(FLOCK, old.files(tmp_path / "server"), keeper=False)
+    mine = TlsContexts(FLOCK, files(tmp_path, new_node(AUTHORITY)), keeper=False)
+    async with listening_with(contexts.server) as listener:
+        names = []
+        for name in ("old name", "new name"):
+            new_node(AUTHORITY, name, key=old.key).files(tmp_path / "server")
+            contexts.refresh(keeper=False)
+            peer = await listener.dial(mine.client(BULK))
+            assert isinstance(peer, Member)
+            names.append(peer.host_name)
+        assert names == ["old name", "new name"]
 
-    asyncio.run(scenario())
+
+async def test_a_new_keeper_lets_newcomers_in_without_a_restart(tmp_path: Path) -> None:
+    contexts = TlsContexts(FLOCK, files(tmp_path, new_node(AUTHORITY)), keeper=False)
+    async with listening_with(contexts.server) as listener:
+        assert isinstance(await listener.dial(client_context(FLOCK, None, JOIN)), str)
+        contexts.refresh(keeper=True)
+        await listener.dial(client_context(FLOCK, None, JOIN))
+        assert await listener.outcome() == Arrival(JOIN, None)
 
 
 def test_a_connection_without_tls_is_nobodys() -> None:
@@ -349,19 +312,16 @@ def test_contexts_for_the_same_protocol_are_made_once(tmp_path: Path) -> None:
     assert contexts.client(CLIENT) is not contexts.client(LINK)
 
 
-def test_what_is_not_wingbeat_is_told_apart() -> None:
-    async def scenario() -> None:
-        async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writer.write(b"220 mail.office ESMTP\r\n")
-            await reader.read()
+async def test_what_is_not_wingbeat_is_told_apart() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.office ESMTP\r\n")
+        await reader.read()
 
-        context = client_context(FLOCK, None, JOIN)
-        listener = Listener(Roster(FLOCK), context)
-        async with serving(talk) as listener.port:
-            assert await listener.dial(context) == "what listens there is not Wingbeat"
-        assert str(await listener.dial(context)).startswith("no Wingbeat listens there")
-
-    asyncio.run(scenario())
+    context = client_context(FLOCK, None, JOIN)
+    listener = Listener(Roster(FLOCK), context)
+    async with serving(talk) as listener.port:
+        assert await listener.dial(context) == "what listens there is not Wingbeat"
+    assert str(await listener.dial(context)).startswith("no Wingbeat listens there")
 
 
 @pytest.mark.parametrize(

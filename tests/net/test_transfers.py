@@ -434,7 +434,7 @@ def test_a_full_disk_here_is_no_holders_fault() -> None:
     assert flock.called == ["ant"]
 
 
-def test_who_does_not_want_it_any_more_waits_for_nobody() -> None:
+async def test_who_does_not_want_it_any_more_waits_for_nobody() -> None:
     asked = asyncio.Event()
 
     async def run(threads: ThreadPoolExecutor) -> MemoryShelf:
@@ -456,7 +456,7 @@ def test_who_does_not_want_it_any_more_waits_for_nobody() -> None:
         return shelf
 
     with ThreadPoolExecutor(4) as threads:
-        assert asyncio.run(run(threads)).adopted == []
+        assert (await run(threads)).adopted == []
 
 
 def test_each_call_that_brings_nothing_waits_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,35 +50,32 @@ async def touch() -> None:
     assert await process.wait() == 0
 
 
-def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Home) -> None:
-    async def test() -> None:
-        service = await Agent.start(home, Options(discovery=False, log_to_files=False))
-        told: list[Notice] = []
-        service.subscribe(told.append)
-        try:
-            await eventually(lambda: service.live.presence.volunteering)
-            assert isinstance(why(service), HelpsIdle)
-            async with asyncio.timeout(EVENTUALLY_S_MAX):
-                while not service.live.presence.owner_present:  # with so short an idle time
-                    await touch()  # one touch may be forgotten before a busy machine looks
-            assert isinstance(why(service), HeldByInput)
-            await eventually(lambda: service.live.presence.volunteering)
-            service.presence.pause(time.time() + 3_600)
-            assert service.live.presence.owner_present
-            assert [each for each in told if isinstance(each, VolunteeringChanged)][-1].paused
-        finally:
-            await service.stop()
-
-    asyncio.run(test())
+async def test_input_on_a_display_reaches_the_node_and_everybody_who_listens(home: Home) -> None:
+    service = await Agent.start(home, Options(discovery=False, log_to_files=False))
+    told: list[Notice] = []
+    service.subscribe(told.append)
+    try:
+        await eventually(lambda: service.live.presence.volunteering)
+        assert isinstance(why(service), HelpsIdle)
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
+            while not service.live.presence.owner_present:  # with so short an idle time
+                await touch()  # one touch may be forgotten before a busy machine looks
+        assert isinstance(why(service), HeldByInput)
+        await eventually(lambda: service.live.presence.volunteering)
+        service.presence.pause(time.time() + 3_600)
+        assert service.live.presence.owner_present
+        assert [each for each in told if isinstance(each, VolunteeringChanged)][-1].paused
+    finally:
+        await service.stop()
 
 
-def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
+async def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
     home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     server, number = start_display(tmp_path, f":{own_number()}")
     monkeypatch.setenv("DISPLAY", f":{number}")
 
-    async def test() -> None:
+    try:
         service = await Agent.start(home, Options(discovery=False, log_to_files=False))
         try:
             await eventually(lambda: service.live.presence.volunteering)
@@ -87,9 +84,6 @@ def test_a_display_that_goes_away_holds_the_node_back_and_does_not_end_it(
             assert isinstance(why(service), HeldBlind)
         finally:
             await service.stop()
-
-    try:
-        asyncio.run(test())
     finally:
         server.kill()
         server.wait()

@@ -19,23 +19,20 @@ from agent.api.presence_reasons import (
 from agent.api.reasons import Reason
 from agent.presence.readings import Kind, Seen, Unseen
 from tests.hosts.waiting import eventually
-from tests.presence.watched import WATCHFUL, Machine, in_loop, presence
+from tests.presence.watched import WATCHFUL, Machine, presence
 
 
-def test_how_many_tasks_are_left_is_told_and_not_to_the_node(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine(running=3)
-        async with presence(tmp_path, machine) as found:
-            found.finish_then_pause()
-            before = list(machine.handed)
-            assert machine.why[-1] == FinishingTasks(3, True)
-            machine.running = 2
-            await eventually(lambda: machine.why[-1] == FinishingTasks(2, True))
-            machine.running = 1
-            await eventually(lambda: machine.why[-1] == FinishingTask(True))
-            assert machine.handed == before
-
-    in_loop(test)
+async def test_how_many_tasks_are_left_is_told_and_not_to_the_node(tmp_path: Path) -> None:
+    machine = Machine(running=3)
+    async with presence(tmp_path, machine) as found:
+        found.finish_then_pause()
+        before = list(machine.handed)
+        assert machine.why[-1] == FinishingTasks(3, True)
+        machine.running = 2
+        await eventually(lambda: machine.why[-1] == FinishingTasks(2, True))
+        machine.running = 1
+        await eventually(lambda: machine.why[-1] == FinishingTask(True))
+        assert machine.handed == before
 
 
 BLIND = Unseen(NoScreen())
@@ -56,35 +53,29 @@ BLIND = Unseen(NoScreen())
         ),
     ],
 )
-def test_another_reason_of_the_same_verdict_is_told(
+async def test_another_reason_of_the_same_verdict_is_told(
     tmp_path: Path, first: dict[str, Any], then: dict[str, Any], reasons: list[Reason]
 ) -> None:
     rules = replace(WATCHFUL, exclusive_programs=("blender", "obs"))
 
-    async def test() -> None:
-        machine = Machine(**first)
-        async with presence(tmp_path, machine, rules) as found:
-            await found.look()
-            await eventually(lambda: machine.why[-1:] == reasons[:1])
-            before = list(machine.handed)
-            vars(machine).update(then)
-            await found.set_rules(rules)  # which looks at all of it
-            await eventually(lambda: machine.why[-1] == reasons[1])
-            assert machine.handed == before
-
-    in_loop(test)
+    machine = Machine(**first)
+    async with presence(tmp_path, machine, rules) as found:
+        await found.look()
+        await eventually(lambda: machine.why[-1:] == reasons[:1])
+        before = list(machine.handed)
+        vars(machine).update(then)
+        await found.set_rules(rules)  # which looks at all of it
+        await eventually(lambda: machine.why[-1] == reasons[1])
+        assert machine.handed == before
 
 
-def test_an_amount_that_changes_all_the_time_is_not_told(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: machine.helps)
-            told = len(machine.why)
-            machine.processor = Seen(7.0)
-            await found.set_rules(WATCHFUL)
-            await eventually(lambda: found.state().reason == HelpsEmpty(7))
-            await found.look()
-            assert len(machine.why) == told
-
-    in_loop(test)
+async def test_an_amount_that_changes_all_the_time_is_not_told(tmp_path: Path) -> None:
+    machine = Machine()
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: machine.helps)
+        told = len(machine.why)
+        machine.processor = Seen(7.0)
+        await found.set_rules(WATCHFUL)
+        await eventually(lambda: found.state().reason == HelpsEmpty(7))
+        await found.look()
+        assert len(machine.why) == told

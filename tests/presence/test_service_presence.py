@@ -24,98 +24,85 @@ from agent.protocol.reasons import OwnerUsesIt
 from agent.settings.node_settings import read_settings
 from agent.wording.speech import english
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
-from tests.presence.watched import WATCHFUL, Machine, Told, in_loop, presence
+from tests.presence.watched import WATCHFUL, Machine, Told, presence
 
 ASKED = 20
 LIMIT_S = 60.0
 
 
-def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine(running=1)
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: machine.helps)
-            machine.input_s = time.monotonic()
-            await eventually(lambda: not machine.helps)
-            assert machine.handed[-1].owner_present
-            assert machine.reasons[-1].startswith("Paused: you used the keyboard or mouse")
-            assert found.state().cause is Cause.INPUT
-            looked = await found.look()
-            standing = {each.kind: each.standing for each in looked.sources}
-            assert standing[Kind.INPUT] == "holds"
-            assert standing[Kind.FULL_SCREEN] == "free"
-            assert standing[Kind.PROGRAMS] == "unasked"
-            found.pause()
-            await eventually(lambda: found.state().cause is Cause.PAUSED)
-            assert standing == {each.kind: each.standing for each in found.state().sources}
-        assert "presence" in machine.threads
-        sources = [source for kind in Kind for source in machine.made[0].of[kind]]
-        assert all(isinstance(each, Told) and each.closed for each in sources)
-
-    in_loop(test)
+async def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path) -> None:
+    machine = Machine(running=1)
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: machine.helps)
+        machine.input_s = time.monotonic()
+        await eventually(lambda: not machine.helps)
+        assert machine.handed[-1].owner_present
+        assert machine.reasons[-1].startswith("Paused: you used the keyboard or mouse")
+        assert found.state().cause is Cause.INPUT
+        looked = await found.look()
+        standing = {each.kind: each.standing for each in looked.sources}
+        assert standing[Kind.INPUT] == "holds"
+        assert standing[Kind.FULL_SCREEN] == "free"
+        assert standing[Kind.PROGRAMS] == "unasked"
+        found.pause()
+        await eventually(lambda: found.state().cause is Cause.PAUSED)
+        assert standing == {each.kind: each.standing for each in found.state().sources}
+    assert "presence" in machine.threads
+    sources = [source for kind in Kind for source in machine.made[0].of[kind]]
+    assert all(isinstance(each, Told) and each.closed for each in sources)
 
 
-def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine(running=1, input_s=time.monotonic())
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
-            before = list(machine.handed)
-            for _ in range(3):
-                await found.look()
-            assert machine.handed == before
-            assert before[-1].reason == OwnerUsesIt()
-            assert "ago" in english(found.state().reason)
-
-    in_loop(test)
+async def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) -> None:
+    machine = Machine(running=1, input_s=time.monotonic())
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
+        before = list(machine.handed)
+        for _ in range(3):
+            await found.look()
+        assert machine.handed == before
+        assert before[-1].reason == OwnerUsesIt()
+        assert "ago" in english(found.state().reason)
 
 
-def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine(running=1, input_s=time.monotonic() - 30)
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
-            before, told = list(machine.handed), len(machine.why)
-            machine.input_s += 20
-            await eventually(lambda: len(machine.why) > told)
-            first, last = cast("Any", machine.why[told - 1]), cast("Any", machine.why[-1])
-            assert round((last.at_ms - first.at_ms) / 1000) == 20
-            machine.input_s += 0.2
-            for _ in range(3):
-                await found.look()
-            assert (len(machine.why), machine.handed) == (told + 1, before)
-
-    in_loop(test)
-
-
-def test_a_pause_that_ends_otherwise_is_told_again(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine, Rules()) as found:
-            found.pause(time.time() + 600)
-            await eventually(lambda: bool(machine.why) and not machine.helps)
-            told = len(machine.why)
-            found.pause(time.time() + 6_000)
-            assert len(machine.why) == told + 1
-
-    in_loop(test)
+async def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(
+    tmp_path: Path,
+) -> None:
+    machine = Machine(running=1, input_s=time.monotonic() - 30)
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
+        before, told = list(machine.handed), len(machine.why)
+        machine.input_s += 20
+        await eventually(lambda: len(machine.why) > told)
+        first, last = cast("Any", machine.why[told - 1]), cast("Any", machine.why[-1])
+        assert round((last.at_ms - first.at_ms) / 1000) == 20
+        machine.input_s += 0.2
+        for _ in range(3):
+            await found.look()
+        assert (len(machine.why), machine.handed) == (told + 1, before)
 
 
-def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine, Rules()) as found:
-            await eventually(lambda: machine.helps)
-            assert machine.made == []
-            assert not any(source.sees for source in found.state().sources)
-            state = await found.look()
-            assert state.volunteering
-            assert all(source.sees for source in state.sources)
-            assert not any(source.needed for source in state.sources)
-            texts = [english(source.why) for source in state.sources]
-            assert "Other programs use 1 % of the processor" in texts
+async def test_a_pause_that_ends_otherwise_is_told_again(tmp_path: Path) -> None:
+    machine = Machine()
+    async with presence(tmp_path, machine, Rules()) as found:
+        found.pause(time.time() + 600)
+        await eventually(lambda: bool(machine.why) and not machine.helps)
+        told = len(machine.why)
+        found.pause(time.time() + 6_000)
+        assert len(machine.why) == told + 1
 
-    in_loop(test)
+
+async def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Path) -> None:
+    machine = Machine()
+    async with presence(tmp_path, machine, Rules()) as found:
+        await eventually(lambda: machine.helps)
+        assert machine.made == []
+        assert not any(source.sees for source in found.state().sources)
+        state = await found.look()
+        assert state.volunteering
+        assert all(source.sees for source in state.sources)
+        assert not any(source.needed for source in state.sources)
+        texts = [english(source.why) for source in state.sources]
+        assert "Other programs use 1 % of the processor" in texts
 
 
 def all_told(machine: Machine, *kinds: Kind) -> list[Told[Any]]:
@@ -126,101 +113,88 @@ def all_told(machine: Machine, *kinds: Kind) -> list[Told[Any]]:
     return cast("list[Told[Any]]", found)
 
 
-def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_due(
+async def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_due(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 0.0)
 
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine, Rules()) as found:
-            for _ in range(ASKED):
-                await found.look()
-            cheap = all_told(machine, Kind.INPUT)
-            assert {each.reads for each in cheap} == {ASKED}, "one for each who asks, none besides"
-            dear = all_told(machine, Kind.MAINS, Kind.PROGRAMS, Kind.MEMORY)
-            assert max(each.reads for each in dear) < ASKED / 2
-
-    in_loop(test)
+    machine = Machine()
+    async with presence(tmp_path, machine, Rules()) as found:
+        for _ in range(ASKED):
+            await found.look()
+        cheap = all_told(machine, Kind.INPUT)
+        assert {each.reads for each in cheap} == {ASKED}, "one for each who asks, none besides"
+        dear = all_told(machine, Kind.MAINS, Kind.PROGRAMS, Kind.MEMORY)
+        assert max(each.reads for each in dear) < ASKED / 2
 
 
-def test_what_was_seen_a_moment_ago_is_told_without_another_look(
+async def test_what_was_seen_a_moment_ago_is_told_without_another_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 600.0)
     monkeypatch.setattr(watching, "TEST_FOR_S", 600.0)
 
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine, Rules()) as found:
-            for _ in range(ASKED):
-                state = await found.look()
-                assert all(source.sees for source in state.sources)
-            assert {each.reads for each in all_told(machine)} == {1}
-
-    in_loop(test)
+    machine = Machine()
+    async with presence(tmp_path, machine, Rules()) as found:
+        for _ in range(ASKED):
+            state = await found.look()
+            assert all(source.sees for source in state.sources)
+        assert {each.reads for each in all_told(machine)} == {1}
 
 
-def test_many_who_ask_at_once_are_answered_and_nobody_waits_for_one_that_ends(
+async def test_many_who_ask_at_once_are_answered_and_nobody_waits_for_one_that_ends(
     tmp_path: Path,
 ) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine, Rules()) as found:
-            states = await asyncio.gather(*(found.look() for _ in range(50)))
-            assert all(source.sees for state in states for source in state.sources)
-            asking = [asyncio.create_task(found.look()) for _ in range(3)]
-            await asyncio.sleep(0)
-        assert all(state.volunteering for state in await asyncio.gather(*asking))
-        assert (await found.look()).volunteering
-
-    in_loop(test)
+    machine = Machine()
+    async with presence(tmp_path, machine, Rules()) as found:
+        states = await asyncio.gather(*(found.look() for _ in range(50)))
+        assert all(source.sees for state in states for source in state.sources)
+        asking = [asyncio.create_task(found.look()) for _ in range(3)]
+        await asyncio.sleep(0)
+    assert all(state.volunteering for state in await asyncio.gather(*asking))
+    assert (await found.look()).volunteering
 
 
-def test_a_source_that_breaks_counts_as_one_that_cannot_see(
+async def test_a_source_that_breaks_counts_as_one_that_cannot_see(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
-        machine = Machine(mains=lambda: Seen(value=bool(1 // 0)))
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: found.state().cause is Cause.UNSEEN and bool(machine.made))
-            await eventually(lambda: "its source failed" in english(found.state().reason))
-            machine.mains = lambda: Unseen(SystemSays("it is dark"))
-            await found.look()
-            [mains] = [each for each in found.state().sources if each.kind is Kind.MAINS]
-            assert english(mains.why) == "Mains: cannot be seen, because it is dark"
-            assert mains.needed
-            assert not mains.sees
-
-    in_loop(test)
+    machine = Machine(mains=lambda: Seen(value=bool(1 // 0)))
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: found.state().cause is Cause.UNSEEN and bool(machine.made))
+        await eventually(lambda: "its source failed" in english(found.state().reason))
+        machine.mains = lambda: Unseen(SystemSays("it is dark"))
+        await found.look()
+        [mains] = [each for each in found.state().sources if each.kind is Kind.MAINS]
+        assert english(mains.why) == "Mains: cannot be seen, because it is dark"
+        assert mains.needed
+        assert not mains.sees
     assert "a source of presence is at fault" in caplog.text
 
 
 # -- pauses --------------------------------------------------------------------------------------
 
 
-def test_a_pause_holds_at_once_and_over_a_restart_until_somebody_resumes(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: machine.helps)
-            until_s = time.time() + 900
-            found.pause(until_s)
-            assert not machine.helps, "handed on before pause() returns"
-            assert machine.handed[-1].owner_present
-        again = Machine()
-        async with presence(tmp_path, again) as found:
-            state = found.state()
-            assert (state.paused, state.paused_until_s) == (True, until_s)
-            found.resume()
-            await eventually(lambda: again.helps)
-        async with presence(tmp_path, Machine()) as found:
-            assert not found.state().paused
+async def test_a_pause_holds_at_once_and_over_a_restart_until_somebody_resumes(
+    tmp_path: Path,
+) -> None:
+    machine = Machine()
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: machine.helps)
+        until_s = time.time() + 900
+        found.pause(until_s)
+        assert not machine.helps, "handed on before pause() returns"
+        assert machine.handed[-1].owner_present
+    again = Machine()
+    async with presence(tmp_path, again) as found:
+        state = found.state()
+        assert (state.paused, state.paused_until_s) == (True, until_s)
+        found.resume()
+        await eventually(lambda: again.helps)
+    async with presence(tmp_path, Machine()) as found:
+        assert not found.state().paused
 
-    in_loop(test)
 
-
-def test_an_owner_does_not_wait_for_the_disk(
+async def test_an_owner_does_not_wait_for_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, may_write = threading.Event(), threading.Event()
@@ -232,158 +206,130 @@ def test_an_owner_does_not_wait_for_the_disk(
 
     monkeypatch.setattr(watching, "keep_wish", slow)
 
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: machine.helps)
-            found.pause()
-            assert machine.handed[-1].owner_present, "handed on before anything is written"
-            kept = asyncio.create_task(found.kept())
-            await asyncio.to_thread(asked.wait, LIMIT_S)
-            found.resume()
-            await eventually(lambda: machine.helps)
-            assert not kept.done()
-            may_write.set()
-            await kept
-            await found.kept()
-        assert not (tmp_path / "pause.json").exists()
-
-    in_loop(test)
+    machine = Machine()
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: machine.helps)
+        found.pause()
+        assert machine.handed[-1].owner_present, "handed on before anything is written"
+        kept = asyncio.create_task(found.kept())
+        await asyncio.to_thread(asked.wait, LIMIT_S)
+        found.resume()
+        await eventually(lambda: machine.helps)
+        assert not kept.done()
+        may_write.set()
+        await kept
+        await found.kept()
+    assert not (tmp_path / "pause.json").exists()
 
 
-def test_a_pause_is_written_also_where_it_is_nothing_new(tmp_path: Path) -> None:
+async def test_a_pause_is_written_also_where_it_is_nothing_new(tmp_path: Path) -> None:
     """Neither one of the settings nor one that a full disk refused is an owner's, kept."""
 
-    async def test() -> None:
-        async with presence(tmp_path, Machine(), starts_paused=True) as found:
-            found.pause()
-        assert read_wish(tmp_path) == Paused()
-        (tmp_path / "pause.json").unlink()
-        (tmp_path / "pause.json.unfinished").mkdir()
-        async with presence(tmp_path, Machine()) as found:
-            found.pause()
-            await found.kept()
-            assert read_wish(tmp_path) == Unpaused()
-            (tmp_path / "pause.json.unfinished").rmdir()
-            found.pause()
-        assert read_wish(tmp_path) == Paused()
-
-    in_loop(test)
+    async with presence(tmp_path, Machine(), starts_paused=True) as found:
+        found.pause()
+    assert read_wish(tmp_path) == Paused()
+    (tmp_path / "pause.json").unlink()
+    (tmp_path / "pause.json.unfinished").mkdir()
+    async with presence(tmp_path, Machine()) as found:
+        found.pause()
+        await found.kept()
+        assert read_wish(tmp_path) == Unpaused()
+        (tmp_path / "pause.json.unfinished").rmdir()
+        found.pause()
+    assert read_wish(tmp_path) == Paused()
 
 
-def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine) as found:
-            found.pause(time.time() + 1.0)
-            assert found.state().paused
-            await eventually(lambda: machine.helps)
-            assert not found.state().paused
-        assert not (tmp_path / "pause.json").exists()
-
-    in_loop(test)
+async def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
+    machine = Machine()
+    async with presence(tmp_path, machine) as found:
+        found.pause(time.time() + 1.0)
+        assert found.state().paused
+        await eventually(lambda: machine.helps)
+        assert not found.state().paused
+    assert not (tmp_path / "pause.json").exists()
 
 
-def test_what_runs_is_finished_and_then_it_is_paused_also_over_a_restart(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine(running=1)
-        async with presence(tmp_path, machine) as found:
-            await eventually(lambda: machine.helps)
-            found.finish_then_pause()
-            assert (machine.handed[-1].volunteering, machine.handed[-1].owner_present) == (
-                False,
-                False,
-            )
-            assert found.state().finishing
-        machine = Machine(running=1)
-        async with presence(tmp_path, machine) as found:
-            assert found.state().finishing
-            machine.running = 0
-            await eventually(lambda: bool(machine.handed) and machine.handed[-1].owner_present)
-            state = found.state()
-            assert (state.paused, state.finishing) == (True, False)
-
-    in_loop(test)
+async def test_what_runs_is_finished_and_then_it_is_paused_also_over_a_restart(
+    tmp_path: Path,
+) -> None:
+    machine = Machine(running=1)
+    async with presence(tmp_path, machine) as found:
+        await eventually(lambda: machine.helps)
+        found.finish_then_pause()
+        assert (machine.handed[-1].volunteering, machine.handed[-1].owner_present) == (
+            False,
+            False,
+        )
+        assert found.state().finishing
+    machine = Machine(running=1)
+    async with presence(tmp_path, machine) as found:
+        assert found.state().finishing
+        machine.running = 0
+        await eventually(lambda: bool(machine.handed) and machine.handed[-1].owner_present)
+        state = found.state()
+        assert (state.paused, state.finishing) == (True, False)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"until_s": "soon", "finishing": false}', "{}"])
-def test_a_pause_that_cannot_be_read_counts_as_one(tmp_path: Path, text: str) -> None:
-    async def test() -> None:
-        (tmp_path / "pause.json").write_text(text)
-        async with presence(tmp_path, Machine()) as found:
-            state = found.state()
-            assert state.paused
-            assert "cannot be read; resume to go on" in english(state.reason)
-            found.resume()
-            assert not found.state().paused
-        assert not (tmp_path / "pause.json").exists()
-
-    in_loop(test)
+async def test_a_pause_that_cannot_be_read_counts_as_one(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pause.json").write_text(text)
+    async with presence(tmp_path, Machine()) as found:
+        state = found.state()
+        assert state.paused
+        assert "cannot be read; resume to go on" in english(state.reason)
+        found.resume()
+        assert not found.state().paused
+    assert not (tmp_path / "pause.json").exists()
 
 
-def test_a_pause_that_cannot_be_kept_holds_all_the_same(
+async def test_a_pause_that_cannot_be_kept_holds_all_the_same(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def test() -> None:
-        (tmp_path / "pause.json.unfinished").mkdir()
-        async with presence(tmp_path, Machine()) as found:
-            found.pause()
-            assert found.state().paused
-
-    in_loop(test)
+    (tmp_path / "pause.json.unfinished").mkdir()
+    async with presence(tmp_path, Machine()) as found:
+        found.pause()
+        assert found.state().paused
     assert "not kept over a restart" in caplog.text
 
 
-def test_paused_in_the_settings_is_a_pause_that_resuming_ends(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine, Rules(), starts_paused=True) as found:
-            assert found.state().reason == PausedUntilResumed()
-            found.resume()
-            assert machine.helps
-
-    in_loop(test)
+async def test_paused_in_the_settings_is_a_pause_that_resuming_ends(tmp_path: Path) -> None:
+    machine = Machine()
+    async with presence(tmp_path, machine, Rules(), starts_paused=True) as found:
+        assert found.state().reason == PausedUntilResumed()
+        found.resume()
+        assert machine.helps
 
 
-def test_until_tomorrow_is_some_hours_away(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with presence(tmp_path, Machine()) as found:
-            assert 7 * 3600 < found.tomorrow_s() - time.time() < 34 * 3600
-
-    in_loop(test)
+async def test_until_tomorrow_is_some_hours_away(tmp_path: Path) -> None:
+    async with presence(tmp_path, Machine()) as found:
+        assert 7 * 3600 < found.tomorrow_s() - time.time() < 34 * 3600
 
 
-def test_what_was_seen_and_when_is_told_of_each_source(tmp_path: Path) -> None:
-    async def test() -> None:
-        began_s = time.time()
-        async with presence(tmp_path, Machine(), Rules()) as found:
-            assert {each.read_s for each in found.state().sources} == {0.0}
-            told = {each.kind: each for each in (await found.look()).sources}
-            assert all(began_s - 1 <= each.read_s <= time.time() + 1 for each in told.values())
-            assert all(each.sees for each in told.values())
-            assert not any(each.needed for each in told.values()), "nothing is looked at"
-            await found.set_rules(replace(WATCHFUL, on_mains_only=False))
-            needed = {each.kind for each in found.state().sources if each.needed}
-            assert needed == set(Kind) - {Kind.MAINS, Kind.PROGRAMS, Kind.SESSION}
-
-    in_loop(test)
+async def test_what_was_seen_and_when_is_told_of_each_source(tmp_path: Path) -> None:
+    began_s = time.time()
+    async with presence(tmp_path, Machine(), Rules()) as found:
+        assert {each.read_s for each in found.state().sources} == {0.0}
+        told = {each.kind: each for each in (await found.look()).sources}
+        assert all(began_s - 1 <= each.read_s <= time.time() + 1 for each in told.values())
+        assert all(each.sees for each in told.values())
+        assert not any(each.needed for each in told.values()), "nothing is looked at"
+        await found.set_rules(replace(WATCHFUL, on_mains_only=False))
+        needed = {each.kind for each in found.state().sources if each.needed}
+        assert needed == set(Kind) - {Kind.MAINS, Kind.PROGRAMS, Kind.SESSION}
 
 
-def test_a_system_that_knows_no_other_zones_is_watched_all_the_same(
+async def test_a_system_that_knows_no_other_zones_is_watched_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(time, "tzset", raising=False)
 
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine):
-            await eventually(lambda: machine.helps)
-
-    in_loop(test)
+    machine = Machine()
+    async with presence(tmp_path, machine):
+        await eventually(lambda: machine.helps)
 
 
 @pytest.mark.parametrize("running", [0, 1])
-def test_sources_are_looked_at_more_often_while_tasks_run(
+async def test_sources_are_looked_at_more_often_while_tasks_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, running: int
 ) -> None:
     paces: set[bool] = set()
@@ -395,86 +341,71 @@ def test_sources_are_looked_at_more_often_while_tasks_run(
 
     monkeypatch.setattr(Looker, "look", noted)
 
-    async def test() -> None:
-        async with presence(tmp_path, Machine(running=running)):
-            await eventually(lambda: bool(paces))
-
-    in_loop(test)
+    async with presence(tmp_path, Machine(running=running)):
+        await eventually(lambda: bool(paces))
     assert paces == {bool(running)}
 
 
 # -- rules ---------------------------------------------------------------------------------------
 
 
-def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine(input_s=time.monotonic())
-        async with presence(tmp_path, machine, Rules()) as found:
-            await eventually(lambda: machine.helps)
-            rules = Rules(Mode.WHEN_IDLE, idle_s=600, exclusive_programs=("zoom",))
-            await found.set_rules(rules)
-            assert not machine.helps
-            await eventually(lambda: found.state().cause is Cause.INPUT)
-            assert machine.watched == ("zoom",)
-            assert read_settings(tmp_path / "settings.toml").rules == rules
-            await found.set_rules(replace(rules, own_only=True))
-            assert machine.handed[-1].own_only
-            assert read_settings(tmp_path / "settings.toml").rules == replace(rules, own_only=True)
-
-    in_loop(test)
+async def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
+    machine = Machine(input_s=time.monotonic())
+    async with presence(tmp_path, machine, Rules()) as found:
+        await eventually(lambda: machine.helps)
+        rules = Rules(Mode.WHEN_IDLE, idle_s=600, exclusive_programs=("zoom",))
+        await found.set_rules(rules)
+        assert not machine.helps
+        await eventually(lambda: found.state().cause is Cause.INPUT)
+        assert machine.watched == ("zoom",)
+        assert read_settings(tmp_path / "settings.toml").rules == rules
+        await found.set_rules(replace(rules, own_only=True))
+        assert machine.handed[-1].own_only
+        assert read_settings(tmp_path / "settings.toml").rules == replace(rules, own_only=True)
 
 
-def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Path) -> None:
-    async def test() -> None:
-        machine = Machine()
-        async with presence(tmp_path, machine, replace(WATCHFUL, exclusive_programs=("a",))) as it:
-            await eventually(lambda: bool(machine.made) and machine.helps)
-            [programs] = all_told(machine, Kind.PROGRAMS)
-            programs.value = lambda: Seen(("b",))
-            await it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
-            async with asyncio.timeout(PACE_S[Kind.PROGRAMS][1] / 2):
-                await eventually(lambda: it.state().cause is Cause.PROGRAM)
-
-    in_loop(test)
+async def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Path) -> None:
+    machine = Machine()
+    async with presence(tmp_path, machine, replace(WATCHFUL, exclusive_programs=("a",))) as it:
+        await eventually(lambda: bool(machine.made) and machine.helps)
+        [programs] = all_told(machine, Kind.PROGRAMS)
+        programs.value = lambda: Seen(("b",))
+        await it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
+        async with asyncio.timeout(PACE_S[Kind.PROGRAMS][1] / 2):
+            await eventually(lambda: it.state().cause is Cause.PROGRAM)
 
 
-def test_rules_that_are_kept_hold_also_for_nobody_who_waits(
+async def test_rules_that_are_kept_hold_also_for_nobody_who_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = replace(WATCHFUL, own_only=True)
 
-    async def test() -> None:
-        async with presence(tmp_path, Machine()) as found:
-            begun, may_end, keep = threading.Event(), threading.Event(), found._keep_rules
+    async with presence(tmp_path, Machine()) as found:
+        begun, may_end, keep = threading.Event(), threading.Event(), found._keep_rules
 
-            def slowly(kept: Rules) -> None:
-                begun.set()
-                assert may_end.wait(EVENTUALLY_S_MAX)
-                keep(kept)
+        def slowly(kept: Rules) -> None:
+            begun.set()
+            assert may_end.wait(EVENTUALLY_S_MAX)
+            keep(kept)
 
-            monkeypatch.setattr(found, "_keep_rules", slowly)
-            asking = asyncio.create_task(found.set_rules(rules))
-            await eventually(begun.is_set)
-            asking.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await asking
-            may_end.set()
-            await eventually(lambda: found.rules == rules)
-        assert read_settings(tmp_path / "settings.toml").rules == rules
-
-    in_loop(test)
+        monkeypatch.setattr(found, "_keep_rules", slowly)
+        asking = asyncio.create_task(found.set_rules(rules))
+        await eventually(begun.is_set)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        may_end.set()
+        await eventually(lambda: found.rules == rules)
+    assert read_settings(tmp_path / "settings.toml").rules == rules
 
 
-def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with presence(tmp_path, Machine()) as found:
-            for rules in (Rules(Mode.BY_SCHEDULE), Rules(free_memory_mb=16 * 1024 * 1024)):
-                with pytest.raises(ServiceError, match="These rules cannot be kept"):
-                    await found.set_rules(rules)
-            assert found.rules == WATCHFUL
-            (tmp_path / "settings.toml.unfinished").mkdir()
-            with pytest.raises(ServiceError, match="nothing changed"):
-                await found.set_rules(Rules())
-            assert found.rules == WATCHFUL
-
-    in_loop(test)
+async def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
+    async with presence(tmp_path, Machine()) as found:
+        for rules in (Rules(Mode.BY_SCHEDULE), Rules(free_memory_mb=16 * 1024 * 1024)):
+            with pytest.raises(ServiceError, match="These rules cannot be kept"):
+                await found.set_rules(rules)
+        assert found.rules == WATCHFUL
+        (tmp_path / "settings.toml.unfinished").mkdir()
+        with pytest.raises(ServiceError, match="nothing changed"):
+            await found.set_rules(Rules())
+        assert found.rules == WATCHFUL

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agent.api.reasons import Reason
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions
@@ -113,7 +112,3 @@ async def presence(
         yield found
     finally:
         await found.stop()
-
-
-def in_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(test())

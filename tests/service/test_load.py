@@ -50,16 +50,13 @@ class Live:
             self.over.set()
 
 
-def test_only_a_change_worth_saying_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_a_change_worth_saying_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter([99, 40, 40 + STEP_PERCENT - 1, 40 - STEP_PERCENT + 1, None, 20, 100])
     monkeypatch.setattr(load, "LOOK_EVERY_S", 0.001)
     monkeypatch.setattr(Load, "look", lambda _: next(looks))
     live = Live(3)
     absences = iter([None])
 
-    async def watched() -> None:
-        async with asyncio.timeout(EVENTUALLY_S_MAX):
-            await watch_load(lambda: next(absences, live.percent), live.set_load, live.over)
-
-    asyncio.run(watched())
+    async with asyncio.timeout(EVENTUALLY_S_MAX):
+        await watch_load(lambda: next(absences, live.percent), live.set_load, live.over)
     assert live.told == [40, 20, 100]

@@ -99,13 +99,10 @@ def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:
     assert (remembered.identity, remembered.notices) == (identity(399), ())
 
 
-def test_the_loop_goes_on_while_the_disk_is_written(tmp_path: Path) -> None:
-    async def submit() -> list[None]:
-        waits = [asyncio.wrap_future(journal.submit([persist(n)])) for n in range(1, 50)]
-        return await asyncio.gather(*waits)
-
+async def test_the_loop_goes_on_while_the_disk_is_written(tmp_path: Path) -> None:
     with Journal.open(tmp_path) as journal:
-        assert len(asyncio.run(submit())) == 49
+        waits = [asyncio.wrap_future(journal.submit([persist(n)])) for n in range(1, 50)]
+        assert len(await asyncio.gather(*waits)) == 49
         assert journal.read().identity == identity(49)
 
 

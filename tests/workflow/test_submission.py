@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -107,10 +106,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_files_and_programs_go_first_and_each_once(file: Path) -> None:
+async def test_files_and_programs_go_first_and_each_once(file: Path) -> None:
     client, steps = FakeClient(), list[str]()
     wanted = Wanted({"mode": "exact"}, "survey 2", "interactive", "ada")
-    submitted = asyncio.run(submit_file(client, file, wanted, steps.append))
+    submitted = await submit_file(client, file, wanted, steps.append)
     assert submitted.workflow == "survey 2"
     names = [name for name, _ in client.asked]
     assert names == ["programs", "add_dataset", "add_dataset", "publish", "submit"]
@@ -126,17 +125,17 @@ def test_files_and_programs_go_first_and_each_once(file: Path) -> None:
     assert (client.submit.priority, client.submit.submitter) == ("interactive", "ada")
 
 
-def test_nothing_is_sent_of_a_file_with_faults(file: Path) -> None:
+async def test_nothing_is_sent_of_a_file_with_faults(file: Path) -> None:
     file.write_text(FILE.replace("program: import", "program: imprt"))
     client = FakeClient()
     with pytest.raises(FaultsError):
-        asyncio.run(submit_file(client, file, Wanted()))
+        await submit_file(client, file, Wanted())
     assert [name for name, _ in client.asked] == ["programs"]
 
 
-def test_an_agent_on_another_machine_is_sent_the_contents(file: Path) -> None:
+async def test_an_agent_on_another_machine_is_sent_the_contents(file: Path) -> None:
     client = FakeClient()
-    asyncio.run(submit_file(client, file, Wanted(far=True)))
+    await submit_file(client, file, Wanted(far=True))
     names = [name for name, _ in client.asked]
     assert "add_dataset" not in names
     assert "publish" not in names
@@ -155,9 +154,9 @@ def test_an_agent_on_another_machine_is_sent_the_contents(file: Path) -> None:
     assert client.submit.tasks[1].program == "count@" + "ab" * 6
 
 
-def test_a_dry_run_sends_nothing(file: Path) -> None:
+async def test_a_dry_run_sends_nothing(file: Path) -> None:
     client = FakeClient()
-    workflow = asyncio.run(read_for(client, file, Wanted()))
+    workflow = await read_for(client, file, Wanted())
     submit = dry(workflow, Wanted(priority="interactive"))
     assert [name for name, _ in client.asked] == ["programs"]
     assert [task.published is not None for task in submit.tasks] == [False, True, True]

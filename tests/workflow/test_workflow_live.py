@@ -60,7 +60,7 @@ def test_pi_is_approximated(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for a shell of Unix")
-def test_three_scripts_of_ones_own(tmp_path: Path) -> None:
+async def test_three_scripts_of_ones_own(tmp_path: Path) -> None:
     async def run() -> bytes:
         async with agent_with_javascript(tmp_path) as client:
             file = DOCUMENTS / "words" / "words.wingbeat.yaml"
@@ -68,12 +68,12 @@ def test_three_scripts_of_ones_own(tmp_path: Path) -> None:
             tasks = await run_to_the_end(client, workflow)
             return await content(client, tasks["top"])
 
-    words = [line.split() for line in asyncio.run(run()).decode().splitlines()]
+    words = [line.split() for line in (await run()).decode().splitlines()]
     assert words == [["6", "the"], ["3", "line"], ["2", "tower"]]
 
 
 @needs_node
-def test_an_agent_without_the_program_for_javascript_is_given_it(tmp_path: Path) -> None:
+async def test_an_agent_without_the_program_for_javascript_is_given_it(tmp_path: Path) -> None:
     async def run() -> tuple[str, object]:
         async with agent_with_javascript(tmp_path, installed=False) as client:
             workflow = await read_for(client, DOCUMENTS / "figure_6_4.xml", Wanted())
@@ -83,6 +83,6 @@ def test_an_agent_without_the_program_for_javascript_is_given_it(tmp_path: Path)
             final = tasks[workflow.final]
             return final.program, json.loads(await content(client, final))
 
-    program, result = asyncio.run(run())
+    program, result = await run()
     assert program.startswith("javascript@")
     assert result == 157
