@@ -134,8 +134,19 @@ class Link:
     # -- what arrives ----------------------------------------------------------------------
 
     async def _read_all(self) -> None:
+        """Not through an asynchronous generator: one that is left at a line that is not understood
+        lives on as a task of the loop, which nobody waits for."""
+        held = bytearray()
         try:
-            await self._read_lines()
+            while data := await self._reader.read(READ_BYTES):
+                for line in _whole_lines(held, data):
+                    self._take(_incoming.decode(line))
+                    while len(self._events) >= EVENTS_UNREAD_MAX:
+                        self._taken.clear()
+                        await self._taken.wait()
+                if len(held) > LINE_BYTES_MAX:
+                    self._reason = "what it said is too long"
+                    break
         except OSError as error:
             self._reason = self._reason or error.strerror or ""
         except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -148,20 +159,6 @@ class Link:
                 if not answer.done():
                     answer.set_exception(self._gone())
 
-    async def _read_lines(self) -> None:
-        """Not through an asynchronous generator: one that is left at a line that is not understood
-        lives on as a task of the loop, which nobody waits for."""
-        held = bytearray()
-        while data := await self._reader.read(READ_BYTES):
-            for line in _whole_lines(held, data):
-                self._take(_incoming.decode(line))
-                while len(self._events) >= EVENTS_UNREAD_MAX:
-                    self._taken.clear()
-                    await self._taken.wait()
-            if len(held) > LINE_BYTES_MAX:
-                self._reason = "what it said is too long"
-                return
-
     def _take(self, incoming: Incoming) -> None:
         if incoming.method == "event":
             self._events.append(_event.decode(incoming.params))
@@ -170,10 +167,6 @@ class Link:
             self._reason = _closing.decode(incoming.params).reason
         elif incoming.id is None and incoming.error is not None:
             self._reason = incoming.error.message
-        else:
-            self._settle(incoming)
-
-    def _settle(self, incoming: Incoming) -> None:
         answer = self._asked.get(incoming.id) if isinstance(incoming.id, int) else None
         if answer is None or answer.done():
             return

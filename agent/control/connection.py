@@ -23,6 +23,7 @@ from agent.api.session import Closing, Hello, Welcome
 from agent.api.values import Position
 from agent.control.envelope import (
     Malformed,
+    answer_line,
     closing_line,
     failure_line,
     read_request,
@@ -123,33 +124,32 @@ class Connection:
         elif self._relay is not None:
             await self._relay.say(line)
         elif line.startswith(b"{"):
-            await self._take(read_request(line))
+            request = read_request(line)
+            problem = self._problem_with(request)
+            if problem is not None:
+                await self._refuse(request.id, problem)
+            elif isinstance(request, Request):
+                await self._slots.acquire()
+                answering = self._begin(self._answer(request))
+                if not self.greeted:
+                    await answering
         elif line.startswith(b"["):
             sentence = "a list of requests is not taken: send each of them in a line of its own"
             await self._refuse(None, Problem(ErrorCode.NOT_A_REQUEST, sentence))
         elif line:
             await self._take_text(line)
 
-    async def _take(self, request: Request | Malformed) -> None:
+    def _problem_with(self, request: Request | Malformed) -> Problem | None:
+        """Why it is not answered: nobody who did not greet asks, nor a member what is the owner's."""
         if isinstance(request, Malformed):
-            await self._refuse(request.id, request.problem)
-        elif not self.greeted and request.method != HELLO.name:
+            return request.problem
+        if not self.greeted and request.method != HELLO.name:
             sentence = "say hello first, with the token from control.json"
-            await self._refuse(request.id, Problem(ErrorCode.UNAUTHORISED, sentence))
-        elif self._call.member and not METHODS[request.method].by_members:
-            await self._refuse(
-                request.id, Problem(ErrorCode.UNAUTHORISED, self._not_yours(request))
-            )
-        else:
-            await self._slots.acquire()
-            if self.greeted:
-                self._begin(self._answer(request))
-            else:
-                await self._answer(request)
-
-    def _not_yours(self, request: Request) -> str:
-        here = self._call.now.name
-        return f"{request.method} is for the account that runs the agent of {here}, on that machine"
+            return Problem(ErrorCode.UNAUTHORISED, sentence)
+        if self._call.member and not METHODS[request.method].by_members:
+            whose = f"for the account that runs the agent of {self._call.now.name}, on that machine"
+            return Problem(ErrorCode.UNAUTHORISED, f"{request.method} is {whose}")
+        return None
 
     async def _take_text(self, line: bytes) -> None:
         """Lines that people type, from the one with the token on."""
@@ -199,7 +199,9 @@ class Connection:
     async def _answer(self, request: Request) -> None:
         """Write a line for whatever becomes of a request; nothing that a verb raises gets further."""
         try:
-            line = await VERBS[request.method].answer(self._call, request.id, request.params)
+            verb = VERBS[request.method]
+            result = await verb.serve(self._call, verb.read(request.params))
+            line = answer_line(request.id, result)
         except RefusedError as error:
             await self._refuse(request.id, error.problem)
         except ServiceError as error:

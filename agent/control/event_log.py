@@ -101,18 +101,18 @@ class EventLog:
         """Return the lines of the next events, some at a time. Raises ``RefusedError`` when those
         right after were forgotten."""
         self.check(Position(self._name, sequence))
-        start = sequence - self._first + 1
+        first = self._first
+        start = sequence - first + 1
         end = min(len(self._lines), start + self._limits.events_per_turn_max)
-        return [self._line(place) for place in range(start, end)]
-
-    def _line(self, place: int) -> bytes:
-        line = self._lines[place]
-        if isinstance(line, bytes):
-            return line
-        written = event_line(Event(self._first + place, self._times[place], line))
-        self._lines[place] = written
-        self._bytes += len(written) - _bytes_of(line)
-        return written
+        told = []
+        for place in range(start, end):
+            line = self._lines[place]
+            if not isinstance(line, bytes):
+                written = event_line(Event(first + place, self._times[place], line))
+                self._bytes += len(written) - _bytes_of(line)
+                self._lines[place] = line = written
+            told.append(line)
+        return told
 
     async def wait_after(self, sequence: int) -> None:
         """Wait until there is an event after this one."""

@@ -30,41 +30,33 @@ GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
 
 
 def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
-    """Yield the event for clients, and one more where a gate waits for a person from now on."""
-    yield happening_of(notice, now)
-    if isinstance(notice, TaskMoved) and notice.after is TaskState.WAITING:
-        table = now.table
-        spec = table.specs.get(notice.task)
-        if spec is not None:
-            workflow = table.workflow_of[notice.task]
-            yield session.GateWaiting(spec.task, spec.name, workflow, spec.asks)
-
-
-def happening_of(notice: Notice, now: Snapshot) -> session.Happening:
-    """Return the event that says to clients what the notice says."""
+    """Yield the event that says to clients what the notice says, and one more where a gate waits
+    for a person from now on."""
     match notice:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(now, task)
-            host = _host(now, task)
             set_off = english(cause_of(cause, after.value, now.name_of))
             reason = _reason(now, task) if after in GIVEN_UP else NO_REASON
-            moved = (before, after, host, set_off, english(reason))
-            return session.TaskMoved(task, name, workflow, *moved, why=as_why(reason))
+            moved = (before, after, _host(now, task), set_off, english(reason))
+            yield session.TaskMoved(task, name, workflow, *moved, why=as_why(reason))
+            spec = now.table.specs.get(task)
+            if after is TaskState.WAITING and spec is not None:
+                yield session.GateWaiting(task, name, workflow, spec.asks)
         case TaskProgressed(task, node, permille, left_ms):
             host, known = now.name_of(node), min(permille, PERMILLE_MAX)
-            return session.TaskProgressed(task, *_place(now, task), host, known, left_ms)
+            yield session.TaskProgressed(task, *_place(now, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
             old, new = now.name_of(before_run[2]), now.name_of(after_run[2])
             why = english(cause_of(cause, TaskState.TERMINATED.value, now.name_of))
-            return session.OutcomeChanged(task, *_place(now, task), old, new, why)
+            yield session.OutcomeChanged(task, *_place(now, task), old, new, why)
         case WorkflowSafe(workflow):
-            return session.WorkflowSafe(workflow)
+            yield session.WorkflowSafe(workflow)
         case CancelFinished(task):
-            return session.CancelFinished(task, *_place(now, task))
+            yield session.CancelFinished(task, *_place(now, task))
         case session.VolunteeringChanged():
-            return replace(notice, reason=english(reason_of(notice.why, notice.reason)))
+            yield replace(notice, reason=english(reason_of(notice.why, notice.reason)))
         case _:
-            return notice
+            yield notice
 
 
 def _place(now: Snapshot, task: TaskId) -> tuple[str, str]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
 
 from agent.api.choices import choices_at
 from agent.api.methods import Method
-from agent.api.rpc import ErrorCode, RequestId
+from agent.api.rpc import ErrorCode
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
 from agent.api.wording import parameters_fault
-from agent.control.envelope import answer_line
 from agent.control.event_log import EventLog
 from agent.control.flock_programs import FlockPrograms
 from agent.control.members import Members
@@ -69,33 +68,31 @@ class RequestContext:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A method with what serves it: parameters as they came in, a line out."""
+    """A method with what serves it."""
 
     name: str
-    answer: Callable[[RequestContext, RequestId, Raw], Awaitable[bytes]]
+    params: type[Struct]
+    decode: Callable[[Raw], Any]
+    serve: Callable[[RequestContext, Any], Awaitable[Struct]]
+
+    def read(self, raw: Raw) -> Any:
+        """Return the parameters as ``serve`` takes them. Raises ``RefusedError`` where they cannot
+        be read."""
+        try:
+            return self.decode(raw)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            fields, choices = self.params.__struct_fields__, partial(choices_at, self.params)
+            sentence = parameters_fault(self.name, str(error), fields, choices)
+            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
+        except RecursionError as error:
+            sentence = f"{self.name}: params are nested too deeply"
+            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
 
 
 def serves(
     method: Method[P, R],
 ) -> Callable[[Callable[[RequestContext, P], Awaitable[R]]], Verb]:
-    """Make the function below it the verb of this method. The verb raises ``RefusedError`` where it
-    does, and for parameters that cannot be read."""
+    """Make the function below it the verb of this method. It raises ``RefusedError`` for what it
+    refuses."""
     decode = msgspec.json.Decoder(method.params).decode
-    fields = method.params.__struct_fields__
-
-    def bind(serve: Callable[[RequestContext, P], Awaitable[R]]) -> Verb:
-        async def answer(call: RequestContext, request_id: RequestId, raw: Raw) -> bytes:
-            try:
-                params = decode(raw)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                choices = partial(choices_at, method.params)
-                sentence = parameters_fault(method.name, str(error), fields, choices)
-                raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
-            except RecursionError as error:
-                sentence = f"{method.name}: params are nested too deeply"
-                raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
-            return answer_line(request_id, await serve(call, params))
-
-        return Verb(method.name, answer)
-
-    return bind
+    return partial(Verb, method.name, method.params, decode)

@@ -161,7 +161,13 @@ class Driver:
                 event, cause = self._inbox.popleft()
                 more = together < TOGETHER_MAX and self._is_followed(event)
                 together = together + 1 if more else 0
-                self._handle(event, cause, more=more)
+                try:
+                    effects = self._node.handle(event, self._clock.now(), cause, more=more)
+                except Exception as error:  # noqa: BLE001 - the others must not pay for it
+                    self._at_fault(event, error)
+                else:
+                    self._outbox.put(effects, self._links_made)
+                    self._rest_when_idle(event, len(effects))
         except Exception as error:
             log.exception("an effect could not be carried out")
             self._audience.failed(error)
@@ -173,15 +179,6 @@ class Driver:
         """A message behind which another one waits."""
         waits = self._inbox and isinstance(self._inbox[0][0], Received)
         return bool(waits) and isinstance(event, Received)
-
-    def _handle(self, event: Event, cause: str, *, more: bool) -> None:
-        try:
-            effects = self._node.handle(event, self._clock.now(), cause, more=more)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the others must not pay for it
-            self._at_fault(event, error)
-            return
-        self._outbox.put(effects, self._links_made)
-        self._rest_when_idle(event, len(effects))
 
     def _rest_when_idle(self, event: Event, effects: int) -> None:
         """After the beat of an idle node, its peers' beats are taken in a few goes."""

@@ -16,6 +16,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,7 +192,7 @@ class Children:
         key = (effect.task, effect.run)
         event: Event
         try:
-            event = await self._outcome(run, effect)
+            event = await self._run_program(run, effect)
         except OSError as error:
             doing = "be followed" if run.started else "be started"
             reason = short_text(f"could not {doing}: {error}")
@@ -208,46 +209,32 @@ class Children:
         self._tell(event)  # what follows it may begin: the log can wait
         log.info("%s: %s%s", run.called, _in_words(event), run.used)
 
-    async def _outcome(self, run: Run, effect: StartChild) -> Event:
+    async def _run_program(self, run: Run, effect: StartChild) -> Event:
         program = self._programs.get(effect.spec.program)
         if program is None:
             raise ProgramError(f"the program {effect.spec.program} is not here any more")
         limits = self._limits_of(effect, program)
-        output = OutputLog(
-            task_log(self._logs, effect.task, effect.run[0], effect.run[1]), limits.log_bytes
-        )
-        scratch = self._folders.take()
-        try:
-            return await self._run_program(run, program, effect, limits, output, scratch)
-        finally:
-            output.close()
-            await self._folders.give_back(scratch)
-
-    async def _run_program(
-        self,
-        run: Run,
-        program: Program,
-        effect: StartChild,
-        limits: Limits,
-        output: OutputLog,
-        scratch: Scratch,
-    ) -> Event:
-        saving = Saving(scratch, self._saved(run, effect))
-        child = Child(output, limits, self._progress(run, effect), saving.take, self._grace_s)
-        launch = await self._launch(program, effect, limits, scratch)
-        child.attach(await self._groups.start(launch, child.hear))
-        run.child = child
-        log.info("%s runs %s", run.called, program.name)
-        self._catch_up(run, child)
-        self._tell_started(run, effect)
-        ending, found = await child.run()
-        if found.cpu_ms or found.memory_kb:
-            memory = megabytes(found.memory_kb * 1_024)
-            used = f"{found.cpu_ms / 1_000:.1f} s of the processor and {memory} of memory"
-            run.used = f"; took {used}"
-        ending = self._whose_fault(ending)
-        await saving.finish()
-        return await self._event(effect, program, ending, found, output, scratch)
+        path = task_log(self._logs, effect.task, effect.run[0], effect.run[1])
+        async with AsyncExitStack() as done:
+            scratch = self._folders.take()
+            done.push_async_callback(self._folders.give_back, scratch)
+            output = done.enter_context(closing(OutputLog(path, limits.log_bytes)))
+            saving = Saving(scratch, self._saved(run, effect))
+            child = Child(output, limits, self._progress(run, effect), saving.take, self._grace_s)
+            launch = await self._launch(program, effect, limits, scratch)
+            child.attach(await self._groups.start(launch, child.hear))
+            run.child = child
+            log.info("%s runs %s", run.called, program.name)
+            self._catch_up(run, child)
+            self._tell_started(run, effect)
+            ending, found = await child.run()
+            if found.cpu_ms or found.memory_kb:
+                memory = megabytes(found.memory_kb * 1_024)
+                used = f"{found.cpu_ms / 1_000:.1f} s of the processor and {memory} of memory"
+                run.used = f"; took {used}"
+            ending = self._whose_fault(ending)
+            await saving.finish()
+            return await self._event(effect, program, ending, found, output, scratch)
 
     async def _launch(
         self, program: Program, effect: StartChild, limits: Limits, scratch: Scratch

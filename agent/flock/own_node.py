@@ -51,8 +51,9 @@ class OwnNode(Protocol):
     def notify(self, notice: FlockNotice | AskChanged) -> None:
         """Tell everybody who subscribed of this notice."""
 
-    def hand(self, event: Event) -> None:
-        """Hand an event to the protocol's node."""
+    @property
+    def hand(self) -> Callable[[Event], None]:
+        """What hands an event to the protocol's node, as long as that lives."""
 
     def set_presence(self, presence: PresenceChanged) -> None:
         """Tell it whether this machine works for others now."""

@@ -69,9 +69,9 @@ log = logging.getLogger(__name__)
 class LinkOwner(Protocol):
     """What a link tells; ``links.Links`` is one."""
 
-    def link_received(self, link: Link, message: Message) -> None: ...
+    def link_received(self, peer: NodeId, message: Message, /) -> None: ...
 
-    def link_gossiped(self, link: Link, body: bytes) -> None: ...
+    def link_gossiped(self, peer: NodeId, body: bytes, /) -> None: ...
 
     def link_answered(self, link: Link) -> None:
         """Note that the answer to a ping has come."""
@@ -289,14 +289,10 @@ class Link:
         """Do nothing; the handshake was done long before the link."""
 
     def received(self, data: memoryview) -> None:
-        """Take in frames, or parts of them, and hand on those that are whole."""
+        """Take in frames, or parts of them, and hand all that are whole to the owner; end the link
+        with a peer that sends nonsense, and count what came against its allowance."""
         self._reader.add(data)
-        self.drain(len(data))
-
-    def drain(self, arrived_bytes: int) -> None:
-        """Hand all whole frames that have arrived to the owner; end the link with a peer that sends
-        nonsense, and count what came against its allowance."""
-        self.traffic.bytes_in += arrived_bytes
+        self.traffic.bytes_in += len(data)
         frames = 0
         try:
             while not self.ended and (found := self._reader.next()) is not None:
@@ -309,7 +305,7 @@ class Link:
             self._answer_owed = False
             self.flush()
         if not self.ended:
-            self._count_against_allowance(frames, arrived_bytes)
+            self._count_against_allowance(frames, len(data))
 
     def pause_writing(self) -> None:
         """Note that the connection takes no more for now: what is sent waits in the lanes."""
@@ -340,9 +336,9 @@ class Link:
                 self.traffic.unknown += 1
                 return
             self.traffic.messages_in += 1
-            self._owner.link_received(self, message)
+            self._owner.link_received(self.peer, message)
         elif kind == Kind.GOSSIP:
-            self._owner.link_gossiped(self, body)
+            self._owner.link_gossiped(self.peer, body)
         elif kind == Kind.PING:
             self._answer_owed |= self._prompt.put(frame(Kind.PONG, body))
         elif kind == Kind.PONG:

@@ -204,8 +204,26 @@ class TlsConnection(asyncio.BufferedProtocol):
         if self._closing:
             return
         self._arrived.write(self._shared.arrival_view[:nbytes])
-        if self._secured or self._shake_hands():
-            self._decrypt()
+        if not (self._secured or self._shake_hands()):
+            return
+        plain, view = self._shared.plain, self._shared.plain_view
+        try:
+            while not self._closing:
+                size: int = self.tls.read(PLAIN_BYTES, plain)  # type: ignore[assignment]
+                if not size:
+                    self._ended()
+                    return
+                self.application.received(view[:size])
+                if not self._arrived.pending:
+                    break
+        except ssl.SSLWantReadError:
+            pass
+        except ssl.SSLZeroReturnError:
+            self._ended()
+        except ssl.SSLError as error:
+            self._broken(error)
+        if self._outgoing.pending:
+            self._send_what_tls_says()
 
     def eof_received(self) -> bool:
         """Note that the other side has closed its end, unexpectedly unless this side was closing,
@@ -248,26 +266,6 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._secured = True
         self.application.secured()
         return True
-
-    def _decrypt(self) -> None:
-        plain, view = self._shared.plain, self._shared.plain_view
-        try:
-            while not self._closing:
-                size: int = self.tls.read(PLAIN_BYTES, plain)  # type: ignore[assignment]
-                if not size:
-                    self._ended()
-                    return
-                self.application.received(view[:size])
-                if not self._arrived.pending:
-                    break
-        except ssl.SSLWantReadError:
-            pass
-        except ssl.SSLZeroReturnError:
-            self._ended()
-        except ssl.SSLError as error:
-            self._broken(error)
-        if self._outgoing.pending:
-            self._send_what_tls_says()
 
     def _ended(self) -> None:
         """The other side said the closing word."""

@@ -89,6 +89,7 @@ class Links:
         random: Random | None = None,
     ) -> None:
         self._callbacks = callbacks
+        self.link_received, self.link_gossiped = callbacks.received, callbacks.gossip
         self._port, self._hosts = port, tuple(hosts)
         self._links: dict[NodeId, Link] = {}
         self._rivals: dict[NodeId, Greeting] = {}
@@ -279,7 +280,7 @@ class Links:
         self._report_unlinked(peer)
         log.info("linked with %s (%s)", link.name, link.address)
         self._callbacks.linked(peer)
-        link.drain(0)
+        link.received(memoryview(b""))  # what came behind the greeting
 
     def _remove(self, link: Link, *, reset: bool) -> None:
         """It is no link any more; the node hears of it in this turn's end, or before a new one."""
@@ -302,12 +303,6 @@ class Links:
             self._welcome(rival)
 
     # -- what links tell -------------------------------------------------------------------
-
-    def link_received(self, link: Link, message: Message) -> None:
-        self._callbacks.received(link.peer, message)
-
-    def link_gossiped(self, link: Link, body: bytes) -> None:
-        self._callbacks.gossip(link.peer, body)
 
     def link_answered(self, link: Link) -> None:
         """Refuse the second connection of a peer whose old link has just proved alive: as a

@@ -24,11 +24,10 @@ from agent import __version__
 from agent.api.errors import MembershipError, ServiceError
 from agent.api.reasons import Reason, as_why, text_of
 from agent.api.session import PeerChanged, VolunteeringChanged
-from agent.control.port import Notice, Wish
+from agent.control.port import Notice
 from agent.control.rooms import Rooms
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
-from agent.driver.ports import TaskNotice
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
 from agent.flock.operations import FlockOperations
@@ -50,7 +49,7 @@ from agent.presence.load import watch_load
 from agent.presence.looking import native_sources
 from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
-from agent.protocol.effects import Answer, TaskMoved
+from agent.protocol.effects import TaskMoved
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
@@ -72,7 +71,8 @@ class Agent:
     def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
         self._home, self._options, self.settings = home, options, settings
         self._watchers: list[Callable[[Notice], None]] = []
-        self._requests = PendingRequests(settings.name)
+        self._requests = PendingRequests(settings.name, lambda: self._live.hand)
+        self.ask, self.answered = self._requests.ask, self._requests.answered
         self._ends = WorkflowEnds()
         self._handed_back = asyncio.Event()
         self._stopped = asyncio.Event()
@@ -127,6 +127,7 @@ class Agent:
             await self._stopped.wait()
             return
         self._reason = why
+        self._requests.closed = True
         log.info("stopping: %s", why)
         await self.flock.stop()
         await self.presence.stop()
@@ -145,16 +146,6 @@ class Agent:
         return self._reason
 
     # -- work ------------------------------------------------------------------------------
-
-    async def ask(self, wish: Wish) -> Answer:
-        """Hand in what a client wants; its ``request`` id is replaced by a new one.
-
-        An accepted submission is on this disk, and with peers present on one more. Raises
-        ``ServiceError`` when the node stops before it could answer.
-        """
-        if self._reason:
-            raise ServiceError(f"{self.name} is stopping: ask another machine.")
-        return await self._requests.ask(wish, self._live.hand)
 
     def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
         """Have the callback told of changes, in the loop and in order; return what ends that.
@@ -237,20 +228,6 @@ class Agent:
 
     # -- for the driver: its audience and its network --------------------------------------
 
-    def answered(self, answer: Answer) -> None:
-        """Give an answer of the node to whoever asked."""
-        self._requests.answered(answer)
-
-    def told(self, notice: TaskNotice) -> None:
-        """Pass on what the node tells of a task or workflow, and that a workflow has ended where it
-        has."""
-        if isinstance(notice, TaskMoved):
-            self._live.datasets.moved(notice)
-            self._live.published.moved(notice)
-        self.notify(notice)
-        if isinstance(notice, TaskMoved) and (ended := self._ends.after(notice, self.table)):
-            self.notify(ended)
-
     def stopped(self) -> None:
         """Note that the node has handed everything back."""
         self._handed_back.set()
@@ -302,9 +279,10 @@ class Agent:
         """What the node was told last of whether this machine helps."""
         return self._live.presence
 
-    def hand(self, event: Event) -> None:
-        """Hand an event to the protocol's node."""
-        self._live.hand(event)
+    @property
+    def hand(self) -> Callable[[Event], None]:
+        """What hands an event to the protocol's node, as long as that lives."""
+        return self._live.hand
 
     def serve_bulk(self, peer: NodeId, pipe: Pipe) -> None:
         """Serve a transfer of data that a peer has begun, in a thread, until it ends."""
@@ -318,16 +296,25 @@ class Agent:
         await self.begin_node()
 
     def notify(self, notice: Notice) -> None:
-        """Tell a notice to everybody who subscribed; one who raises is logged, and the others hear
-        it."""
-        if isinstance(notice, PeerChanged) and notice.node != self.node_id:
+        """Tell a notice to everybody who subscribed, and that a workflow has ended where it has;
+        one who raises is logged, and the others hear it."""
+        live = self._live
+        if isinstance(notice, TaskMoved):
+            live.datasets.moved(notice)
+            live.published.moved(notice)
+        elif isinstance(notice, PeerChanged) and notice.node != self.node_id:
             linked = self.network is not None and notice.node in self.network.peers
-            self._live.datasets.peer_seen(notice.node, linked=linked)
+            live.datasets.peer_seen(notice.node, linked=linked)
         for watcher in list(self._watchers):
             try:
                 watcher(notice)
             except Exception:
                 log.exception("somebody who subscribed failed at %s", notice)
+        if isinstance(notice, TaskMoved) and (ended := self._ends.after(notice, self.table)):
+            self.notify(ended)
+
+    told = notify
+    """What the driver tells, likewise."""
 
     async def begin_node(self) -> None:
         """Start the node that this home holds now, and its network if it belongs to a flock. Raises

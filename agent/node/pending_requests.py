@@ -22,20 +22,27 @@ REQUESTS_MAX = 10_000
 class PendingRequests:
     """All requests that wait, in the loop."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, hand: Callable[[], Callable[[Event], None]]) -> None:
+        self._name, self._hand = name, hand
+        self.closed = False
+        """The node is stopping, and takes no more."""
         self._waiting: dict[str, asyncio.Future[Answer]] = {}
 
-    async def ask(self, event: Wish, hand: Callable[[Event], None]) -> Answer:
-        """Hand a wish in under a new name, and wait for the answer. Raises ``ServiceError`` where
-        too many wait, or the node stops first."""
+    async def ask(self, wish: Wish) -> Answer:
+        """Hand in what a client wants under a new name, and wait for the answer.
+
+        An accepted submission is on this disk, and with peers present on one more. Raises
+        ``ServiceError`` where too many wait, or the node stops before it could answer.
+        """
+        if self.closed:
+            raise ServiceError(f"{self._name} is stopping: ask another machine.")
         if len(self._waiting) >= REQUESTS_MAX:
             raise ServiceError(f"{REQUESTS_MAX} requests wait on {self._name}: ask again later.")
         name = uuid.uuid4().hex
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[name] = answer
         try:
-            hand(replace(event, request=name))
+            self._hand()(replace(wish, request=name))
             return await answer
         finally:
             self._waiting.pop(name, None)

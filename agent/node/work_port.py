@@ -9,7 +9,7 @@ from agent.data.publishing import NotAcceptedError, PublishedPrograms
 from agent.data.transfers import DatasetTransfers
 from agent.execution.children import Children
 from agent.execution.programs import ProgramError
-from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch, StartChild
+from agent.protocol.effects import StartChild
 from agent.protocol.events import ChildFailed, ChildNotStarted, Event
 from agent.protocol.records import RunName, TaskId, short_text
 
@@ -27,18 +27,9 @@ class WorkPort:
         self._children, self._transfers = children, transfers
         self._published, self._tell = published, tell
         self._preparing: dict[tuple[TaskId, RunName], asyncio.Task[None]] = {}
-
-    def fetch(self, effect: Fetch) -> None:
-        """Bring the inputs of a run here."""
-        self._transfers.fetch(effect)
-
-    def copy(self, effect: CopyOutputs) -> None:
-        """Have its outputs on more disks."""
-        self._transfers.copy(effect)
-
-    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
-        """Have what it saved on one more disk."""
-        self._transfers.copy_checkpoint(effect)
+        self.fetch, self.copy = transfers.fetch, transfers.copy
+        self.copy_checkpoint = transfers.copy_checkpoint
+        self.suspend, self.resume = children.suspend, children.resume
 
     def start(self, effect: StartChild) -> None:
         """Start the program of a run; one that came with the work is laid out first, and this
@@ -49,14 +40,6 @@ class WorkPort:
         key = (effect.task, effect.run)
         task = self._preparing[key] = asyncio.create_task(self._prepare_and_start(effect))
         task.add_done_callback(lambda _: self._preparing.pop(key, None))
-
-    def suspend(self, task: TaskId, run: RunName) -> None:
-        """Stop its processes where they are."""
-        self._children.suspend(task, run)
-
-    def resume(self, task: TaskId, run: RunName) -> None:
-        """Let the processes of a run go on."""
-        self._children.resume(task, run)
 
     def stop(self, task: TaskId, run: RunName, reason: str) -> None:
         """End fetching, program and processes of a run; it is told when nothing is left."""

@@ -95,23 +95,19 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            while self._turn():
-                pass
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._waiting or self._probes or self._closing)
+                    group = self._next_group()
+                    probes, self._probes = self._probes, []
+                if not group and not probes:
+                    return
+                self._write(group)
+                for answer in probes:
+                    answer.set_result(self._store.is_usable())
+                self._store.tidy()
         finally:
             self._store.close()
-
-    def _turn(self) -> bool:
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._probes or self._closing)
-            group = self._next_group()
-            probes, self._probes = self._probes, []
-        if not group and not probes:
-            return False
-        self._write(group)
-        for answer in probes:
-            answer.set_result(self._store.is_usable())
-        self._store.tidy()
-        return True
 
     def _next_group(self) -> list[Submission]:
         group: list[Submission] = []

@@ -75,9 +75,9 @@ class Description:
     faults: tuple[Fault, ...] = ()
 
 
-def describe(path: Path, asked: Asked) -> Description:
-    """Read a file once; return its variables and either its workflow or its faults, for whoever
-    shows both. Nothing is raised."""
+def describe(path: Path, asked: Asked, data: bytes | None = None) -> Description:
+    """Read a file once, or these bytes as what would be in it; return its variables and either its
+    workflow or its faults, for whoever shows both. Nothing is raised."""
     if path.suffix.lower() == ".xml":
         from agent.workflow.xml_workflow import read_xml_workflow
 
@@ -86,36 +86,7 @@ def describe(path: Path, asked: Asked) -> Description:
         except FaultsError as error:
             return Description(faults=error.faults)
     faults = Faults(str(path))
-    return _described(read_yaml_file(path, faults), path, asked, faults)
-
-
-def read_workflow(
-    path: Path, variables: Map[str, str] | None = None, programs: Known | None = None
-) -> Workflow:
-    """Return the workflow in a file, with these values of its variables. Raises ``FaultsError``
-    with all that is wrong."""
-    return read_workflow_file(path, Asked(variables or {}, programs))
-
-
-def read_workflow_file(path: Path, asked: Asked) -> Workflow:
-    """Return the workflow in a YAML or ``.xml`` file. Raises ``FaultsError`` with all that is
-    wrong."""
-    return _only_workflow(describe(path, asked))
-
-
-def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
-    """Return the workflow that these bytes would be in that file. Raises ``FaultsError``."""
-    faults = Faults(str(path))
-    return _only_workflow(_described(read_yaml(data, faults), path, asked, faults))
-
-
-def _only_workflow(found: Description) -> Workflow:
-    if found.workflow is None:
-        raise FaultsError(found.faults)
-    return found.workflow
-
-
-def _described(node: Node | None, path: Path, asked: Asked, faults: Faults) -> Description:
+    node = read_yaml_file(path, faults) if data is None else read_yaml(data, faults)
     workflow: Workflow | None = None
     variables: tuple[Variable, ...] = ()
     if isinstance(node, Mapping):
@@ -127,6 +98,28 @@ def _described(node: Node | None, path: Path, asked: Asked, faults: Faults) -> D
     if faults or workflow is None:
         return Description(variables, faults=tuple(faults.listing()))
     return Description(variables, workflow)
+
+
+def read_workflow(
+    path: Path, variables: Map[str, str] | None = None, programs: Known | None = None
+) -> Workflow:
+    """Return the workflow in a file, with these values of its variables. Raises ``FaultsError``
+    with all that is wrong."""
+    return read_workflow_file(path, Asked(variables or {}, programs))
+
+
+def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
+    """Return the workflow that these bytes would be in that file. Raises ``FaultsError``."""
+    return read_workflow_file(path, asked, data)
+
+
+def read_workflow_file(path: Path, asked: Asked, data: bytes | None = None) -> Workflow:
+    """Return the workflow in a YAML or ``.xml`` file, or that these bytes would be in it. Raises
+    ``FaultsError`` with all that is wrong."""
+    found = describe(path, asked, data)
+    if found.workflow is None:
+        raise FaultsError(found.faults)
+    return found.workflow
 
 
 class _Reader:

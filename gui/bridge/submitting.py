@@ -71,23 +71,17 @@ class Preview:
         file, and what the agent has against a dry run, come back in the result. Raises
         ``ClientError``."""
         wanted = _wanted(variables, name, path)
-        asked = asked_with(wanted, await self._known())
-        found = await asyncio.to_thread(describe, path, asked)
-        if found.workflow is None:
-            return Checked(path, found.variables, faults=found.faults)
-        return await self._planned(Checked(path, found.variables, found.workflow), wanted)
-
-    async def _known(self) -> Known:
         async with self._asking:
             known = self._programs  # forgotten in another thread
             if known is None:
                 known = self._programs = await programs_of(self._client)
-            return known
-
-    async def _planned(self, read: Checked, wanted: Wanted) -> Checked:
-        assert read.workflow is not None
+        asked = asked_with(wanted, known)
+        found = await asyncio.to_thread(describe, path, asked)
+        if found.workflow is None:
+            return Checked(path, found.variables, faults=found.faults)
+        read = Checked(path, found.variables, found.workflow)
         try:
-            plan = await self._client.call(PLAN, Plan(dry(read.workflow, wanted)))
+            plan = await self._client.call(PLAN, Plan(dry(found.workflow, wanted)))
         except RequestError as error:
             served = error.code != ErrorCode.NO_SUCH_METHOD
             return replace(read, note=error_text(error) if served else "")
