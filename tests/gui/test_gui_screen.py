@@ -78,6 +78,12 @@ def test_an_unknown_workflow_is_wanted_once_known_it_is_first() -> None:
     assert list(screen.workflows) == ["line-17", "line-42"]
 
 
+def test_the_first_event_of_all_counts_for_a_workflow_that_was_read_alone() -> None:
+    screen = connected(status(), shown(workflow(), *chain()))
+    screen.fold([happened(1, moved("import", TaskState.READY, TaskState.RUNNING))])
+    assert screen.workflows["line-42"].counts == {TaskState.RUNNING: 1, TaskState.SUBMITTED: 2}
+
+
 def test_the_last_task_ends_its_workflow_and_progress_is_full() -> None:
     view = workflow(counts={TaskState.TERMINATED: 2, TaskState.RUNNING: 1}, state="running")
     screen = connected(status(view))

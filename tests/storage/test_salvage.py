@@ -85,6 +85,11 @@ def test_rows_that_are_still_in_the_log_are_found_but_for_the_last_transaction(
     assert set(salvage(crashed)) == rows - last
 
 
+def test_the_only_transaction_of_a_log_is_found(folder: Path) -> None:
+    rows = written(folder, (100,))
+    assert set(salvage(folder.with_name("crashed") / "journal.db")) == rows
+
+
 def test_a_row_is_lost_with_any_page_that_it_goes_on_to(folder: Path) -> None:
     rows = written(folder, (100, 9_000, 200))
     content = (folder / "journal.db").read_bytes()
