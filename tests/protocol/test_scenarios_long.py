@@ -54,6 +54,10 @@ def test_what_is_finished_is_kept_for_thirty_days() -> None:
     acor.clock_ahead_ms = 431 * DAY_MS
     stage.play(20)
     assert not remembers_pruning(stage)
+    held = stage.living()["acor"].table.hash
+    stage.crash("acor")
+    stage.boot("acor")
+    assert stage.living()["acor"].table.hash == held, "who starts anew compares nothing for it"
 
 
 def test_what_was_just_seen_finished_rests_for_an_hour_whatever_the_clock_says() -> None:
