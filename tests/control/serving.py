@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,18 +110,6 @@ async def greeted(there: Serving) -> AsyncIterator[LineClient]:
     async with stranger(there, 2**24) as client:
         await client.result("hello", {"token": there.control["token"]})
         yield client
-
-
-def play(
-    folder: Path, scene: Callable[[Serving, LineClient], Awaitable[None]], *, flock: bool = True
-) -> None:
-    """A scene with a server and a client that is let in."""
-
-    async def run() -> None:
-        async with serving(folder, flock=flock) as there, greeted(there) as client:
-            await scene(there, client)
-
-    asyncio.run(run())
 
 
 def workflow(name: str = "survey", **changes: object) -> dict[str, Any]:

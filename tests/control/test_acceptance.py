@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -17,7 +16,7 @@ from agent.control.dry_run import FitTable, Machine
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import Dataset, TaskSpec
 from agent.wording.speech import english
-from tests.control.serving import greeted, serving
+from tests.control.serving import LineClient, Serving
 
 FOLDER = Dataset("tree:" + "ab" * 32, 10)
 COUNT = TaskSpec("1", "one", "count@abababababab", published=FOLDER)
@@ -66,24 +65,22 @@ def test_what_another_machine_brings_is_not_accepted_here_by_itself() -> None:
     assert [each.name for each in fits.misfits] == ["alder"]
 
 
-async def test_submit_and_why_tell_of_it(tmp_path: Path) -> None:
+async def test_submit_and_why_tell_of_it(there: Serving, client: LineClient) -> None:
     dataset = {"dataset": FOLDER.dataset, "size_bytes": 10}
     task = {"id": "one", "program": COUNT.program, "published": dataset}
-
-    async with serving(tmp_path) as there, greeted(there) as client:
-        told = await client.result("submit", {"name": "words", "tasks": [task]})
-        waits = "birch and alder run count only when somebody there accepts it"
-        assert told["waits"] == [f"{waits}: `wingbeat programs accept count`"]
-        story = await client.result("why", {"task": "one"})
-        assert story["now"] == (
-            "one has all that it needs; it waits until somebody accepts its program count on "
-            "birch and alder"
-        )
-        remedy = f"`wingbeat programs accept {COUNT.program}` there lets it"
-        assert story["machines"] == [
-            f"{name} does not take the published program {COUNT.program}: {remedy}"
-            for name in ("birch", "alder")
-        ]
+    told = await client.result("submit", {"name": "words", "tasks": [task]})
+    waits = "birch and alder run count only when somebody there accepts it"
+    assert told["waits"] == [f"{waits}: `wingbeat programs accept count`"]
+    story = await client.result("why", {"task": "one"})
+    assert story["now"] == (
+        "one has all that it needs; it waits until somebody accepts its program count on "
+        "birch and alder"
+    )
+    remedy = f"`wingbeat programs accept {COUNT.program}` there lets it"
+    assert story["machines"] == [
+        f"{name} does not take the published program {COUNT.program}: {remedy}"
+        for name in ("birch", "alder")
+    ]
 
 
 def test_a_published_program_is_suggested_by_its_bare_name() -> None:

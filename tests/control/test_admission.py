@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
@@ -16,7 +14,7 @@ from agent.control.admission import (
     open_requests,
 )
 from agent.control.refusal import RefusedError
-from tests.control.serving import LineClient, Serving, play
+from tests.control.serving import LineClient, Serving
 
 
 def asking(name: str, code: str, request: str) -> JoinRequestView:
@@ -63,10 +61,9 @@ def test_who_waits_is_told_in_a_sentence_until_somebody_has_answered() -> None:
     assert asks_to_be_let_in(replace(MEANT, user="")).startswith("laptop asks to be let in")
 
 
-def test_who_cannot_answer_requests_is_told_who_can(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        told = await client.result("requests", {})
-        assert told["keepers"] == ["alder", "birch"]
-        assert told["may_admit"] is True
-
-    play(tmp_path, scene)
+async def test_who_cannot_answer_requests_is_told_who_can(
+    there: Serving, client: LineClient
+) -> None:
+    told = await client.result("requests", {})
+    assert told["keepers"] == ["alder", "birch"]
+    assert told["may_admit"] is True

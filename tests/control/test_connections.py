@@ -15,10 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.rpc import ErrorCode
-from agent.api.session import WorkflowSafe as SafeEvent
-from agent.control.event_log import EventLog
 from agent.control.limits import Limits
-from agent.control.refusal import RefusedError
 from agent.protocol.effects import WorkflowSafe
 from tests.control.serving import (
     WITHIN_S,
@@ -49,6 +46,8 @@ EVENT_LINE = b"x" * 200
 SOCKET_BYTES_MAX = 16 * 1024 * 1024
 """More than the system keeps for a connection that is not read, both its ends together."""
 TURN = 40
+tightly = pytest.mark.parametrize("there", [{"limits": TIGHT}], indirect=True)
+"""Of a server with these limits."""
 
 
 def status(request_id: int) -> bytes:
@@ -64,12 +63,12 @@ def submission(request_id: int, name: str) -> bytes:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows guards the folder")
 async def test_the_control_file_is_its_owners_and_goes_with_the_server(tmp_path: Path) -> None:
+    path = tmp_path / "control.json"
     async with serving(tmp_path) as there:
-        path = tmp_path / "control.json"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert there.control["port"] == there.server.port
         assert there.control["process"] == os.getpid()
-    assert not (tmp_path / "control.json").exists()
+    assert not path.exists()
 
 
 async def test_a_later_agents_control_file_is_left_alone(tmp_path: Path) -> None:
@@ -95,6 +94,7 @@ WRONG_TOKEN = "the token is not the one of this start of the agent: read control
 CUT_SHORT = "the line is not JSON: input data was truncated"
 
 
+@tightly
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
@@ -108,86 +108,89 @@ CUT_SHORT = "the line is not JSON: input data was truncated"
     ],
 )
 async def test_a_stranger_gets_one_answer_and_no_more(
-    tmp_path: Path, line: bytes, answer: bytes
+    there: Serving, line: bytes, answer: bytes
 ) -> None:
-    async with serving(tmp_path, TIGHT) as there, stranger(there) as client:
+    async with stranger(there) as client:
         client.send(line)
         client.send(status(2))
-        assert await client.line() == answer
-        assert await client.line() == b""
+        assert [await client.line(), await client.line()] == [answer, b""]
 
 
-async def test_who_says_nothing_is_not_waited_for(tmp_path: Path) -> None:
-    limits = replace(TIGHT, greeting_s_max=0.2)
-    async with serving(tmp_path, limits) as there, stranger(there) as client:
+@pytest.mark.parametrize("there", [{"limits": replace(TIGHT, greeting_s_max=0.2)}], indirect=True)
+async def test_who_says_nothing_is_not_waited_for(there: Serving) -> None:
+    async with stranger(there) as client:
         assert (await client.heard())["params"] == {"reason": "no hello came within 0.2 seconds"}
         assert await client.line() == b""
 
 
-async def test_more_clients_than_there_may_be_are_sent_away(tmp_path: Path) -> None:
-    async with serving(tmp_path, TIGHT) as there, greeted(there) as one, greeted(there) as two:
-        async with stranger(there) as third:
-            assert (await third.heard())["error"] == {
-                "code": ErrorCode.TOO_MANY,
-                "message": "2 clients are connected, which is all there may be",
-            }
-            assert await third.line() == b""
-        await one.result("status")
-        await two.result("status")
+@tightly
+async def test_more_clients_than_there_may_be_are_sent_away(
+    there: Serving, client: LineClient
+) -> None:
+    async with greeted(there) as other, stranger(there) as third:
+        assert (await third.heard())["error"] == {
+            "code": ErrorCode.TOO_MANY,
+            "message": "2 clients are connected, which is all there may be",
+        }
+        assert await third.line() == b""
+        for each in (client, other):
+            await each.result("status")
 
 
-async def test_strangers_cannot_keep_a_client_out(tmp_path: Path) -> None:
-    async with (
-        serving(tmp_path, TIGHT) as there,
-        stranger(there) as oldest,
-        stranger(there),
-        greeted(there) as client,
-    ):
+@tightly
+async def test_strangers_cannot_keep_a_client_out(there: Serving) -> None:
+    async with stranger(there) as oldest, stranger(there), greeted(there) as client:
         told = await oldest.heard()
         assert told["params"] == {"reason": "too many others connect at this moment"}
         await client.result("status")
 
 
-async def test_a_line_too_long_is_skipped_and_the_next_one_heard(tmp_path: Path) -> None:
-    async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
-        for length in (2_001, 5_000, 300_000):
-            client.send(b"{" + b" " * (length - 1))
-            client.send(status(length))
-            told = await client.heard()
-            assert told["error"] == {
-                "code": ErrorCode.TOO_LONG,
-                "message": "the line is longer than 2000 bytes",
-            }
-            assert (await client.heard())["id"] == length
-        client.send(status(1) + b" " * (2_000 - len(status(1))))
-        assert "result" in await client.heard()
+LASTING = replace(TIGHT, events_max=10_000, events_bytes_max=2**24)
 
 
-async def test_answers_come_when_they_are_ready_and_questions_wait_for_room(tmp_path: Path) -> None:
-    async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
-        there.node.held.clear()
-        client.send(submission(1, "one"))
-        client.send(submission(2, "two"))
-        client.send(status(3))
-        assert (await client.heard())["id"] == 3
-        client.send(submission(4, "two"))
-        client.send(status(5))
-        async with greeted(there) as other:
-            await other.result("status")
-        there.node.held.set()
-        assert [(await client.heard())["id"] for _ in range(4)] == [1, 2, 4, 5]
+@tightly
+async def test_a_line_too_long_is_skipped_and_the_next_one_heard(
+    there: Serving, client: LineClient
+) -> None:
+    for length in (2_001, 5_000, 300_000):
+        client.send(b"{" + b" " * (length - 1))
+        client.send(status(length))
+        told = await client.heard()
+        assert told["error"] == {
+            "code": ErrorCode.TOO_LONG,
+            "message": "the line is longer than 2000 bytes",
+        }
+        assert (await client.heard())["id"] == length
+    client.send(status(1) + b" " * (2_000 - len(status(1))))
+    assert "result" in await client.heard()
 
 
-async def test_who_ends_its_side_still_gets_its_answers(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        there.node.held.clear()
-        client.send(submission(1, "survey"))
-        client.writer.write_eof()
-        async with greeted(there) as other:
-            await other.result("status")
-        there.node.held.set()
-        assert (await client.heard())["result"]["workflow"] == "survey"
-        assert await client.line() == b""
+@tightly
+async def test_answers_come_when_they_are_ready_and_questions_wait_for_room(
+    there: Serving, client: LineClient
+) -> None:
+    there.node.held.clear()
+    client.send(submission(1, "one"))
+    client.send(submission(2, "two"))
+    client.send(status(3))
+    assert (await client.heard())["id"] == 3
+    client.send(submission(4, "two"))
+    client.send(status(5))
+    async with greeted(there) as other:
+        await other.result("status")
+    there.node.held.set()
+    assert [(await client.heard())["id"] for _ in range(4)] == [1, 2, 4, 5]
+
+
+async def test_who_ends_its_side_still_gets_its_answers(there: Serving, client: LineClient) -> None:
+    there.node.held.clear()
+    client.send(submission(1, "survey"))
+    client.writer.write_eof()
+    async with greeted(there) as other:
+        await other.result("status")
+    there.node.held.set()
+    assert (await client.heard())["result"]["workflow"] == "survey"
+    assert await client.line() == b""
 
 
 @asynccontextmanager
@@ -210,117 +213,88 @@ async def rest_of(client: LineClient) -> list[bytes]:
         return (await client.reader.read(-1)).splitlines()
 
 
-async def test_who_reads_nothing_is_cut_off_and_told_why(tmp_path: Path) -> None:
-    async with serving(tmp_path, replace(TIGHT, unread_s_max=0.2)) as there:
-        async with asleep(there) as (client, _):
-            async with asyncio.timeout(WITHIN_S):
-                while there.server.clients:
-                    await happen(there, TURN)
-            *_, last = await rest_of(client)
-        assert json.loads(last)["params"] == {"reason": "you read nothing for 0.2 seconds"}
-
-
-async def test_who_reads_too_slowly_is_cut_off_and_told_why(tmp_path: Path) -> None:
-    async with serving(tmp_path, TIGHT) as there:
-        async with asleep(there) as (client, start):
-            for _ in range(SOCKET_BYTES_MAX // (TURN * len(EVENT_LINE))):
+@pytest.mark.parametrize("there", [{"limits": replace(TIGHT, unread_s_max=0.2)}], indirect=True)
+async def test_who_reads_nothing_is_cut_off_and_told_why(there: Serving) -> None:
+    async with asleep(there) as (client, _):
+        async with asyncio.timeout(WITHIN_S):
+            while there.server.clients:
                 await happen(there, TURN)
-            *events, last = await rest_of(client)
-        known = start + len(events)
-        assert json.loads(events[-1])["params"]["sequence"] == known
-        assert json.loads(last)["params"] == {
-            "reason": f"you read too slowly: the events after {known} are forgotten"
-        }
+        *_, last = await rest_of(client)
+    assert json.loads(last)["params"] == {"reason": "you read nothing for 0.2 seconds"}
 
 
-async def test_a_reader_that_wakes_up_gets_all_events_in_order(tmp_path: Path) -> None:
-    limits = replace(TIGHT, events_max=10_000, events_bytes_max=2**24)
+@tightly
+async def test_who_reads_too_slowly_is_cut_off_and_told_why(there: Serving) -> None:
+    async with asleep(there) as (client, start):
+        for _ in range(SOCKET_BYTES_MAX // (TURN * len(EVENT_LINE))):
+            await happen(there, TURN)
+        *events, last = await rest_of(client)
+    known = start + len(events)
+    assert json.loads(events[-1])["params"]["sequence"] == known
+    assert json.loads(last)["params"] == {
+        "reason": f"you read too slowly: the events after {known} are forgotten"
+    }
 
-    async with serving(tmp_path, limits) as there, asleep(there) as (client, start):
+
+@pytest.mark.parametrize("there", [{"limits": LASTING}], indirect=True)
+async def test_a_reader_that_wakes_up_gets_all_events_in_order(there: Serving) -> None:
+    async with asleep(there) as (client, start):
         for _ in range(9_000):
             there.node.tell(SAFE)
         for number in range(start + 1, start + 9_001):
             assert (await client.heard())["params"]["sequence"] == number
 
 
-async def test_a_client_that_was_away_gets_what_it_missed(tmp_path: Path) -> None:
-    async with serving(tmp_path, TIGHT) as there:
-        async with greeted(there) as client:
-            position = (await client.result("status"))["position"]
-            await client.result("submit", workflow())
-        async with greeted(there) as client:
-            await client.result("events", {"after": position})
-            there.node.tell(SAFE)
-            events = [(await client.heard())["params"] for _ in range(5)]
-        first = position["sequence"] + 1
-        assert [each["sequence"] for each in events] == list(range(first, first + 5))
-        assert [each["happening"]["type"] for each in events] == [
-            *["task moved"] * 4,
-            "workflow safe",
-        ]
-
-
-async def test_events_that_are_lost_are_said_to_be(tmp_path: Path) -> None:
-    async with serving(tmp_path, TIGHT) as there, greeted(there) as client:
+@tightly
+async def test_a_client_that_was_away_gets_what_it_missed(there: Serving) -> None:
+    async with greeted(there) as client:
         position = (await client.result("status"))["position"]
-        for _ in range(60):
-            there.node.tell(SAFE)
-        start = position["sequence"]
-        code, sentence = await client.refusal("events", {"after": position})
-        assert code == ErrorCode.EVENTS_LOST
-        assert sentence == (
-            f"the events after {start} are remembered only from {start + 11} on: read what "
-            f"you show again and subscribe from there"
-        )
-        kept = {**position, "sequence": start + 10}
-        await client.result("events", {"after": kept})
-        assert (await client.heard())["params"]["sequence"] == start + 11
-
-
-async def test_a_burst_of_events_is_remembered_for_a_moment() -> None:
-    wall_s = [100.0]
-    log = EventLog(replace(TIGHT, events_recent_s=30, events_bytes_max=2**30), lambda: wall_s[0])
-    for _ in range(1_000):
-        log.record(SafeEvent("w"))
-    assert len(log.lines_after(0)) == TIGHT.events_per_turn_max
-    wall_s[0] += 30
-    log.record(SafeEvent("w"))
-    assert len(log.lines_after(951)) == 50
-    with pytest.raises(RefusedError):
-        log.lines_after(950)
-
-
-async def test_positions_of_another_start_or_of_the_future_are_refused(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        code, sentence = await client.refusal(
-            "events", {"after": {"log": "earlier", "sequence": 0}}
-        )
-        assert code == ErrorCode.EVENTS_LOST
-        assert sentence.startswith("the agent was started anew since then")
-        position = (await client.result("status"))["position"]
-        assert await client.refusal(
-            "events", {"after": {**position, "sequence": position["sequence"] + 1}}
-        ) == (ErrorCode.EVENTS_LOST, f"there is no event {position['sequence'] + 1} yet")
-
-
-async def test_subscribing_again_tells_nothing_twice(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        await client.result("events")
+        await client.result("submit", workflow())
+    async with greeted(there) as client:
+        await client.result("events", {"after": position})
         there.node.tell(SAFE)
-        first = await client.heard()
-        await client.result("events")
+        events = [(await client.heard())["params"] for _ in range(5)]
+    first = position["sequence"] + 1
+    assert [each["sequence"] for each in events] == list(range(first, first + 5))
+    assert [each["happening"]["type"] for each in events] == [
+        *["task moved"] * 4,
+        "workflow safe",
+    ]
+
+
+@tightly
+async def test_events_that_are_lost_are_said_to_be(there: Serving, client: LineClient) -> None:
+    position = (await client.result("status"))["position"]
+    for _ in range(60):
         there.node.tell(SAFE)
-        second = await client.heard()
-        assert second["params"]["sequence"] == first["params"]["sequence"] + 1
+    start = position["sequence"]
+    code, sentence = await client.refusal("events", {"after": position})
+    assert code == ErrorCode.EVENTS_LOST
+    assert sentence == (
+        f"the events after {start} are remembered only from {start + 11} on: read what "
+        f"you show again and subscribe from there"
+    )
+    kept = {**position, "sequence": start + 10}
+    await client.result("events", {"after": kept})
+    assert (await client.heard())["params"]["sequence"] == start + 11
 
 
-async def test_everybody_is_told_when_the_agent_stops(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        port = there.server.port
-        stopping = asyncio.create_task(there.server.stop())
-        assert (await client.heard())["params"] == {"reason": "the agent is stopping"}
-        assert await client.line() == b""
-        client.writer.close()
-        await stopping
-        with pytest.raises(ConnectionRefusedError):
-            await asyncio.open_connection("127.0.0.1", port)
+async def test_subscribing_again_tells_nothing_twice(there: Serving, client: LineClient) -> None:
+    await client.result("events")
+    there.node.tell(SAFE)
+    first = await client.heard()
+    await client.result("events")
+    there.node.tell(SAFE)
+    second = await client.heard()
+    assert second["params"]["sequence"] == first["params"]["sequence"] + 1
+
+
+async def test_everybody_is_told_when_the_agent_stops(there: Serving, client: LineClient) -> None:
+    port = there.server.port
+    stopping = asyncio.create_task(there.server.stop())
+    assert (await client.heard())["params"] == {"reason": "the agent is stopping"}
+    assert await client.line() == b""
+    client.writer.close()
+    await stopping
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", port)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from agent.control.gates import ATTACH, attach_names
 from agent.protocol.codec import decode, encode
 from agent.protocol.messages import Enqueue
 from agent.protocol.records import TaskSpec
-from tests.control.serving import LineClient, Serving, greeted, serving
+from tests.control.serving import LineClient, Serving
 
 REVIEWED: dict[str, Any] = {
     "name": "reviewed",
@@ -46,34 +45,35 @@ def outputs(count: int) -> list[dict[str, Any]]:
     ],
 )
 async def test_what_does_not_fit_a_gate_is_refused(
-    tmp_path: Path, count: int, sentence: str
+    there: Serving, client: LineClient, count: int, sentence: str
 ) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        await waiting(client)
-        asked = {"task": "look", "outputs": outputs(count)}
-        assert await client.refusal("gate", asked) == (ErrorCode.REFUSED, sentence)
+    await waiting(client)
+    asked = {"task": "look", "outputs": outputs(count)}
+    assert await client.refusal("gate", asked) == (ErrorCode.REFUSED, sentence)
 
 
 @pytest.mark.parametrize("count", [1, 2])
-async def test_what_may_be_left_out_may_be_left_out(tmp_path: Path, count: int) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        await waiting(client)
-        done = await client.result("gate", {"task": "look", "outputs": outputs(count)})
-        assert done["verdict"] == "done"
-        _travels(there)
+async def test_what_may_be_left_out_may_be_left_out(
+    there: Serving, client: LineClient, count: int
+) -> None:
+    await waiting(client)
+    done = await client.result("gate", {"task": "look", "outputs": outputs(count)})
+    assert done["verdict"] == "done"
+    _travels(there)
 
 
-async def test_a_gate_that_is_done_says_so_and_a_task_is_no_gate(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        await waiting(client)
-        await client.result("gate", {"task": "look", "outputs": outputs(1)})
-        sentence = "look is marked done already"
-        refused = (ErrorCode.REFUSED, sentence)
-        assert await client.refusal("gate", {"task": "look"}) == refused
-        assert await client.refusal("gate", {"task": "use"}) == (
-            ErrorCode.REFUSED,
-            "use is no gate: a program does it, and says itself when it is done",
-        )
+async def test_a_gate_that_is_done_says_so_and_a_task_is_no_gate(
+    there: Serving, client: LineClient
+) -> None:
+    await waiting(client)
+    await client.result("gate", {"task": "look", "outputs": outputs(1)})
+    sentence = "look is marked done already"
+    refused = (ErrorCode.REFUSED, sentence)
+    assert await client.refusal("gate", {"task": "look"}) == refused
+    assert await client.refusal("gate", {"task": "use"}) == (
+        ErrorCode.REFUSED,
+        "use is no gate: a program does it, and says itself when it is done",
+    )
 
 
 def _travels(there: Serving) -> None:
@@ -86,12 +86,11 @@ def _travels(there: Serving) -> None:
     assert look == workflow.spec.tasks[0]
 
 
-async def test_only_gates_take_what_is_attached(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        tasks = [{"id": "a", "program": "copy", "attach": ["x"]}]
-        sentence = 'task "a" is no gate, and nobody can attach anything to it'
-        asked = {"name": "w", "tasks": tasks}
-        assert await client.refusal("submit", asked) == (ErrorCode.REFUSED, sentence)
+async def test_only_gates_take_what_is_attached(there: Serving, client: LineClient) -> None:
+    tasks = [{"id": "a", "program": "copy", "attach": ["x"]}]
+    sentence = 'task "a" is no gate, and nobody can attach anything to it'
+    asked = {"name": "w", "tasks": tasks}
+    assert await client.refusal("submit", asked) == (ErrorCode.REFUSED, sentence)
 
 
 @pytest.mark.parametrize("raw", [b"", b"\xc1", b"\xa1x", b"\x91\x01"])

@@ -39,33 +39,29 @@ async def reason_of(client: LineClient) -> str:
     return found
 
 
-def test_the_event_says_why_a_task_was_given_up(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        told = workflow()
-        next(task for task in told["tasks"] if task["id"] == "copy")["failures_max"] = 1
-        await client.result("submit", told)
-        await client.result("events")
-        there.node.volunteer()
-        there.node.fail(COPY)
-        aborted = await moved_to(client, "Aborted", "copy")
-        assert aborted["reason"] == "failed: no film in the camera"
-        async with greeted(there) as other:
-            story = await other.result("why", {"task": "copy"})
-        assert story["now"] == "copy is aborted: it failed: no film in the camera"
-
-    play(tmp_path, scene)
+async def test_the_event_says_why_a_task_was_given_up(there: Serving, client: LineClient) -> None:
+    told = workflow()
+    next(task for task in told["tasks"] if task["id"] == "copy")["failures_max"] = 1
+    await client.result("submit", told)
+    await client.result("events")
+    there.node.volunteer()
+    there.node.fail(COPY)
+    aborted = await moved_to(client, "Aborted", "copy")
+    assert aborted["reason"] == "failed: no film in the camera"
+    async with greeted(there) as other:
+        story = await other.result("why", {"task": "copy"})
+    assert story["now"] == "copy is aborted: it failed: no film in the camera"
 
 
-def test_what_does_not_stop_yet_is_told_until_it_has(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        await client.result("submit", workflow())
-        there.node.volunteer()
-        assert (await client.result("cancel", {"workflow": "survey"}))["verdict"] == "cancelling"
-        assert await reason_of(client) == "cancelled; still being stopped on birch"
-        now = (await client.result("why", {"task": "copy"}))["now"]
-        assert now == "copy is cancelled, still being stopped on birch"
-        there.node.stop_program(COPY)
-        assert await reason_of(client) == "cancelled"
-        assert (await client.result("why", {"task": "copy"}))["now"] == "copy is cancelled"
-
-    play(tmp_path, scene)
+async def test_what_does_not_stop_yet_is_told_until_it_has(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    there.node.volunteer()
+    assert (await client.result("cancel", {"workflow": "survey"}))["verdict"] == "cancelling"
+    assert await reason_of(client) == "cancelled; still being stopped on birch"
+    now = (await client.result("why", {"task": "copy"}))["now"]
+    assert now == "copy is cancelled, still being stopped on birch"
+    there.node.stop_program(COPY)
+    assert await reason_of(client) == "cancelled"
+    assert (await client.result("why", {"task": "copy"}))["now"] == "copy is cancelled"

@@ -33,65 +33,53 @@ def run(folder: Path, scene: Callable[[Serving], Awaitable[None]]) -> None:
 
 
 @pytest.mark.parametrize(("length", "code"), [(4_096, None), (4_097, ErrorCode.TOO_LONG)])
-def test_how_much_a_stranger_may_say(tmp_path: Path, length: int, code: int | None) -> None:
-    async def scene(there: Serving) -> None:
-        token = there.control["token"]
-        line = f'{{"jsonrpc": "2.0", "id": 1, "method": "hello", "params": {{"token": "{token}"}}}}'
-        async with stranger(there) as client:
-            client.send(line.ljust(length))
-            answer = await client.heard()
-            assert answer.get("error", {}).get("code") == code
-
-    run(tmp_path, scene)
+async def test_how_much_a_stranger_may_say(there: Serving, length: int, code: int | None) -> None:
+    token = there.control["token"]
+    line = f'{{"jsonrpc": "2.0", "id": 1, "method": "hello", "params": {{"token": "{token}"}}}}'
+    async with stranger(there) as client:
+        client.send(line.ljust(length))
+        answer = await client.heard()
+        assert answer.get("error", {}).get("code") == code
 
 
-def test_how_many_clients_there_may_be(tmp_path: Path) -> None:
-    async def scene(there: Serving) -> None:
-        async with many(there, 32, greeted):
-            assert there.server.clients == 32
-            async with stranger(there) as late:
-                told = (await late.heard())["error"]
-                assert told["code"] == ErrorCode.TOO_MANY
-                assert told["message"] == "32 clients are connected, which is all there may be"
-
-    run(tmp_path, scene)
+async def test_how_many_clients_there_may_be(there: Serving) -> None:
+    async with many(there, 32, greeted):
+        assert there.server.clients == 32
+        async with stranger(there) as late:
+            told = (await late.heard())["error"]
+            assert told["code"] == ErrorCode.TOO_MANY
+            assert told["message"] == "32 clients are connected, which is all there may be"
 
 
-def test_how_many_may_say_nothing(tmp_path: Path) -> None:
-    async def scene(there: Serving) -> None:
-        async with many(there, 16, stranger) as waiting, greeted(there) as client:
-            assert (await waiting[0].heard())["params"]["reason"] == (
-                "too many others connect at this moment"
-            )
-            await waiting[1].refusal("status")
-            await client.result("status")
-
-    run(tmp_path, scene)
+async def test_how_many_may_say_nothing(there: Serving) -> None:
+    async with many(there, 16, stranger) as waiting, greeted(there) as client:
+        assert (await waiting[0].heard())["params"]["reason"] == (
+            "too many others connect at this moment"
+        )
+        await waiting[1].refusal("status")
+        await client.result("status")
 
 
-def test_how_many_questions_are_worked_on_at_once(tmp_path: Path) -> None:
+async def test_how_many_questions_are_worked_on_at_once(there: Serving) -> None:
     """A client with as many open that wait is heard again when one has its answer."""
-
-    async def scene(there: Serving) -> None:
-        async with greeted(there) as client, greeted(there) as other:
-            there.node.held.clear()
-            task = [{"id": "a", "program": "copy"}]
-            for number in range(31):
-                params = {"name": f"w{number}", "tasks": task}
-                await send(client, "submit", params, number)
-            assert "result" in await client.ask("status", request_id="last but one")
-            await send(client, "submit", {"name": "w31", "tasks": task}, 31)
-            await send(client, "status", {}, "waits")
-            await other.result("status")
-            there.node.held.set()
-            answers = [(await client.heard())["id"] for _ in range(33)]
-            assert set(answers) == {*range(32), "waits"}
 
     async def send(client: LineClient, method: str, params: object, request_id: object) -> None:
         message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
         client.send(json.dumps(message))
 
-    run(tmp_path, scene)
+    async with greeted(there) as client, greeted(there) as other:
+        there.node.held.clear()
+        task = [{"id": "a", "program": "copy"}]
+        for number in range(31):
+            params = {"name": f"w{number}", "tasks": task}
+            await send(client, "submit", params, number)
+        assert "result" in await client.ask("status", request_id="last but one")
+        await send(client, "submit", {"name": "w31", "tasks": task}, 31)
+        await send(client, "status", {}, "waits")
+        await other.result("status")
+        there.node.held.set()
+        answers = [(await client.heard())["id"] for _ in range(33)]
+        assert set(answers) == {*range(32), "waits"}
 
 
 # -- lines of text -----------------------------------------------------------------------------
@@ -147,24 +135,20 @@ def said(line: str) -> str:
     return ""
 
 
-def test_who_says_no_more_still_gets_the_answer(tmp_path: Path) -> None:
+async def test_who_says_no_more_still_gets_the_answer(there: Serving) -> None:
     """A script that was piped in."""
-
-    async def scene(there: Serving) -> None:
-        async with greeted(there) as client:
-            there.node.held.clear()
-            task = {"id": "a", "program": "copy"}
-            params = {"name": "w", "tasks": [task]}
-            message = {"jsonrpc": "2.0", "id": 7, "method": "submit", "params": params}
-            client.send(json.dumps(message))
-            client.writer.write_eof()
-            await there.node.wished.wait()
-            async with greeted(there) as other:
-                for _ in range(20):
-                    await other.result("status")
-                assert there.server.clients == 2
-            there.node.held.set()
-            assert (await client.heard())["id"] == 7
-            assert await client.line() == b""
-
-    run(tmp_path, scene)
+    async with greeted(there) as client:
+        there.node.held.clear()
+        task = {"id": "a", "program": "copy"}
+        params = {"name": "w", "tasks": [task]}
+        message = {"jsonrpc": "2.0", "id": 7, "method": "submit", "params": params}
+        client.send(json.dumps(message))
+        client.writer.write_eof()
+        await there.node.wished.wait()
+        async with greeted(there) as other:
+            for _ in range(20):
+                await other.result("status")
+            assert there.server.clients == 2
+        there.node.held.set()
+        assert (await client.heard())["id"] == 7
+        assert await client.line() == b""

@@ -7,12 +7,11 @@ costs more than its own line.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from agent.api.rpc import ErrorCode
-from tests.control.serving import greeted, serving
+from tests.control.serving import LineClient, Serving
 
 JSON, REQUEST = ErrorCode.NOT_JSON, ErrorCode.NOT_A_REQUEST
 METHOD, PARAMS = ErrorCode.NO_SUCH_METHOD, ErrorCode.WRONG_PARAMETERS
@@ -219,23 +218,23 @@ CASES = [*ENVELOPES, *((line, 7, PARAMS, sentence) for line, sentence in PARAMET
 
 @pytest.mark.parametrize(("line", "request_id", "code", "sentence"), CASES)
 async def test_what_is_said_wrongly_is_answered_with_one_sentence(
-    tmp_path: Path, line: bytes, request_id: object, code: int, sentence: str
+    there: Serving, client: LineClient, line: bytes, request_id: object, code: int, sentence: str
 ) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        client.send(line)
-        told = await client.heard()
-        assert told["error"] == {"code": code, "message": sentence}
-        assert told["id"] == request_id
-        await client.result("status")
+    client.send(line)
+    told = await client.heard()
+    assert told["error"] == {"code": code, "message": sentence}
+    assert told["id"] == request_id
+    await client.result("status")
 
 
 def test_enough_ways_to_be_wrong_are_known() -> None:
     assert len({line for line, *_ in CASES}) >= 60
 
 
-async def test_blank_lines_and_spaces_around_a_line_mean_nothing(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        client.send("")
-        client.send("\r")
-        client.send('  {"jsonrpc":"2.0","id":"tab","method":"status"}\t\r')
-        assert (await client.heard())["id"] == "tab"
+async def test_blank_lines_and_spaces_around_a_line_mean_nothing(
+    there: Serving, client: LineClient
+) -> None:
+    client.send("")
+    client.send("\r")
+    client.send('  {"jsonrpc":"2.0","id":"tab","method":"status"}\t\r')
+    assert (await client.heard())["id"] == "tab"

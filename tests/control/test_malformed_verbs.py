@@ -5,13 +5,12 @@ Beside ``test_malformed``, which has what the envelope and the first verbs can b
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent.api.methods import METHODS
-from tests.control.serving import greeted, serving
+from tests.control.serving import LineClient, Serving
 from tests.control.test_malformed import CASES as ENVELOPES
 from tests.control.test_text_malformed import CASES as LINES
 
@@ -400,11 +399,15 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
 
 @pytest.mark.parametrize(("method", "params", "code", "sentence"), CASES)
 async def test_what_is_asked_wrongly_is_answered_with_one_sentence(
-    tmp_path: Path, method: str, params: dict[str, Any], code: int, sentence: str
+    there: Serving,
+    client: LineClient,
+    method: str,
+    params: dict[str, Any],
+    code: int,
+    sentence: str,
 ) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        assert await client.refusal(method, params) == (code, sentence)
-        await client.result("status")
+    assert await client.refusal(method, params) == (code, sentence)
+    await client.result("status")
 
 
 def test_every_verb_that_can_be_told_something_is_told_it_wrongly() -> None:

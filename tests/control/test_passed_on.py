@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from tests.control.serving import (
     LineClient,
     Serving,
     greeted,
-    play,
     serving,
     stranger,
     workflow,
@@ -32,6 +31,32 @@ from tests.control.surface import NODE
 
 COPY = task_id("survey", "copy")
 Arrived = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@pytest.fixture
+async def two(tmp_path: Path) -> AsyncIterator[Two]:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    async with (
+        serving(tmp_path / "there") as there,
+        serving(tmp_path / "here") as here,
+        listening(here, taking(there)),
+        stranger(here, 2**20) as client,
+    ):
+        yield Two(here, there, client)
+
+
+def taking(there: Serving) -> Arrived:
+    """A member that takes birch for one."""
+    return lambda *streams: there.server.serve_member("birch", *streams)
+
+
+@pytest.mark.parametrize("name", ["birch", NODE, "bir"])
+async def test_this_node_answers_itself(two: Two, name: str) -> None:
+    await two.client.result("hello", greeting(two.here, name))
+    two.here.node.handle_submission(workflow("own"))
+    status = await two.client.result("status")
+    assert [each["name"] for each in status["workflows"]] == ["own"]
 
 
 @dataclass
@@ -64,50 +89,30 @@ async def listening(here: Serving, arrived: Arrived) -> AsyncIterator[list[async
         await server.wait_closed()
 
 
-def play_two(folder: Path, scene: Callable[[Two], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with AsyncExitStack() as stack:
-            there = await stack.enter_async_context(serving(folder / "there"))
-            here = await stack.enter_async_context(serving(folder / "here"))
-            accept = there.server.serve_member
-            await stack.enter_async_context(
-                listening(here, lambda reader, writer: accept("birch", reader, writer))
-            )
-            client = await stack.enter_async_context(stranger(here, 2**20))
-            await scene(Two(here, there, client))
-
-    for name in ("here", "there"):
-        (folder / name).mkdir()
-    asyncio.run(run())
-
-
 def greeting(serving: Serving, node: str) -> dict[str, str]:
     return {"token": serving.control["token"], "client": "test", "node": node}
 
 
 @pytest.mark.parametrize("name", ["alder", "aldernode", "ald"])
-def test_a_conversation_is_passed_on_until_it_ends(tmp_path: Path, name: str) -> None:
-    async def scene(two: Two) -> None:
-        two.there.node.handle_submission(workflow("elsewhere"))
-        welcome = await two.client.result("hello", greeting(two.here, name))
-        assert welcome["position"] == await position(two.there)
-        status = await two.client.result("status")
-        assert [each["name"] for each in status["workflows"]] == ["elsewhere"]
-        assert await two.client.refusal("stop") == (
-            ErrorCode.UNAUTHORISED,
-            "stop is for the account that runs the agent of birch, on that machine",
-        )
-        await two.client.result("events")
-        two.there.node.handle_submission(workflow("later"))
-        told = await two.client.heard()
-        assert told["params"]["happening"]["workflow"] == "later"
-        await two.there.server.stop("the machine is switched off")
-        assert await last_words(two.client) == [
-            "the machine is switched off",
-            "alder ended the connection",
-        ]
-
-    play_two(tmp_path, scene)
+async def test_a_conversation_is_passed_on_until_it_ends(two: Two, name: str) -> None:
+    two.there.node.handle_submission(workflow("elsewhere"))
+    welcome = await two.client.result("hello", greeting(two.here, name))
+    assert welcome["position"] == await position(two.there)
+    status = await two.client.result("status")
+    assert [each["name"] for each in status["workflows"]] == ["elsewhere"]
+    assert await two.client.refusal("stop") == (
+        ErrorCode.UNAUTHORISED,
+        "stop is for the account that runs the agent of birch, on that machine",
+    )
+    await two.client.result("events")
+    two.there.node.handle_submission(workflow("later"))
+    told = await two.client.heard()
+    assert told["params"]["happening"]["workflow"] == "later"
+    await two.there.server.stop("the machine is switched off")
+    assert await last_words(two.client) == [
+        "the machine is switched off",
+        "alder ended the connection",
+    ]
 
 
 async def last_words(client: LineClient) -> list[str]:
@@ -124,17 +129,6 @@ async def position(serving: Serving) -> dict[str, Any]:
         return dict((await other.result("events"))["position"])
 
 
-@pytest.mark.parametrize("name", ["birch", NODE, "bir"])
-def test_this_node_answers_itself(tmp_path: Path, name: str) -> None:
-    async def scene(two: Two) -> None:
-        await two.client.result("hello", greeting(two.here, name))
-        two.here.node.handle_submission(workflow("own"))
-        status = await two.client.result("status")
-        assert [each["name"] for each in status["workflows"]] == ["own"]
-
-    play_two(tmp_path, scene)
-
-
 @pytest.mark.parametrize(
     ("name", "code", "sentence"),
     [
@@ -145,61 +139,49 @@ def test_this_node_answers_itself(tmp_path: Path, name: str) -> None:
         ("cedarnode", ErrorCode.REFUSED, "cedarnode cannot be asked: it is switched off"),
     ],
 )
-def test_who_cannot_be_asked(tmp_path: Path, name: str, code: int, sentence: str) -> None:
-    async def scene(two: Two) -> None:
-        known = two.here.node.known
-        left = structs.replace(known.departures[0], node="oak", name="oaknode", expelled=False)
-        two.here.node.known = replace(known, departures=(*known.departures, left))
-        told = await two.client.refusal("hello", greeting(two.here, name))
-        assert (told[0], told[1][: len(sentence)]) == (code, sentence)
-
-    play_two(tmp_path, scene)
+async def test_who_cannot_be_asked(two: Two, name: str, code: int, sentence: str) -> None:
+    known = two.here.node.known
+    left = structs.replace(known.departures[0], node="oak", name="oaknode", expelled=False)
+    two.here.node.known = replace(known, departures=(*known.departures, left))
+    told = await two.client.refusal("hello", greeting(two.here, name))
+    assert (told[0], told[1][: len(sentence)]) == (code, sentence)
 
 
-def test_a_member_that_left_and_came_back_is_asked(tmp_path: Path) -> None:
-    async def scene(two: Two) -> None:
-        known = two.here.node.known
-        left = structs.replace(known.departures[0], node="aldernode", name="alder")
-        two.here.node.known = replace(known, departures=(left,))
-        await two.client.result("hello", greeting(two.here, "alder"))
-
-    play_two(tmp_path, scene)
+async def test_a_member_that_left_and_came_back_is_asked(two: Two) -> None:
+    known = two.here.node.known
+    left = structs.replace(known.departures[0], node="aldernode", name="alder")
+    two.here.node.known = replace(known, departures=(left,))
+    await two.client.result("hello", greeting(two.here, "alder"))
 
 
-def test_whoever_was_sent_away_asks_nobody(tmp_path: Path) -> None:
-    async def scene(two: Two) -> None:
-        flock = two.here.node.known.flock
-        assert flock is not None
-        away = replace(flock, expelled=True)
-        two.here.node.known = replace(two.here.node.known, flock=away)
-        code, sentence = await two.client.refusal("hello", greeting(two.here, "alder"))
-        assert (code, sentence.partition(":")[0]) == (
-            ErrorCode.NO_FLOCK,
-            "this machine was sent away from meadow",
-        )
-
-    play_two(tmp_path, scene)
+async def test_whoever_was_sent_away_asks_nobody(two: Two) -> None:
+    flock = two.here.node.known.flock
+    assert flock is not None
+    away = replace(flock, expelled=True)
+    two.here.node.known = replace(two.here.node.known, flock=away)
+    code, sentence = await two.client.refusal("hello", greeting(two.here, "alder"))
+    assert (code, sentence.partition(":")[0]) == (
+        ErrorCode.NO_FLOCK,
+        "this machine was sent away from meadow",
+    )
 
 
-def test_what_a_member_says_is_passed_on_no_further(tmp_path: Path) -> None:
-    async def scene(two: Two) -> None:
-        streams = await two.here.node.reach("aldernode")
-        client = LineClient(*streams)
-        told = await client.refusal("hello", {"token": "", "node": "cedar"})
-        assert told == (
-            ErrorCode.UNAUTHORISED,
-            "a machine passes on what its own clients say, and nobody else's",
-        )
-        client.writer.close()
-        text = LineClient(*await two.here.node.reach("aldernode"))
-        text.send("TOKEN x")
-        assert await text.line() == (
-            b"ERROR lines of text are for clients of this machine: send JSON-RPC"
-        )
-        assert await text.line() == b""
-        text.writer.close()
-
-    play_two(tmp_path, scene)
+async def test_what_a_member_says_is_passed_on_no_further(two: Two) -> None:
+    streams = await two.here.node.reach("aldernode")
+    client = LineClient(*streams)
+    told = await client.refusal("hello", {"token": "", "node": "cedar"})
+    assert told == (
+        ErrorCode.UNAUTHORISED,
+        "a machine passes on what its own clients say, and nobody else's",
+    )
+    client.writer.close()
+    text = LineClient(*await two.here.node.reach("aldernode"))
+    text.send("TOKEN x")
+    assert await text.line() == (
+        b"ERROR lines of text are for clients of this machine: send JSON-RPC"
+    )
+    assert await text.line() == b""
+    text.writer.close()
 
 
 def saying(*answer: str) -> Arrived:
@@ -276,72 +258,69 @@ def log_of(serving: Serving, text: bytes, attempt: int = 1) -> None:
         (b"a\x80\x80\x80\x80", {}, "a" + "\ufffd" * 4, 5),
     ],
 )
-def test_what_a_running_task_has_said(
-    tmp_path: Path, text: bytes, params: dict[str, int], shown: str, next_offset: int
+async def test_what_a_running_task_has_said(
+    there: Serving,
+    client: LineClient,
+    text: bytes,
+    params: dict[str, int],
+    shown: str,
+    next_offset: int,
 ) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        await client.result("submit", workflow())
+    await client.result("submit", workflow())
+    there.node.volunteer()
+    log_of(there, text)
+    part = await client.result("task_log", {"task": "survey/copy", **params})
+    assert (part["text"], part["next_offset"]) == (shown, next_offset)
+    offset = min(params.get("offset", 0), len(text))
+    assert (part["offset"], part["size_bytes"], part["over"]) == (offset, len(text), False)
+    assert (part["host"], part["task"]) == ("birch", COPY)
+
+
+async def test_the_log_of_a_run_that_ended_is_over_at_its_end(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    nothing = await client.result("task_log", {"task": "survey/copy"})
+    assert (nothing["run"], nothing["text"], nothing["over"]) == ("", "", False)
+    there.node.volunteer()
+    there.node.fail(COPY)
+    there.node.succeed(COPY)
+    log_of(there, "old ä".encode()[:5], attempt=1)
+    log_of(there, b"new", attempt=2)
+    runs = (await client.result("runs", {"task": "survey/copy"}))["tasks"][0]["runs"]
+    for run, text in ((runs[0]["run"], "old \ufffd"), (runs[1]["run"], "new"), ("", "new")):
+        part = await client.result("task_log", {"task": "survey/copy", "run": run})
+        assert (part["text"], part["over"]) == (text, True)
+    some = await client.result("task_log", {"task": "survey/copy", "limit": 2})
+    assert (some["text"], some["over"]) == ("ne", False)
+    told = await client.refusal("task_log", {"task": "survey/copy", "run": "9.9"})
+    known = ", ".join(each["run"] for each in runs)
+    assert told == (ErrorCode.UNKNOWN, f'copy has no run "9.9"; its runs: {known}')
+
+
+async def test_of_what_was_cancelled_before_it_ran_nothing_more_comes(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    await client.result("cancel", {"workflow": "survey"})
+    part = await client.result("task_log", {"task": "survey/copy"})
+    assert (part["run"], part["over"]) == ("", True)
+    told = await client.refusal("task_log", {"task": "survey/copy", "run": "1"})
+    assert told[1].endswith('has no run "1"; its runs: none')
+
+
+async def test_who_waits_hears_of_the_first_run(there: Serving, client: LineClient) -> None:
+    await client.result("submit", workflow())
+    log_of(there, b"hello")
+    async with greeted(there) as other:
+        asked = asyncio.create_task(
+            other.result("task_log", {"task": "survey/copy", "wait_s": 60.0})
+        )
+        await client.result("status")
         there.node.volunteer()
-        log_of(there, text)
-        part = await client.result("task_log", {"task": "survey/copy", **params})
-        assert (part["text"], part["next_offset"]) == (shown, next_offset)
-        offset = min(params.get("offset", 0), len(text))
-        assert (part["offset"], part["size_bytes"], part["over"]) == (offset, len(text), False)
-        assert (part["host"], part["task"]) == ("birch", COPY)
-
-    play(tmp_path, scene)
-
-
-def test_the_log_of_a_run_that_ended_is_over_at_its_end(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        await client.result("submit", workflow())
-        nothing = await client.result("task_log", {"task": "survey/copy"})
-        assert (nothing["run"], nothing["text"], nothing["over"]) == ("", "", False)
-        there.node.volunteer()
-        there.node.fail(COPY)
-        there.node.succeed(COPY)
-        log_of(there, "old ä".encode()[:5], attempt=1)
-        log_of(there, b"new", attempt=2)
-        runs = (await client.result("runs", {"task": "survey/copy"}))["tasks"][0]["runs"]
-        for run, text in ((runs[0]["run"], "old \ufffd"), (runs[1]["run"], "new"), ("", "new")):
-            part = await client.result("task_log", {"task": "survey/copy", "run": run})
-            assert (part["text"], part["over"]) == (text, True)
-        some = await client.result("task_log", {"task": "survey/copy", "limit": 2})
-        assert (some["text"], some["over"]) == ("ne", False)
-        told = await client.refusal("task_log", {"task": "survey/copy", "run": "9.9"})
-        known = ", ".join(each["run"] for each in runs)
-        assert told == (ErrorCode.UNKNOWN, f'copy has no run "9.9"; its runs: {known}')
-
-    play(tmp_path, scene)
-
-
-def test_of_what_was_cancelled_before_it_ran_nothing_more_comes(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        await client.result("submit", workflow())
-        await client.result("cancel", {"workflow": "survey"})
-        part = await client.result("task_log", {"task": "survey/copy"})
-        assert (part["run"], part["over"]) == ("", True)
-        told = await client.refusal("task_log", {"task": "survey/copy", "run": "1"})
-        assert told[1].endswith('has no run "1"; its runs: none')
-
-    play(tmp_path, scene)
-
-
-def test_who_waits_hears_of_the_first_run(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        await client.result("submit", workflow())
-        log_of(there, b"hello")
-        async with greeted(there) as other:
-            asked = asyncio.create_task(
-                other.result("task_log", {"task": "survey/copy", "wait_s": 60.0})
-            )
-            await client.result("status")
-            there.node.volunteer()
-            assert (await asked)["text"] == "hello"
-        short = {"task": "survey/copy", "offset": 5, "wait_s": 0.01}
-        assert (await client.result("task_log", short))["text"] == ""
-
-    play(tmp_path, scene)
+        assert (await asked)["text"] == "hello"
+    short = {"task": "survey/copy", "offset": 5, "wait_s": 0.01}
+    assert (await client.result("task_log", short))["text"] == ""
 
 
 def ran_at(serving: Serving, host: str) -> None:
@@ -352,66 +331,55 @@ def ran_at(serving: Serving, host: str) -> None:
     serving.node.table.join([], [TaskLife(COPY, Life(runs=(run,)))], [])
 
 
-def test_the_output_is_asked_where_the_task_runs(tmp_path: Path) -> None:
-    async def scene(two: Two) -> None:
-        ran_at(two.here, "aldernode")
-        ran_at(two.there, "aldernode")
-        two.there.node.known = replace(two.there.node.known, node="aldernode")
-        log_of(two.there, b"hello from there")
-        log_of(two.here, b"nothing of it is here")
-        await two.client.result("hello", {"token": two.here.control["token"]})
-        for offset, text in ((0, "hello from there"), (11, "there")):
-            params = {"task": "survey/copy", "offset": offset}
-            assert (await two.client.result("task_log", params))["text"] == text
-        told = await two.client.refusal("task_log", {"task": "survey/copy", "here_only": True})
-        assert told == (ErrorCode.REFUSED, "copy ran on alder, not on birch")
-        two.there.node.broken = True
-        told = await two.client.refusal("task_log", {"task": "survey/copy"})
-        assert told == (ErrorCode.AGENT_FAILED, "the agent failed at task_log; its log says more")
-
-    play_two(tmp_path, scene)
+async def test_one_connection_serves_several_questions_and_is_made_anew(
+    there: Serving, client: LineClient
+) -> None:
+    ran_at(there, "aldernode")
+    params = {"task": "survey/copy"}
+    async with listening(there, taking(there)) as opened:
+        for _ in range(2):
+            told = await client.refusal("task_log", params)
+            assert told == (ErrorCode.REFUSED, "copy ran on alder, not on birch")
+            assert len(opened) == 1
+        opened[0].transport.abort()
+        await client.refusal("task_log", params)
+        assert len(opened) == 2
 
 
-async def test_one_connection_serves_several_questions_and_is_made_anew(tmp_path: Path) -> None:
-    async with serving(tmp_path) as here, greeted(here) as client:
-        ran_at(here, "aldernode")
-        accept = here.server.serve_member
-        async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
-            params = {"task": "survey/copy"}
-            for times in (1, 1):
-                told = await client.refusal("task_log", params)
-                assert told == (ErrorCode.REFUSED, "copy ran on alder, not on birch")
-                assert len(opened) == times
-            opened[0].transport.abort()
-            await client.refusal("task_log", params)
-            assert len(opened) == 2
-
-
-@pytest.mark.parametrize(
-    ("arrived", "calls"),
-    [(saying(), 1), (saying("nonsense"), 1), (saying(json.dumps(NO)), 1)],
-)
-async def test_who_does_not_greet_is_told_of(tmp_path: Path, arrived: Arrived, calls: int) -> None:
-    async with (
-        serving(tmp_path) as here,
-        greeted(here) as client,
-        listening(here, arrived) as opened,
-    ):
-        ran_at(here, "aldernode")
+@pytest.mark.parametrize("answer", [[], ["nonsense"], [json.dumps(NO)]])
+async def test_who_does_not_greet_is_told_of(
+    there: Serving, client: LineClient, answer: list[str]
+) -> None:
+    ran_at(there, "aldernode")
+    async with listening(there, saying(*answer)) as opened:
         code, sentence = await client.refusal("task_log", {"task": "survey/copy"})
-        assert (code, sentence[:23]) == (ErrorCode.REFUSED, "alder cannot be asked: ")
-        assert len(opened) == calls
+    assert (code, sentence[:23]) == (ErrorCode.REFUSED, "alder cannot be asked: ")
+    assert len(opened) == 1
 
 
 async def test_a_connection_that_nobody_uses_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Serving, client: LineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(members, "KEPT_S", 0.0)
+    ran_at(there, "aldernode")
+    async with listening(there, taking(there)) as opened:
+        await client.refusal("task_log", {"task": "survey/copy"})
+        async with asyncio.timeout(WITHIN_S):
+            await opened[0].wait_closed()
 
-    async with serving(tmp_path) as here, greeted(here) as client:
-        ran_at(here, "aldernode")
-        accept = here.server.serve_member
-        async with listening(here, lambda *streams: accept("birch", *streams)) as opened:
-            await client.refusal("task_log", {"task": "survey/copy"})
-            async with asyncio.timeout(WITHIN_S):
-                await opened[0].wait_closed()
+
+async def test_the_output_is_asked_where_the_task_runs(two: Two) -> None:
+    ran_at(two.here, "aldernode")
+    ran_at(two.there, "aldernode")
+    two.there.node.known = replace(two.there.node.known, node="aldernode")
+    log_of(two.there, b"hello from there")
+    log_of(two.here, b"nothing of it is here")
+    await two.client.result("hello", {"token": two.here.control["token"]})
+    for offset, text in ((0, "hello from there"), (11, "there")):
+        params = {"task": "survey/copy", "offset": offset}
+        assert (await two.client.result("task_log", params))["text"] == text
+    told = await two.client.refusal("task_log", {"task": "survey/copy", "here_only": True})
+    assert told == (ErrorCode.REFUSED, "copy ran on alder, not on birch")
+    two.there.node.broken = True
+    told = await two.client.refusal("task_log", {"task": "survey/copy"})
+    assert told == (ErrorCode.AGENT_FAILED, "the agent failed at task_log; its log says more")

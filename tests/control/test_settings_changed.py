@@ -11,35 +11,37 @@ import pytest
 
 from agent.settings import owner_settings as viewing
 from agent.settings.node_settings import NodeSettings, read_settings
-from tests.control.serving import greeted, serving
+from tests.control.serving import LineClient, Serving
 
 SLOW_S = 0.3
 
 
-async def test_the_share_of_a_program_is_shown_and_changed(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        before = await client.result("settings")
-        assert (before["processor"], before["memory_gb"]) == ("spare", 0)
-        given = {"processor": "share", "memory_gb": 1.5}
-        after = await client.result("change_settings", given)
-        assert {name: after[name] for name in given} == given
-        assert after["restart"][-2:] == ["processor", "memory_gb"]
-        assert after == await client.result("settings")
-        kept = read_settings(there.node.home.settings_file)
-        assert (kept.processor, kept.memory_gb) == ("share", 1.5)
+async def test_the_share_of_a_program_is_shown_and_changed(
+    there: Serving, client: LineClient
+) -> None:
+    before = await client.result("settings")
+    assert (before["processor"], before["memory_gb"]) == ("spare", 0)
+    given = {"processor": "share", "memory_gb": 1.5}
+    after = await client.result("change_settings", given)
+    assert {name: after[name] for name in given} == given
+    assert after["restart"][-2:] == ["processor", "memory_gb"]
+    assert after == await client.result("settings")
+    kept = read_settings(there.node.home.settings_file)
+    assert (kept.processor, kept.memory_gb) == ("share", 1.5)
 
 
-async def test_whether_machines_may_ask_to_be_let_in_is_shown_and_changed(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, greeted(there) as client:
-        assert (await client.result("settings"))["join_requests"] is True
-        after = await client.result("change_settings", {"join_requests": False})
-        assert after["join_requests"] is False
-        assert "join_requests" in after["restart"]
-        assert not read_settings(there.node.home.settings_file).join_requests
+async def test_whether_machines_may_ask_to_be_let_in_is_shown_and_changed(
+    there: Serving, client: LineClient
+) -> None:
+    assert (await client.result("settings"))["join_requests"] is True
+    after = await client.result("change_settings", {"join_requests": False})
+    assert after["join_requests"] is False
+    assert "join_requests" in after["restart"]
+    assert not read_settings(there.node.home.settings_file).join_requests
 
 
 async def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_tells_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Serving, client: LineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the disk is slow for the first of them."""
     reads = count()
@@ -51,12 +53,10 @@ async def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_t
         return found
 
     monkeypatch.setattr(viewing, "read_settings", slow_at_first)
-
-    async with serving(tmp_path) as there, greeted(there) as client:
-        changes = [{"slots": 3}, {"processor": "share"}, {"memory_gb": 2.5}]
-        for number, given in enumerate(changes):
-            asked = {"method": "change_settings", "params": given, "id": number}
-            client.send(json.dumps({"jsonrpc": "2.0"} | asked))
-        heard = [(await client.heard())["result"]["restart"] for _ in changes]
-        assert heard == sorted(heard, key=len)
-        assert {"slots", "processor", "memory_gb"} <= set(heard[-1])
+    changes = [{"slots": 3}, {"processor": "share"}, {"memory_gb": 2.5}]
+    for number, given in enumerate(changes):
+        asked = {"method": "change_settings", "params": given, "id": number}
+        client.send(json.dumps({"jsonrpc": "2.0"} | asked))
+    heard = [(await client.heard())["result"]["restart"] for _ in changes]
+    assert heard == sorted(heard, key=len)
+    assert {"slots", "processor", "memory_gb"} <= set(heard[-1])

@@ -18,7 +18,7 @@ from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, Ta
 from agent.protocol.events import Cancel
 from agent.protocol.records import Claim, Failed, Life, Run, TaskLife
 from agent.protocol.states import TaskState
-from tests.control.serving import LineClient, Serving, play, workflow
+from tests.control.serving import LineClient, Serving, workflow
 from tests.control.surface import ALDER, NODE, FakeNode
 
 COPY, CHECK = (task_id("survey", name) for name in ("copy", "check"))
@@ -79,29 +79,30 @@ BARE = {"name": "bare", "capabilities": Capabilities()}
         ),
     ],
 )
-def test_which_machines_could_run_it(
-    tmp_path: Path, peers: list[dict[str, Any]], own: dict[str, Any], now: str, machines: list[str]
+async def test_which_machines_could_run_it(
+    there: Serving,
+    client: LineClient,
+    peers: list[dict[str, Any]],
+    own: dict[str, Any],
+    now: str,
+    machines: list[str],
 ) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        seen(there, *peers, **own)
-        await client.result("submit", workflow())
-        story = await client.result("why", {"task": "survey/copy"})
-        assert story["now"] == f"copy has all that it needs; {now}"
-        assert story["machines"] == machines
-
-    play(tmp_path, scene)
+    seen(there, *peers, **own)
+    await client.result("submit", workflow())
+    story = await client.result("why", {"task": "survey/copy"})
+    assert story["now"] == f"copy has all that it needs; {now}"
+    assert story["machines"] == machines
 
 
-def test_a_program_that_nobody_has_accepted_is_waited_for(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        seen(there, {"name": "elm"}, volunteering=False)
-        folder = {"dataset": "tree:" + "1" * 64}
-        task = {"id": "own", "program": "copy@1", "published": folder}
-        await client.result("submit", {"name": "w", "tasks": [task]})
-        told = (await client.result("why", {"task": "own"}))["now"]
-        assert told.endswith("it waits until somebody accepts its program copy on elm")
-
-    play(tmp_path, scene)
+async def test_a_program_that_nobody_has_accepted_is_waited_for(
+    there: Serving, client: LineClient
+) -> None:
+    seen(there, {"name": "elm"}, volunteering=False)
+    folder = {"dataset": "tree:" + "1" * 64}
+    task = {"id": "own", "program": "copy@1", "published": folder}
+    await client.result("submit", {"name": "w", "tasks": [task]})
+    told = (await client.result("why", {"task": "own"}))["now"]
+    assert told.endswith("it waits until somebody accepts its program copy on elm")
 
 
 @pytest.mark.parametrize(
@@ -111,51 +112,44 @@ def test_a_program_that_nobody_has_accepted_is_waited_for(tmp_path: Path) -> Non
         (2, "birch could run it"),
     ],
 )
-def test_a_machine_with_its_hands_full(tmp_path: Path, slots: int, sentence: str) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        seen(there, slots=slots)
-        there.node.volunteer()
-        await client.result("submit", workflow())
-        (busy,) = there.node.table.owned
-        other = "spare" if busy == COPY else "copy"
-        story = await client.result("why", {"task": f"survey/{other}"})
-        assert story["machines"] == [sentence]
-
-    play(tmp_path, scene)
-
-
-def test_where_it_failed_before(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        seen(there)
-        await client.result("submit", workflow())
-        claim = Claim(1, (1, 0), NODE)
-        run = Run(1, 1, NODE, 1, claim, 2_000, phase=Failed("no film"), revision=9)
-        there.node.table.join([], [TaskLife(COPY, Life(runs=(run,)))], [])
-        story = await client.result("why", {"task": "survey/copy"})
-        assert story["machines"] == ["birch could run it, and failed at it before"]
-
-    play(tmp_path, scene)
+async def test_a_machine_with_its_hands_full(
+    there: Serving, client: LineClient, slots: int, sentence: str
+) -> None:
+    seen(there, slots=slots)
+    there.node.volunteer()
+    await client.result("submit", workflow())
+    (busy,) = there.node.table.owned
+    other = "spare" if busy == COPY else "copy"
+    story = await client.result("why", {"task": f"survey/{other}"})
+    assert story["machines"] == [sentence]
 
 
-def test_each_state_has_its_sentence(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        told = workflow()
-        told["tasks"][1]["asks"] = ""
-        await client.result("submit", told)
-        there.node.volunteer()
+async def test_where_it_failed_before(there: Serving, client: LineClient) -> None:
+    seen(there)
+    await client.result("submit", workflow())
+    claim = Claim(1, (1, 0), NODE)
+    run = Run(1, 1, NODE, 1, claim, 2_000, phase=Failed("no film"), revision=9)
+    there.node.table.join([], [TaskLife(COPY, Life(runs=(run,)))], [])
+    story = await client.result("why", {"task": "survey/copy"})
+    assert story["machines"] == ["birch could run it, and failed at it before"]
 
-        async def now(task: str) -> str:
-            return str((await client.result("why", {"task": f"survey/{task}"}))["now"])
 
-        assert await now("merge") == "merge waits for copy"
-        while COPY in there.node.runs or not there.node.table.reading(COPY).outcome:  # type: ignore[union-attr]
-            there.node.succeed(next(iter(there.node.runs)))
-        assert await now("copy") == "copy finished on birch"
-        assert await now("check") == "check waits until a person marks it done: no reason given"
-        await client.result("cancel", {"workflow": "survey"})
-        assert await now("check") == "check is cancelled"
+async def test_each_state_has_its_sentence(there: Serving, client: LineClient) -> None:
+    told = workflow()
+    told["tasks"][1]["asks"] = ""
+    await client.result("submit", told)
+    there.node.volunteer()
 
-    play(tmp_path, scene)
+    async def now(task: str) -> str:
+        return str((await client.result("why", {"task": f"survey/{task}"}))["now"])
+
+    assert await now("merge") == "merge waits for copy"
+    while COPY in there.node.runs or not there.node.table.reading(COPY).outcome:  # type: ignore[union-attr]
+        there.node.succeed(next(iter(there.node.runs)))
+    assert await now("copy") == "copy finished on birch"
+    assert await now("check") == "check waits until a person marks it done: no reason given"
+    await client.result("cancel", {"workflow": "survey"})
+    assert await now("check") == "check is cancelled"
 
 
 # -- events ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.control.serving import greeted, serving, workflow
+from tests.control.serving import LineClient, Serving, workflow
 
 SCHEDULE = "SCHEDULE program low|interactive [-p path] [-a task output]... [-x file]"
 ONE_OF = "say one of TOKEN, SCHEDULE, SUBSCRIBE, CANCEL, HELP, QUIT"
@@ -108,29 +108,27 @@ CASES: list[tuple[str | bytes, str]] = [
 
 @pytest.mark.parametrize(("line", "sentence"), CASES)
 async def test_a_line_typed_wrongly_is_answered_with_one_sentence(
-    tmp_path: Path, line: str | bytes, sentence: str
+    there: Serving, client: LineClient, line: str | bytes, sentence: str
 ) -> None:
     told = workflow()
     told["tasks"] += [{"id": name, "program": "copy"} for name in ("twin-one", "twin-two")]
-
-    async with serving(tmp_path) as there, greeted(there) as client:
-        await client.result("submit", told)
-        client.send(line)
-        assert (await client.line()).decode() == f"ERROR {sentence}"
-        await client.result("status")
-        assert list(there.node.table.workflows) == ["survey"]
+    await client.result("submit", told)
+    client.send(line)
+    assert (await client.line()).decode() == f"ERROR {sentence}"
+    await client.result("status")
+    assert list(there.node.table.workflows) == ["survey"]
 
 
-async def test_parameters_that_are_no_text_or_too_many_are_refused(tmp_path: Path) -> None:
+async def test_parameters_that_are_no_text_or_too_many_are_refused(
+    there: Serving, client: LineClient, tmp_path: Path
+) -> None:
     binary, large = tmp_path / "binary.xml", tmp_path / "large.xml"
     binary.write_bytes(b"<a>\xff</a>")
     large.write_bytes(b" " * 65_537)
-
-    async with serving(tmp_path) as there, greeted(there) as client:
-        client.send(f"{COPY} -x {binary}")
-        assert await client.line() == f"ERROR {binary} is not UTF-8 (byte 3)".encode()
-        client.send(f"{COPY} -x {large}")
-        assert await client.line() == f"ERROR {large} is larger than 65536 bytes".encode()
+    client.send(f"{COPY} -x {binary}")
+    assert await client.line() == f"ERROR {binary} is not UTF-8 (byte 3)".encode()
+    client.send(f"{COPY} -x {large}")
+    assert await client.line() == f"ERROR {large} is larger than 65536 bytes".encode()
 
 
 def test_enough_ways_to_type_wrongly_are_known() -> None:

@@ -13,7 +13,7 @@ import pytest
 from agent.api.rpc import ErrorCode
 from agent.control.refusal import RefusedError
 from agent.control.uploads import EXECUTABLE, FREE_BYTES_MIN, OPEN_MAX, Uploads
-from tests.control.serving import LineClient, Serving, greeted, play
+from tests.control.serving import LineClient, Serving, greeted
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -131,50 +131,47 @@ def coded(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def test_the_verbs_make_a_dataset_of_what_was_sent(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        begun = await client.result("begin_upload", {"name": "raw", "folder": True})
-        piece = {"upload": begun["upload"], "path": "a.txt"}
-        assert await client.result("upload_chunk", {**piece, "data": coded(b"hello")}) == {
-            "size_bytes": 5
-        }
-        empty = {"upload": begun["upload"], "path": "b", "folder": True}
-        assert await client.result("upload_chunk", {**empty, "data": ""}) == {"size_bytes": 0}
-        assert await client.refusal("upload_chunk", {**empty, "data": coded(b"x")}) == (
-            ErrorCode.REFUSED,
-            "upload_chunk: a folder has no data of its own",
-        )
-        into_file = {"upload": begun["upload"], "path": "a.txt/b", "data": coded(b"x")}
-        assert await client.refusal("upload_chunk", into_file) == (
-            ErrorCode.REFUSED,
-            "upload_chunk: a.txt/b cannot be written: File exists",
-        )
-        added = await client.result("end_upload", {"upload": begun["upload"]})
-        assert (added["name"], added["dataset"]["size_bytes"]) == ("raw", 5)
-        assert inside(tmp_path / "uploads") == []
-
-    play(tmp_path, scene)
-
-
-def test_what_cannot_be_kept_is_told_and_forgotten(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        begun = await client.result("begin_upload", {"name": "raw", "folder": True})
-        shutil.rmtree(tmp_path / "uploads" / begun["upload"])
-        code, sentence = await client.refusal("end_upload", {"upload": begun["upload"]})
-        assert (code, sentence[:11]) == (ErrorCode.REFUSED, "end_upload:")
-        code, sentence = await client.refusal("end_upload", {"upload": begun["upload"]})
-        assert (code, sentence[:9]) == (ErrorCode.UNKNOWN, "no upload")
-
-    play(tmp_path, scene)
+async def test_the_verbs_make_a_dataset_of_what_was_sent(
+    there: Serving, client: LineClient, tmp_path: Path
+) -> None:
+    begun = await client.result("begin_upload", {"name": "raw", "folder": True})
+    piece = {"upload": begun["upload"], "path": "a.txt"}
+    assert await client.result("upload_chunk", {**piece, "data": coded(b"hello")}) == {
+        "size_bytes": 5
+    }
+    empty = {"upload": begun["upload"], "path": "b", "folder": True}
+    assert await client.result("upload_chunk", {**empty, "data": ""}) == {"size_bytes": 0}
+    assert await client.refusal("upload_chunk", {**empty, "data": coded(b"x")}) == (
+        ErrorCode.REFUSED,
+        "upload_chunk: a folder has no data of its own",
+    )
+    into_file = {"upload": begun["upload"], "path": "a.txt/b", "data": coded(b"x")}
+    assert await client.refusal("upload_chunk", into_file) == (
+        ErrorCode.REFUSED,
+        "upload_chunk: a.txt/b cannot be written: File exists",
+    )
+    added = await client.result("end_upload", {"upload": begun["upload"]})
+    assert (added["name"], added["dataset"]["size_bytes"]) == ("raw", 5)
+    assert inside(tmp_path / "uploads") == []
 
 
-def test_what_a_client_that_goes_has_begun_is_forgotten(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient) -> None:
-        async with greeted(there) as other:
-            await other.result("begin_upload", {"name": "raw"})
-            assert len(inside(tmp_path / "uploads")) == 1
-            other.writer.write_eof()
-            assert await other.line() == b""
-        assert inside(tmp_path / "uploads") == []
+async def test_what_cannot_be_kept_is_told_and_forgotten(
+    there: Serving, client: LineClient, tmp_path: Path
+) -> None:
+    begun = await client.result("begin_upload", {"name": "raw", "folder": True})
+    shutil.rmtree(tmp_path / "uploads" / begun["upload"])
+    code, sentence = await client.refusal("end_upload", {"upload": begun["upload"]})
+    assert (code, sentence[:11]) == (ErrorCode.REFUSED, "end_upload:")
+    code, sentence = await client.refusal("end_upload", {"upload": begun["upload"]})
+    assert (code, sentence[:9]) == (ErrorCode.UNKNOWN, "no upload")
 
-    play(tmp_path, scene)
+
+async def test_what_a_client_that_goes_has_begun_is_forgotten(
+    there: Serving, client: LineClient, tmp_path: Path
+) -> None:
+    async with greeted(there) as other:
+        await other.result("begin_upload", {"name": "raw"})
+        assert len(inside(tmp_path / "uploads")) == 1
+        other.writer.write_eof()
+        assert await other.line() == b""
+    assert inside(tmp_path / "uploads") == []
