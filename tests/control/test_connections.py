@@ -55,12 +55,6 @@ def status(request_id: int) -> bytes:
     return b'{"jsonrpc":"2.0","id":%d,"method":"status"}' % request_id
 
 
-def submission(request_id: int, name: str) -> bytes:
-    """A question whose answer can be held back."""
-    message = {"jsonrpc": "2.0", "id": request_id, "method": "submit", "params": workflow(name)}
-    return json.dumps(message).encode()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows guards the folder")
 async def test_the_control_file_is_its_owners_and_goes_with_the_server(tmp_path: Path) -> None:
     path = tmp_path / "control.json"
@@ -123,28 +117,6 @@ async def test_who_says_nothing_is_not_waited_for(there: Serving) -> None:
         assert await client.line() == b""
 
 
-@tightly
-async def test_more_clients_than_there_may_be_are_sent_away(
-    there: Serving, client: LineClient
-) -> None:
-    async with greeted(there) as other, stranger(there) as third:
-        assert (await third.heard())["error"] == {
-            "code": ErrorCode.TOO_MANY,
-            "message": "2 clients are connected, which is all there may be",
-        }
-        assert await third.line() == b""
-        for each in (client, other):
-            await each.result("status")
-
-
-@tightly
-async def test_strangers_cannot_keep_a_client_out(there: Serving) -> None:
-    async with stranger(there) as oldest, stranger(there), greeted(there) as client:
-        told = await oldest.heard()
-        assert told["params"] == {"reason": "too many others connect at this moment"}
-        await client.result("status")
-
-
 LASTING = replace(TIGHT, events_max=10_000, events_bytes_max=2**24)
 
 
@@ -163,34 +135,6 @@ async def test_a_line_too_long_is_skipped_and_the_next_one_heard(
         assert (await client.heard())["id"] == length
     client.send(status(1) + b" " * (2_000 - len(status(1))))
     assert "result" in await client.heard()
-
-
-@tightly
-async def test_answers_come_when_they_are_ready_and_questions_wait_for_room(
-    there: Serving, client: LineClient
-) -> None:
-    there.node.held.clear()
-    client.send(submission(1, "one"))
-    client.send(submission(2, "two"))
-    client.send(status(3))
-    assert (await client.heard())["id"] == 3
-    client.send(submission(4, "two"))
-    client.send(status(5))
-    async with greeted(there) as other:
-        await other.result("status")
-    there.node.held.set()
-    assert [(await client.heard())["id"] for _ in range(4)] == [1, 2, 4, 5]
-
-
-async def test_who_ends_its_side_still_gets_its_answers(there: Serving, client: LineClient) -> None:
-    there.node.held.clear()
-    client.send(submission(1, "survey"))
-    client.writer.write_eof()
-    async with greeted(there) as other:
-        await other.result("status")
-    there.node.held.set()
-    assert (await client.heard())["result"]["workflow"] == "survey"
-    assert await client.line() == b""
 
 
 @asynccontextmanager

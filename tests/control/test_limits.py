@@ -2,84 +2,65 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
+from contextlib import AsyncExitStack
 
 import pytest
 
 from agent.api.rpc import ErrorCode
 from agent.control.text_words import TextError, read_line
-from tests.control.serving import LineClient, Serving, greeted, serving, stranger
+from tests.control.serving import LineClient, Serving, greeted, stranger
 
 
-@asynccontextmanager
-async def many(
-    there: Serving, count: int, client: Callable[[Serving], object]
-) -> AsyncIterator[list[LineClient]]:
-    """So many clients at once."""
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(client(there)) for _ in range(count)]  # type: ignore[arg-type]
-
-
-def run(folder: Path, scene: Callable[[Serving], Awaitable[None]]) -> None:
-    async def scenario() -> None:
-        async with serving(folder) as there:
-            await scene(there)
-
-    asyncio.run(scenario())
+def asked(method: str, request_id: object, params: object) -> str:
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+    return json.dumps(message)
 
 
 @pytest.mark.parametrize(("length", "code"), [(4_096, None), (4_097, ErrorCode.TOO_LONG)])
 async def test_how_much_a_stranger_may_say(there: Serving, length: int, code: int | None) -> None:
-    token = there.control["token"]
-    line = f'{{"jsonrpc": "2.0", "id": 1, "method": "hello", "params": {{"token": "{token}"}}}}'
+    line = asked("hello", 1, {"token": there.control["token"]})
     async with stranger(there) as client:
         client.send(line.ljust(length))
-        answer = await client.heard()
-        assert answer.get("error", {}).get("code") == code
+        assert (await client.heard()).get("error", {}).get("code") == code
 
 
 async def test_how_many_clients_there_may_be(there: Serving) -> None:
-    async with many(there, 32, greeted):
-        assert there.server.clients == 32
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(greeted(there)) for _ in range(32)]
         async with stranger(there) as late:
-            told = (await late.heard())["error"]
-            assert told["code"] == ErrorCode.TOO_MANY
-            assert told["message"] == "32 clients are connected, which is all there may be"
+            assert (await late.heard())["error"] == {
+                "code": ErrorCode.TOO_MANY,
+                "message": "32 clients are connected, which is all there may be",
+            }
+            assert await late.line() == b""
+        for each in clients:
+            await each.result("status")
 
 
 async def test_how_many_may_say_nothing(there: Serving) -> None:
-    async with many(there, 16, stranger) as waiting, greeted(there) as client:
-        assert (await waiting[0].heard())["params"]["reason"] == (
-            "too many others connect at this moment"
-        )
+    async with AsyncExitStack() as stack:
+        waiting = [await stack.enter_async_context(stranger(there)) for _ in range(16)]
+        client = await stack.enter_async_context(greeted(there))
+        told = await waiting[0].heard()
+        assert told["params"] == {"reason": "too many others connect at this moment"}
         await waiting[1].refusal("status")
         await client.result("status")
 
 
-async def test_how_many_questions_are_worked_on_at_once(there: Serving) -> None:
+async def test_how_many_questions_are_worked_on_at_once(there: Serving, client: LineClient) -> None:
     """A client with as many open that wait is heard again when one has its answer."""
-
-    async def send(client: LineClient, method: str, params: object, request_id: object) -> None:
-        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-        client.send(json.dumps(message))
-
-    async with greeted(there) as client, greeted(there) as other:
-        there.node.held.clear()
-        task = [{"id": "a", "program": "copy"}]
-        for number in range(31):
-            params = {"name": f"w{number}", "tasks": task}
-            await send(client, "submit", params, number)
-        assert "result" in await client.ask("status", request_id="last but one")
-        await send(client, "submit", {"name": "w31", "tasks": task}, 31)
-        await send(client, "status", {}, "waits")
+    there.node.held.clear()
+    task = [{"id": "a", "program": "copy"}]
+    for number in range(31):
+        client.send(asked("submit", number, {"name": f"w{number}", "tasks": task}))
+    assert "result" in await client.ask("status", request_id="last but one")
+    client.send(asked("submit", 31, {"name": "w31", "tasks": task}))
+    client.send(asked("status", "waits", {}))
+    async with greeted(there) as other:
         await other.result("status")
-        there.node.held.set()
-        answers = [(await client.heard())["id"] for _ in range(33)]
-        assert set(answers) == {*range(32), "waits"}
+    there.node.held.set()
+    assert [(await client.heard())["id"] for _ in range(33)] == [*range(32), "waits"]
 
 
 # -- lines of text -----------------------------------------------------------------------------
@@ -135,20 +116,17 @@ def said(line: str) -> str:
     return ""
 
 
-async def test_who_says_no_more_still_gets_the_answer(there: Serving) -> None:
+async def test_who_says_no_more_still_gets_the_answer(there: Serving, client: LineClient) -> None:
     """A script that was piped in."""
-    async with greeted(there) as client:
-        there.node.held.clear()
-        task = {"id": "a", "program": "copy"}
-        params = {"name": "w", "tasks": [task]}
-        message = {"jsonrpc": "2.0", "id": 7, "method": "submit", "params": params}
-        client.send(json.dumps(message))
-        client.writer.write_eof()
-        await there.node.wished.wait()
-        async with greeted(there) as other:
-            for _ in range(20):
-                await other.result("status")
-            assert there.server.clients == 2
-        there.node.held.set()
-        assert (await client.heard())["id"] == 7
-        assert await client.line() == b""
+    there.node.held.clear()
+    client.send(asked("submit", 7, {"name": "w", "tasks": [{"id": "a", "program": "copy"}]}))
+    client.writer.write_eof()
+    await there.node.wished.wait()
+    async with greeted(there) as other:
+        for _ in range(20):
+            await other.result("status")
+        assert there.server.clients == 2
+    there.node.held.set()
+    answer = await client.heard()
+    assert (answer["id"], answer["result"]["workflow"]) == (7, "w")
+    assert await client.line() == b""

@@ -16,6 +16,25 @@ from tests.control.surface import MEMBERS, FakeNode
 ID = task_id("survey", "copy")
 
 
+@pytest.mark.parametrize(
+    ("reference", "code", "sentence"),
+    [
+        (
+            "sur",
+            ErrorCode.AMBIGUOUS,
+            '"sur" may mean the workflows survey, survey-2: write more of it',
+        ),
+        ("survye", ErrorCode.UNKNOWN, 'no workflow is called "survye"; did you mean survey?'),
+    ],
+)
+def test_which_workflow_is_not_clear_is_said(
+    node: FakeNode, reference: str, code: ErrorCode, sentence: str
+) -> None:
+    with pytest.raises(RefusedError) as found:
+        find_workflow(node.table, reference)
+    assert (found.value.problem.code, found.value.problem.message) == (code, sentence)
+
+
 @pytest.fixture
 def node(tmp_path: Path) -> FakeNode:
     """Workflows of which names begin alike."""
@@ -130,20 +149,13 @@ def test_ids_become_names_where_they_are_known(node: FakeNode) -> None:
 
 def test_published_programs_are_meant_by_their_beginning(node: FakeNode) -> None:
     folder = {"dataset": "tree:" + "1" * 64, "size_bytes": 9}
-    tasks = [
-        {"id": str(n), "program": name, "published": folder}
-        for n, name in enumerate(("own@1", "own@2", "sum@1", "sum@12"))
-    ]
-    told = {"name": "w", "tasks": tasks, "submitter": "ada"}
-    node.handle_submission(told)
-    assert sorted(published_programs(node.table)) == ["own@1", "own@2", "sum@1", "sum@12"]
+    programs = ("own@1", "own@2", "sum@1", "sum@12")
+    tasks = [{"id": name, "program": name, "published": folder} for name in programs]
+    node.handle_submission({"name": "w", "tasks": tasks, "submitter": "ada"})
+    assert tuple(sorted(published_programs(node.table))) == programs
     node.published.decided = {"tell@1": "waiting"}
-    for reference, found in (
-        ("own@1", "own@1"),
-        ("sum@1", "sum@1"),
-        ("te", "tell@1"),
-        ("nothing", "nothing"),
-    ):
+    meant = {"own@1": "own@1", "sum@1": "sum@1", "te": "tell@1", "nothing": "nothing"}
+    for reference, found in meant.items():
         assert find_published(node.table, node.published, reference) == found
     with pytest.raises(RefusedError) as refused:
         find_published(node.table, node.published, "own")
@@ -156,7 +168,7 @@ def test_published_programs_are_meant_by_their_beginning(node: FakeNode) -> None
 def test_only_unfinished_work_brings_programs(node: FakeNode) -> None:
     folder = {"dataset": "tree:" + "1" * 64, "size_bytes": 9}
     node.known = replace(node.known, programs=("own@1",))
-    told = {"name": "w", "tasks": [{"id": "a", "program": "own@1", "published": folder}]}
-    node.handle_submission(told)
-    (found,) = published_programs(node.table).items()
-    assert (found[0], found[1][0].size_bytes) == ("own@1", 9)
+    task = {"id": "a", "program": "own@1", "published": folder}
+    node.handle_submission({"name": "w", "tasks": [task]})
+    found = published_programs(node.table)
+    assert [(name, each[0].size_bytes) for name, each in found.items()] == [("own@1", 9)]

@@ -1,4 +1,4 @@
-"""Why a task waits and what happens, in words: each state, each machine, each event."""
+"""Why a task waits, what happens and what nothing comes of, in words: each state, machine and event."""
 
 from __future__ import annotations
 
@@ -9,20 +9,35 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from agent.api import session
 from agent.api.reasons import NO_WHY, Opaque
 from agent.api.values import Capabilities
 from agent.control.happenings import happenings_of
 from agent.control.naming import task_id
+from agent.control.progress import TaskProgress
+from agent.control.rows import WAITING_ROWS_MAX, with_rows
+from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
 from agent.protocol.records import Claim, Failed, Life, Run, TaskLife
 from agent.protocol.states import TaskState
-from tests.control.serving import LineClient, Serving, workflow
+from tests.control.serving import LineClient, Serving, greeted, workflow
 from tests.control.surface import ALDER, NODE, FakeNode
 
 COPY, CHECK = (task_id("survey", name) for name in ("copy", "check"))
 PROGRAMS = Capabilities(programs=("copy",))
+
+
+async def now(client: LineClient, task: str = "copy") -> str:
+    return str((await client.result("why", {"task": f"survey/{task}"}))["now"])
+
+
+async def copy_is(client: LineClient, now_is: str, reason: str) -> None:
+    """Hold what is told of the task ``copy`` against these, wherever a person looks."""
+    tasks = (await client.result("show", {"workflow": "survey"}))["tasks"]
+    reasons = [task["reason"] for task in tasks if task["name"] == "copy"]
+    assert (await now(client), reasons) == (now_is, [reason])
 
 
 def seen(there: Serving, *peers: dict[str, Any], **own: Any) -> None:
@@ -47,6 +62,12 @@ BARE = {"name": "bare", "capabilities": Capabilities()}
             ["birch could run it", "elm could run it"],
         ),
         ([], {}, "1 of 1 machine helps now, none has taken it yet", ["birch could run it"]),
+        (
+            [],
+            {"volunteering": False},
+            "no machine helps now (this one: nobody uses it)",
+            ["birch could run it and does not help: nobody uses it"],
+        ),
         (
             [{"name": "elm", "volunteering": False, "why": NO_WHY, "reason": "its owner is there"}],
             {},
@@ -107,10 +128,7 @@ async def test_a_program_that_nobody_has_accepted_is_waited_for(
 
 @pytest.mark.parametrize(
     ("slots", "sentence"),
-    [
-        (1, "birch could run it, and its slot is taken"),
-        (2, "birch could run it"),
-    ],
+    [(1, "birch could run it, and its slot is taken"), (2, "birch could run it")],
 )
 async def test_a_machine_with_its_hands_full(
     there: Serving, client: LineClient, slots: int, sentence: str
@@ -118,8 +136,7 @@ async def test_a_machine_with_its_hands_full(
     seen(there, slots=slots)
     there.node.volunteer()
     await client.result("submit", workflow())
-    (busy,) = there.node.table.owned
-    other = "spare" if busy == COPY else "copy"
+    other = "spare" if COPY in there.node.table.owned else "copy"
     story = await client.result("why", {"task": f"survey/{other}"})
     assert story["machines"] == [sentence]
 
@@ -139,17 +156,14 @@ async def test_each_state_has_its_sentence(there: Serving, client: LineClient) -
     told["tasks"][1]["asks"] = ""
     await client.result("submit", told)
     there.node.volunteer()
-
-    async def now(task: str) -> str:
-        return str((await client.result("why", {"task": f"survey/{task}"}))["now"])
-
-    assert await now("merge") == "merge waits for copy"
+    assert await now(client, "merge") == "merge waits for copy"
     while COPY in there.node.runs or not there.node.table.reading(COPY).outcome:  # type: ignore[union-attr]
         there.node.succeed(next(iter(there.node.runs)))
-    assert await now("copy") == "copy finished on birch"
-    assert await now("check") == "check waits until a person marks it done: no reason given"
+    assert await now(client) == "copy finished on birch"
+    waits = "check waits until a person marks it done: no reason given"
+    assert await now(client, "check") == waits
     await client.result("cancel", {"workflow": "survey"})
-    assert await now("check") == "check is cancelled"
+    assert await now(client, "check") == "check is cancelled"
 
 
 # -- events ------------------------------------------------------------------------------------
@@ -182,25 +196,22 @@ def test_progress_has_names_and_is_never_more_than_all(node: FakeNode) -> None:
 def test_another_outcome_tells_of_both_machines(node: FakeNode) -> None:
     before, after = (1, 1, "aldernode", 1), (1, 2, NODE, 1)
     found = told(node, OutcomeChanged(COPY, before, after, "TaskUpdate from cedarnode"))
-    assert (found["task"], found["name"], found["workflow"]) == (COPY, "copy", "survey")
-    assert [found[name] for name in list(found)[3:5]] == ["alder", "birch"]
-
-
-def test_what_was_cleaned_up_has_no_name(node: FakeNode) -> None:
-    found = told(node, CancelFinished("gone"))
-    assert (found["name"], found["workflow"]) == ("gone", "?")
+    assert [*found.values()][:5] == [COPY, "copy", "survey", "alder", "birch"]
+    gone = told(node, CancelFinished("cleaned up"))
+    assert (gone["name"], gone["workflow"]) == ("cleaned up", "?")
 
 
 def test_a_move_tells_who_has_it_and_why_nothing_came_of_it(node: FakeNode) -> None:
-    ready = told(node, TaskMoved(COPY, None, TaskState.READY, ""))
-    assert (ready["host"], ready["reason"]) == ("", "")
+    def moved(task: str, before: TaskState | None, after: TaskState) -> tuple[str, str]:
+        found = told(node, TaskMoved(task, before, after, ""))
+        return found["host"], found["reason"]
+
+    assert moved(COPY, None, TaskState.READY) == ("", "")
     node.volunteer()
     owned = next(iter(node.table.owned))
-    running = told(node, TaskMoved(owned, TaskState.READY, TaskState.RUNNING, ""))
-    assert (running["host"], running["reason"]) == ("birch", "")
+    assert moved(owned, TaskState.READY, TaskState.RUNNING) == ("birch", "")
     node.succeed(owned)
-    ended = told(node, TaskMoved(owned, TaskState.RUNNING, TaskState.TERMINATED, ""))
-    assert (ended["host"], ended["reason"]) == ("birch", "")
+    assert moved(owned, TaskState.RUNNING, TaskState.TERMINATED) == ("birch", "")
 
 
 def moves(node: FakeNode, ends: WorkflowEnds, *moved: TaskMoved) -> list[str]:
@@ -218,23 +229,63 @@ def test_the_end_of_a_workflow_is_told_once_until_it_goes_on(node: FakeNode) -> 
     assert moves(node, ends, ended) == ["TaskMoved"]
     waiting = TaskMoved(CHECK, TaskState.SUBMITTED, TaskState.WAITING, "")
     assert moves(node, ends, waiting) == ["TaskMoved", "GateWaiting"]
-    finish(node)
+    node.handle(Cancel("1", "survey", ()))
     learnt = TaskMoved(COPY, None, TaskState.TERMINATED, "")
     ready = TaskMoved(COPY, TaskState.SUBMITTED, TaskState.READY, "")
     assert moves(node, ends, learnt, ready) == ["TaskMoved"] * 2
     assert moves(node, ends, ended, ended) == ["TaskMoved", "WorkflowEnded", "TaskMoved"]
     gone = TaskMoved("gone", TaskState.RUNNING, TaskState.TERMINATED, "")
     assert moves(node, ends, gone, ended) == ["TaskMoved"] * 2
+    told_of = WorkflowEnds().after(ended, node.table)
+    assert told_of is not None
+    assert (told_of.state, told_of.counts) == ("cancelled", {TaskState.CANCELLED: 4})
 
 
-def finish(node: FakeNode) -> None:
-    """All of it is cancelled."""
-    node.handle(Cancel("1", "survey", ()))
+async def test_the_event_says_why_a_task_was_given_up(there: Serving, client: LineClient) -> None:
+    told = workflow()
+    told["tasks"][0]["failures_max"] = 1
+    await client.result("submit", told)
+    await client.result("events")
+    there.node.volunteer()
+    there.node.fail(COPY)
+    moved: dict[str, Any] = {}
+    while (moved.get("after"), moved.get("name")) != ("Aborted", "copy"):
+        moved = (await client.heard())["params"]["happening"]
+    assert moved["reason"] == "failed: no film in the camera"
+    async with greeted(there) as other:
+        assert await now(other) == "copy is aborted: it failed: no film in the camera"
 
 
-def test_the_end_tells_how_it_ended(node: FakeNode) -> None:
-    finish(node)
-    moved = TaskMoved(COPY, TaskState.READY, TaskState.CANCELLED, "")
-    ended = WorkflowEnds().after(moved, node.table)
-    assert ended is not None
-    assert (ended.state, ended.counts) == ("cancelled", {TaskState.CANCELLED: 4})
+async def test_what_does_not_stop_yet_is_told_until_it_has(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    there.node.volunteer()
+    assert (await client.result("cancel", {"workflow": "survey"}))["verdict"] == "cancelling"
+    still = "still being stopped on birch"
+    await copy_is(client, f"copy is cancelled, {still}", f"cancelled; {still}")
+    there.node.stop_program(COPY)
+    await copy_is(client, "copy is cancelled", "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("waiting", "more"), [(WAITING_ROWS_MAX, False), (WAITING_ROWS_MAX + 1, True)]
+)
+def test_that_more_wait_than_there_are_rows_is_told(
+    tmp_path: Path, waiting: int, more: bool
+) -> None:
+    node = FakeNode(tmp_path)
+    first = task_id("survey", "first")
+    tasks = [{"id": "first", "program": "copy"}, {"id": "look", "gate": True}]
+    tasks += [
+        {"id": f"after {number}", "program": "copy", "after": ["first", "look"]}
+        for number in range(waiting)
+    ]
+    node.handle_submission({"name": "survey", "tasks": tasks})
+    node.volunteer()
+    node.succeed(first)
+    views = Views(node.now(), TaskProgress(lambda: 0.0))
+    ended = (TaskState.RUNNING, TaskState.TERMINATED, "birch", "")
+    told = with_rows(session.TaskMoved(first, "first", "survey", *ended), node, views)
+    assert isinstance(told, session.TaskMoved)
+    assert (len(told.rows), told.more) == (1 + WAITING_ROWS_MAX, more)
