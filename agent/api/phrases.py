@@ -11,8 +11,7 @@ from string import Formatter
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from agent.protocol.errors import UNREADABLE
-from agent.protocol.phrases import Phrase, Value, said
+from agent.protocol.phrases import UNREADABLE, Phrase, Value, said
 
 Translate = Callable[[str], str]
 _encoder = msgspec.json.Encoder()

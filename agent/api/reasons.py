@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from agent.api import presence_reasons as presence
 from agent.protocol import reasons as told
-from agent.protocol.errors import UNREADABLE
+from agent.protocol.phrases import UNREADABLE
 from agent.protocol.reasons import NO_REASON as NO_REASON  # noqa: PLC0414
 from agent.protocol.reasons import Became as Became  # noqa: PLC0414
 from agent.protocol.reasons import Cancelled as Cancelled  # noqa: PLC0414

@@ -13,8 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import astuple
 
 from agent.protocol import messages
-from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.records import ENDED, PRIORITY_INTERACTIVE, PRIORITY_LOW, TaskState
 
 __all__ = [
     "CLIENT_PROTOCOL",

@@ -18,14 +18,13 @@ from agent.api.reasons import as_why
 from agent.control.machines import seen
 from agent.control.port import Snapshot
 from agent.control.views import Views
-from agent.protocol.matching import misfit
 from agent.protocol.messages import Capabilities
 from agent.protocol.policy.forecast import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
-from agent.protocol.records import NodeId, TaskId, TaskSpec
-from agent.protocol.specs import producers_of
-from agent.protocol.states import TaskState
+from agent.protocol.records import NodeId, TaskId, TaskSpec, TaskState
+from agent.protocol.sanity import producers_of
+from agent.protocol.seats import misfit
 from agent.wording.speech import english
 
 TICKS = 1024

@@ -21,8 +21,7 @@ from agent.protocol.effects import (
     TaskProgressed,
     WorkflowSafe,
 )
-from agent.protocol.records import TaskId
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskId, TaskState
 from agent.wording.run_ends import named
 from agent.wording.speech import english
 

@@ -11,8 +11,7 @@ from agent.api.reasons import reason_of
 from agent.api.volunteering import VolunteeringView
 from agent.control.port import Snapshot
 from agent.control.views import Views, tasks_by_host
-from agent.protocol.records import NodeId, Run, TaskId
-from agent.protocol.states import TaskState
+from agent.protocol.records import NodeId, Run, TaskId, TaskState
 from agent.wording.speech import english
 
 TASKS_SHOWN_MAX = 64

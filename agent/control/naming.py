@@ -23,8 +23,7 @@ from agent.control.refusal import RefusedError
 from agent.protocol.events import Event
 from agent.protocol.messages import Message
 from agent.protocol.phrases import Phrase
-from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowId
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskId, TaskSpec, TaskState, Workflow, WorkflowId
 from agent.protocol.table import Table
 
 CHOICES_SHOWN_MAX = 4

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from agent.control.port import Notice
 from agent.protocol.effects import TaskMoved, TaskProgressed
-from agent.protocol.records import NodeId, TaskId
-from agent.protocol.states import TaskState
+from agent.protocol.records import NodeId, TaskId, TaskState
 
 AT_IT = (TaskState.RUNNING, TaskState.SUSPENDED)
 PERMILLE_MAX = 1_000

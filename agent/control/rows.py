@@ -16,8 +16,7 @@ from agent.api import session, work
 from agent.control.machines import node_view, peer_view, volunteering_said
 from agent.control.port import NodePort
 from agent.control.views import Views
-from agent.protocol.records import TaskId
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.records import ENDED, TaskId, TaskState
 from agent.protocol.table import Table
 
 WAITING_ROWS_MAX = 16

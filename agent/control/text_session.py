@@ -40,8 +40,7 @@ from agent.control.text_words import (
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
-from agent.protocol.records import TaskId
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.records import ENDED, TaskId, TaskState
 
 PROGRESS_EVERY_S = 5.0
 SUBSCRIBED_MAX = 100_000

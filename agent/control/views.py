@@ -17,9 +17,17 @@ from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.control.progress import TaskProgress
 from agent.protocol.reading import DerivedState, effective_generation
-from agent.protocol.records import Dataset, NodeId, Run, TaskId, TaskSpec, Workflow
-from agent.protocol.specs import producers_of
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.records import (
+    ENDED,
+    Dataset,
+    NodeId,
+    Run,
+    TaskId,
+    TaskSpec,
+    TaskState,
+    Workflow,
+)
+from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
 from agent.wording.run_ends import named
 from agent.wording.speech import english

@@ -18,8 +18,7 @@ from agent.data.transfers import DatasetTransfers, Reach
 from agent.protocol.effects import TaskMoved
 from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
-from agent.protocol.records import Dataset, DatasetId, NodeId
-from agent.protocol.states import TaskState
+from agent.protocol.records import Dataset, DatasetId, NodeId, TaskState
 from agent.storage.datasets.backend import Sharing
 from agent.storage.datasets.backends import open_backend
 from agent.storage.datasets.lineage import Lineage

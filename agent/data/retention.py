@@ -26,10 +26,10 @@ from agent.protocol.records import (
     InputRef,
     NodeId,
     TaskId,
+    TaskState,
     Terminated,
     Workflow,
 )
-from agent.protocol.states import TaskState
 from agent.protocol.table import Table
 from agent.storage.datasets.lineage import Lineage
 from agent.storage.datasets.room import Wanted

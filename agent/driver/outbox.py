@@ -9,7 +9,7 @@ vouch for what was refused: the node said them before it knew.
 What suspends or stops a program stands in front of the ``Persist`` and is done at once, whatever
 the disk does, because the owner of the machine is waiting. Only when something about the same run
 waits in the queue (it is about to be started, say) it takes its place behind that; there is
-nothing yet that it could stop. Words about claims do not wait either (``protocol.overtaking``).
+nothing yet that it could stop. Words about claims do not wait either (``protocol.effects``).
 
 The queue needs no limit of its own: the journal refuses when too much waits for it, and what is
 queued without a ``Persist`` is a few words per second and link, for as long as links live.
@@ -26,6 +26,7 @@ from agent.protocol.effects import (
     Answer,
     Effect,
     Fetch,
+    Overtaking,
     Persist,
     ResumeChild,
     Send,
@@ -35,7 +36,6 @@ from agent.protocol.effects import (
     Verdict,
 )
 from agent.protocol.messages import Stored
-from agent.protocol.overtaking import Overtaking
 from agent.protocol.records import RunName, TaskId, WorkflowId
 
 Urgent = SuspendChild | StopChild

@@ -31,8 +31,7 @@ from agent.host.logs import NORMAL
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
-from agent.protocol.records import NodeId, Run, TaskId, TaskSpec
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState
 from agent.protocol.table import Table
 from agent.storage.history import FILE, History, Sums, TaskRow
 from agent.wording.run_ends import named, run_id, why_ended

@@ -27,7 +27,7 @@ from agent.net.invitation_book import (
 )
 from agent.net.join_requests import NUMBER_BYTES
 from agent.net.roster import ROSTER_BYTES_MAX
-from agent.protocol.errors import UNREADABLE
+from agent.protocol.phrases import UNREADABLE
 
 EXCHANGE_S_MAX = 15.0
 """On both sides; a keeper may wait for others meanwhile (``book_sharing``) before it answers."""

@@ -36,10 +36,9 @@ from agent.net.wire import (
     read_refused,
     refused_frame,
 )
-from agent.protocol import codec
-from agent.protocol.codec import UnknownMessage
-from agent.protocol.errors import RemoteProtocolError
-from agent.protocol.messages import Message
+from agent.protocol import messages
+from agent.protocol.messages import Message, UnknownMessage
+from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import NodeId
 
 SMALL_FRAME_BYTES = 64 * 1024
@@ -331,7 +330,7 @@ class Link:
 
     def _take(self, kind: int, body: bytes) -> None:
         if kind == Kind.MESSAGE:
-            message = codec.decode(body)
+            message = messages.decode(body)
             if isinstance(message, UnknownMessage):
                 self.traffic.unknown += 1
                 return
@@ -390,7 +389,7 @@ class Link:
 
 def message_frame(message: Message) -> bytes:
     """Return a message as a frame."""
-    return frame(Kind.MESSAGE, codec.encode(message))
+    return frame(Kind.MESSAGE, messages.encode(message))
 
 
 def fits(data: bytes) -> bool:

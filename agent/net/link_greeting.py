@@ -35,7 +35,7 @@ from agent.net.wire import (
     read_refused,
     refused_frame,
 )
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import NodeId
 
 HANDSHAKE_S = 5.0

@@ -45,7 +45,7 @@ from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member
 from agent.net.identity import read_named
 from agent.net.standing import Standing
 from agent.net.vouching import Signer
-from agent.protocol.errors import UNREADABLE
+from agent.protocol.phrases import UNREADABLE
 
 ROSTER_FILE = "roster"
 ROSTER_BYTES_MAX = 1024 * 1024

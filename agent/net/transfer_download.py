@@ -30,7 +30,7 @@ from agent.net.transfer_words import (
     say,
 )
 from agent.net.transfer_work import Batch, ChunkStore, Doubt, Piece, Small, Work
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import DatasetId, NodeId
 
 HOLDERS_AT_ONCE_MAX = 4

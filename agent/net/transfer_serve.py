@@ -25,7 +25,7 @@ from agent.net.transfer_words import (
     packed,
     say,
 )
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import DatasetId
 
 READ_BYTES = 256 * 1024

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.net.transfer_pipe import Pipe, receive_exactly
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import DatasetId
 
 PIECE_BYTES = 4 * 1024 * 1024

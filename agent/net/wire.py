@@ -19,8 +19,8 @@ from typing import Annotated
 
 import msgspec
 
-from agent.protocol.codec import MESSAGE_BYTES_MAX
-from agent.protocol.errors import UNREADABLE, RemoteProtocolError
+from agent.protocol.messages import MESSAGE_BYTES_MAX
+from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
 
 ALPN_LINK = "wingbeat/1"
 ALPN_BULK = "wingbeat-bulk/1"

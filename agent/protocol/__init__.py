@@ -9,25 +9,24 @@ the simulator under ``tests/sim`` host the same class, ``node.Node``; no rule ex
 Where to look for a rule:
 
 =================  ==========================================================================
-``records``        what is replicated; ``merge`` joins two versions of it, ``reading`` says
-                   what a joined record means, ``sanity`` and ``specs`` what is left out
+``records``        what is replicated, and how two versions of it are joined; ``reading`` says
+                   what a joined record means, ``sanity`` what is left out
 ``table``          all records of a node, indexed, and ``digest`` to compare two tables
-``messages``       what nodes say to each other; ``codec`` turns it into bytes and back
-``events``         what a node is told; ``effects`` what it wants done
+``messages``       what nodes say to each other, as values and as bytes
+``events``         what a node is told; ``effects`` what it wants done, and what overtakes what
 ``liveness``       who is up, for this node
 ``claims``         who runs a task: the claimant's side; ``promises`` the consenter's
-``claimability``   whether a task may be claimed here and now; ``matching`` who could run it
-``planning``       which task to go for; ``queue`` in which order; ``policy/`` the plug-ins;
-                   ``early_claims`` claims what follows a task before it has ended
-``runs``           the life of a run on its own node, ``announcing`` when others hear of it;
-                   ``lost`` what earlier starts left
+``claimability``   whether a task may be claimed here and now; ``seats`` who could run it
+``planning``       which task to go for, also before it is ready; ``queue`` in which order; ``policy/`` the plug-ins
+``runs``           the life of a run on its own node; ``own_run`` what is known of it there, when
+                   others hear of it, and what earlier starts left
 ``election``       the master; ``joining`` how a starting node gets its table; ``healing``
-                   how tables become equal again; ``unknown`` tasks heard of but not known
+                   how tables become equal again, and tasks heard of but not known
 ``datasets``       which input is where, and what follows when none is anywhere
 ``requests``       what clients ask for, checked by ``admission``; ``pruning`` how finished
                    workflows leave the table
 ``core``           what these parts share, ``pending_news`` what others are still to hear of;
-                   ``node`` composes them; ``timers``, ``clock``, ``settings``: every period
+                   ``node`` composes them; ``clock``, ``settings``: time, and every period
                    and limit
 =================  ==========================================================================
 """

@@ -11,7 +11,7 @@ import msgspec
 from agent.protocol.events import Submit
 from agent.protocol.phrases import Phrase, said
 from agent.protocol.records import PRIORITY_INTERACTIVE, TaskSpec, WorkflowSpec
-from agent.protocol.specs import contradiction, producers_of
+from agent.protocol.sanity import contradiction, producers_of
 from agent.protocol.table import Table
 
 WORKFLOW_BYTES_MAX = 16 * 1024 * 1024

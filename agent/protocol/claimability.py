@@ -13,13 +13,12 @@ import msgspec
 from agent.protocol.core import Core
 from agent.protocol.datasets import Datasets
 from agent.protocol.liveness import Liveness
-from agent.protocol.matching import misfit
 from agent.protocol.own_run import Stage
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Reason
-from agent.protocol.records import Suspended, TaskId, TaskSpec
+from agent.protocol.records import ENDED, Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
-from agent.protocol.states import ENDED
+from agent.protocol.seats import misfit
 
 
 class Claimability:

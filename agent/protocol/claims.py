@@ -6,7 +6,7 @@ is suspected. Peers that link up meanwhile are asked too. Whoever sees a better 
 its own and goes for another task. A claim that is not won within 10 s is given up, well before
 any promise to it could run out, and a node that finds that it slept voids its own claims.
 
-What follows a task that is about to end here is claimed ahead (``early_claims``): such a claim is held,
+What follows a task that is about to end here is claimed ahead (``planning``): such a claim is held,
 with all consents, until the task is ready.
 """
 
@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from agent.protocol.announcing import write_run
+from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
-from agent.protocol.errors import LocalProtocolError
 from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
+from agent.protocol.own_run import write_run
+from agent.protocol.phrases import LocalProtocolError
 from agent.protocol.reading import next_attempt
 from agent.protocol.reasons import ClaimedAhead, ClaimedBy, ClaimWithdrawn
 from agent.protocol.records import (
@@ -30,7 +31,6 @@ from agent.protocol.records import (
     TaskLife,
 )
 from agent.protocol.table import News
-from agent.protocol.timers import TimerKind
 
 REBUFFED_S = 0.03
 SCORE = 500_000

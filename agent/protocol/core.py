@@ -3,7 +3,7 @@
 Every change of a record goes through ``learn`` or ``write`` here, so that one place knows the
 order: joined, kept on disk, then told. Effects collect while an event is handled and leave in
 one list: what stops programs first (a full disk must not delay giving the machine back) and words
-about claims (``overtaking``), then one ``Persist`` with all that changed, then everything that
+about claims (``effects.Overtaking``), then one ``Persist`` with all that changed, then everything that
 depends on it.
 """
 
@@ -13,11 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from agent.protocol.clock import HybridClock, Instant
+from agent.protocol.clock import HybridClock, Instant, TimerKind, Timers
 from agent.protocol.effects import (
     Effect,
     Identity,
     OutcomeChanged,
+    Overtaking,
     Persist,
     Send,
     StopChild,
@@ -26,7 +27,6 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import PresenceChanged
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
-from agent.protocol.overtaking import Overtaking
 from agent.protocol.pending_news import PendingNews
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Became, OutcomeMoved, Reason, Starting, StoryEntry
@@ -43,7 +43,6 @@ from agent.protocol.records import (
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import News, Table
-from agent.protocol.timers import TimerKind, Timers
 
 STORY_TASKS_MAX = 20_000
 

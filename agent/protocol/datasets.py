@@ -19,6 +19,7 @@ from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Holdings
 from agent.protocol.reasons import OutputsLost
 from agent.protocol.records import (
+    ENDED,
     DatasetId,
     InputRef,
     Life,
@@ -30,7 +31,6 @@ from agent.protocol.records import (
     Terminated,
     short_text,
 )
-from agent.protocol.states import ENDED
 
 REFUSED_S = 5.0
 """A holder that could not deliver a dataset is not asked again for this long, at first."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import (
@@ -22,7 +23,6 @@ from agent.protocol.messages import (
 )
 from agent.protocol.records import NodeId, Stamp
 from agent.protocol.sanity import sane_stamp
-from agent.protocol.timers import TimerKind
 
 CandidacyRank = tuple[int, int, Stamp, str, str]
 

@@ -6,15 +6,20 @@ receiving it late, twice or out of order changes nothing that it should not. ``c
 event that set the sender moving, for the story of a task; it decides nothing.
 
 On the wire a message is an array that begins with its tag. Fields are only ever appended;
-surplus ones are ignored, a message with an unknown tag is counted (``codec``).
+surplus ones are ignored, a message with an unknown tag is counted.
+
+The bytes are msgpack, decoded against the types, so that nothing malformed gets in. Any bytes decode to a message, to ``UnknownMessage`` (a tag of a later version: counted and
+ignored), or raise ``RemoteProtocolError``. Nothing else, whatever a peer sends.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
+import msgspec
 from msgspec import Meta, Struct
 
+from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
 from agent.protocol.records import (
     Claim,
     Count,
@@ -39,6 +44,8 @@ BUCKETS = 256
 
 Hash = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Cause = Annotated[str, Meta(max_length=256)]
+MESSAGE_BYTES_MAX = 32 * 1024 * 1024
+TAG_LENGTH_MAX = 64
 
 
 class Hello(Struct, frozen=True, array_like=True, tag="HELLO"):
@@ -370,3 +377,45 @@ Message = (
     | AskRecords
     | Holdings
 )
+
+
+class _Tagged(Struct, array_like=True):
+    tag: str
+
+
+KNOWN_TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Message))
+_encoder = msgspec.msgpack.Encoder()
+_decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
+_tag_decoder = msgspec.msgpack.Decoder(_Tagged)
+
+
+class UnknownMessage(Struct, frozen=True):
+    """A message of a later version, by its tag."""
+
+    tag: str
+
+
+def encode(message: Message) -> bytes:
+    """Return the message as bytes."""
+    return _encoder.encode(message)
+
+
+def decode(data: bytes) -> Message | UnknownMessage:
+    """Decode one message, ``UnknownMessage`` for one of a later version; raise
+    ``RemoteProtocolError`` when the bytes are none."""
+    if len(data) > MESSAGE_BYTES_MAX:
+        raise RemoteProtocolError(f"a message of {len(data)} bytes; at most {MESSAGE_BYTES_MAX}")
+    try:
+        return _decoder.decode(data)
+    except UNREADABLE as error:
+        return _later_version(data, error)
+
+
+def _later_version(data: bytes, error: Exception) -> UnknownMessage:
+    try:
+        tag = _tag_decoder.decode(data).tag
+    except UNREADABLE:
+        tag = ""
+    if tag and len(tag) <= TAG_LENGTH_MAX and tag not in KNOWN_TAGS:
+        return UnknownMessage(tag)
+    raise RemoteProtocolError(f"not a message: {str(error)[:200]}") from error

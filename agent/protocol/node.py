@@ -14,19 +14,18 @@ from collections.abc import Callable
 
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
-from agent.protocol.clock import Instant
+from agent.protocol.clock import Instant, TimerKind
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
-from agent.protocol.early_claims import EarlyClaims
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
 from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
-from agent.protocol.healing import Healing
+from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
-from agent.protocol.lost import LostRuns
 from agent.protocol.messages import Hello, Progress, State
-from agent.protocol.planning import Planning
+from agent.protocol.own_run import LostRuns
+from agent.protocol.planning import EarlyClaims, Planning, ShortTaskBatches
 from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
@@ -35,10 +34,7 @@ from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import DatasetId, NodeId, TaskId
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
-from agent.protocol.short_task_batches import ShortTaskBatches
 from agent.protocol.table import Table
-from agent.protocol.timers import TimerKind
-from agent.protocol.unknown import Unknown
 
 __all__ = ["Node", "NodeSetup"]
 

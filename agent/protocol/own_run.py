@@ -1,17 +1,70 @@
-"""A run on its own node, with what this node knows of it beyond the record.
+"""A run on its own node: what this node knows of it beyond the record, and when others hear.
 
 The record tells peers what they must know; what only matters here stays here: the stage it is in
 (``runs`` has their table), what its program said last and when, and what it still needs.
+
+**Checkpoints**: what an earlier attempt has saved, and whether the next one may begin with it.
+A program that works for long may save its state; whoever takes the task after its machine was given
+back, switched off or lost then goes on from there instead of from the start. A checkpoint is a
+dataset like any other, kept on two disks where there are two, and it is a help, never a need: one
+that cannot be had is left out.
+
+It counts only for the same inputs and the same generation, because a person who retries
+wants a fresh start; and never from a run that failed, because the state may be what made it fail.
+
+**Announcing**: which records of this node's runs are told at once, and which with others in a moment.
+All are on disk at once, and a record that somebody may act on is told at once. But a word to each peer
+costs each of them a look at its table and a commit, and where many tasks of one length end together
+that is most of what the machines do before the next ones run. So a word waits that tells nobody
+what to do:
+
+* the end of a task whose successors this node goes on with, and the begin of those, are told
+  together a moment later (``untold.KEPT_BACK_S``): nobody else could have run them meanwhile;
+* the end of a short task for which nothing waits, while more of its row are here;
+* the begin of a short task, which is told with its end. Until then each peer keeps the task promised
+  to this node, so that nobody reaches for it. Where the end takes longer than was said, peers are
+  told of the begin after all, well before any promise to it runs out.
+
+If this node dies meanwhile, the flock runs again what it had not heard of, as it does after any
+death: the links tell that the node is gone, and with it the end of its promises.
+
+**Lost** are runs of this host that nothing executes: its earlier starts left them behind. At start, and whenever a peer tells of one, an unfinished run of this host that this incarnation
+does not execute is ended as ``Lost``. That is a condition read from the table, so it holds also
+when the disk was lost and a peer brings the record back later.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
 
-from agent.protocol.records import Dataset, DatasetId, Phase, Run, TaskId, TaskSpec, short_text
+from agent.protocol.core import Core, Part
+from agent.protocol.liveness import Liveness
+from agent.protocol.records import (
+    Dataset,
+    DatasetId,
+    Failed,
+    Life,
+    Lost,
+    Phase,
+    Run,
+    Running,
+    Scheduled,
+    Suspended,
+    TaskId,
+    TaskLife,
+    TaskSpec,
+    Terminated,
+    run_name,
+    short_text,
+)
+from agent.protocol.table import News
+
+STARTED = 2
+"""The revision that says so, of a run that was won and started."""
 
 
 class Stage(Enum):
@@ -74,3 +127,99 @@ def unreadable(outputs: tuple[Dataset, ...]) -> str:
     except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError) as error:
         return short_text(f"delivered an output that cannot be named: {error}")
     return ""
+
+
+def newest_checkpoint(life: Life, run: Run, reachable: Callable[[DatasetId], bool]) -> DatasetId:
+    """Return the dataset that the run may begin with: what the latest of the earlier attempts saved
+    that suits and can be reached; empty when there is none."""
+    for earlier in reversed(life.runs):
+        saved = _saved_for(run, earlier)
+        if saved is not None and reachable(saved.dataset):
+            return saved.dataset
+    return ""
+
+
+def _saved_for(run: Run, earlier: Run) -> Dataset | None:
+    same_work = earlier.generation == run.generation and earlier.inputs == run.inputs
+    if not same_work or isinstance(earlier.phase, Failed):
+        return None
+    return earlier.checkpoint
+
+
+def write_run(
+    core: Core, task: TaskId, run: Run, *, generation: int = 0, in_a_row: bool = False
+) -> None:
+    """Write a record of this node's run and decide when peers are told: at once, or together with
+    more. ``in_a_row``: short tasks that were claimed with it wait here."""
+    lives = [TaskLife(task, Life(generation, runs=(run,)))]
+    waited_for = bool(core.table.dependants(task))
+    if waited_for and isinstance(run.phase, Terminated):
+        core.untold.kept_back[task] = None
+        core.write(lives=lives, hurried=False)
+    elif _begins_in_row(core, task, run, in_a_row=in_a_row):
+        core.write_in_row(lives)
+    elif _goes_on(core, task, run) or (in_a_row and not waited_for and _begins_or_ends(run)):
+        core.write(lives=lives, hurried=False)
+    else:
+        core.write(lives=lives)
+
+
+def _goes_on(core: Core, task: TaskId, run: Run) -> bool:
+    """It begins right after an end that is kept back."""
+    begins = isinstance(run.phase, Scheduled | Running)
+    return begins and any(each in core.untold.kept_back for each in core.table.producers[task])
+
+
+def _begins_in_row(core: Core, task: TaskId, run: Run, *, in_a_row: bool) -> bool:
+    """Won or started for the first time. What starts at once is told with its start."""
+    started = isinstance(run.phase, Running) and run.revision == STARTED
+    if not (isinstance(run.phase, Scheduled) or (in_a_row and started)) or core.stopping:
+        return False
+    short = core.table.specs[task].expected_ms < core.settings.short_task_ms
+    return short and not core.table.interactive(task)
+
+
+def _begins_or_ends(run: Run) -> bool:
+    return isinstance(run.phase, Running | Terminated)
+
+
+class LostRuns(Part):
+    """Ends what earlier incarnations of this host began."""
+
+    def __init__(
+        self, core: Core, liveness: Liveness, executed: Callable[[TaskId], OwnRun | None]
+    ) -> None:
+        super().__init__(core)
+        self._liveness = liveness
+        self._executed = executed
+
+    def end_all(self) -> None:
+        """End, at the start, every run of this host that the disk shows unfinished."""
+        self._end(list(self.core.table.lives))
+
+    def on_news(self, news: News) -> None:
+        me = self.core.me
+        self._end(part.task for part in news.lives if any(run.host == me for run in part.life.runs))
+
+    def _end(self, tasks: Iterable[TaskId]) -> None:
+        lost = [
+            self._lost(task, run)
+            for task in tasks
+            for run in self.core.table.life(task).runs
+            if run.host == self.core.me and run.live and not self._is_executed(task, run)
+        ]
+        if lost:
+            self.core.write(lives=lost)
+
+    def _is_executed(self, task: TaskId, run: Run) -> bool:
+        own = self._executed(task)
+        return own is not None and run_name(own.run) == run_name(run)
+
+    def _lost(self, task: TaskId, run: Run) -> TaskLife:
+        if run.incarnation > self.core.incarnation:
+            self._liveness.raise_incarnation(run.incarnation + 1)
+        ran = isinstance(run.phase, Running | Suspended)
+        ended = msgspec.structs.replace(
+            run, revision=run.revision + 1, phase=Lost(ran), stamp=self.core.stamp()
+        )
+        return TaskLife(task, Life(0, runs=(ended,)))

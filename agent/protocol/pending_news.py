@@ -1,6 +1,6 @@
 """What a node has written itself and nobody was told of yet.
 
-It is told at once, or together with more (``announcing`` says which): a timer sees to it that nothing
+It is told at once, or together with more (``own_run`` says which): a timer sees to it that nothing
 waits for long.
 """
 
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import takewhile
 
-from agent.protocol.merge import join_lives
+from agent.protocol.clock import TimerKind, Timers
 from agent.protocol.messages import Enqueue, State
-from agent.protocol.records import Life, Pruning, TaskId, TaskLife, Workflow
+from agent.protocol.records import Life, Pruning, TaskId, TaskLife, Workflow, join_lives
 from agent.protocol.settings import Settings
 from agent.protocol.table import News
-from agent.protocol.timers import TimerKind, Timers
 
 KEPT_BACK_S = 0.05
 """The end of a task whose successor this node goes on with is told with the start of that one after

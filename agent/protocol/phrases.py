@@ -1,14 +1,20 @@
-"""A sentence as a value: an English template, and what goes into its holes.
+"""Sentences as values, the errors that carry them, and whose fault it is.
 
 The template is a constant where the sentence arises and the key of its translations; what goes
 into it is data, or a phrase in its turn. So is said what is wrong with something that a person
 wrote: of such faults there are hundreds, and nobody branches on them. ``agent.api.phrases`` makes
 words of them, at the edge.
+
+The errors tell by their type whose fault it is: ours, theirs, or a person's.
 """
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Struct, structs
+
+UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+"""What decoding raises for bytes that somebody else sent, however wrong they are."""
 
 
 class Phrase(Struct, frozen=True, omit_defaults=True):
@@ -38,3 +44,20 @@ def hinted(phrase: Phrase, hint: Phrase | None) -> Phrase:
 def _plain(value: Value) -> Value:
     """The value as it can be sent: texts that know more, such as their place, are texts again."""
     return str(value) if isinstance(value, str) else value
+
+
+class LocalProtocolError(Exception):
+    """This node broke a rule of its own; the message carries the story that led there."""
+
+
+class RemoteProtocolError(Exception):
+    """A peer sent what no correct peer sends. It costs the peer its link, never the node."""
+
+
+class RequestError(Exception):
+    """A client asked for what cannot be done: what, where, what to do. Tasks stand in it by their
+    ids."""
+
+    def __init__(self, fault: Phrase) -> None:
+        super().__init__(fault.template)
+        self.fault = fault

@@ -7,6 +7,28 @@ Tasks that somebody is seen to claim count as taken, and take a seat of that nod
 
 A plan is laid when something changed. One timer guards against a node that was planned in and
 does nothing: what it leaves lying for a second is dealt out without it.
+
+**Rows of short tasks**: how long they may be, and that nothing waits long in them. Such tasks are claimed many at a time, and wait on the node that has claimed them; what lies there is
+not dealt out to others. That is right only while they are as short as is said of them, and while
+nothing long is before them. So rows grow only while they are soon done, none is begun behind long
+tasks alone, and one that stands still is given back to whoever is free.
+
+**Early claims** are made of what follows a task before that task has ended, so that it starts the
+moment it may. Between the end of a task and the start of the next on the same node lies the round of questions.
+Where many nodes end tasks of one length together, all of them ask all others at the very moment at
+which the programs need the machine. A claim relies on consent and on nothing else, and nobody else
+can run what follows while that task goes on; so who runs a task asks shortly before its expected
+end for what follows. The claim is *held*: nothing is won, recorded or started before the task
+has ended and everything that a claim needs is there (``claims``, ``claimability``).
+
+* It is asked only for what would have a place if all that ends about now had ended: what is wanted
+  more, and waits already, comes first. And only where nobody has more room.
+* It takes no place meanwhile: neither this node nor others see less room here.
+* It is withdrawn when the task ends in another way or later than any claim waits, when this node may
+  not run what follows any more, when work comes that is wanted more, and when the place is taken
+  by then.
+
+Short tasks are claimed in rows anyway, and for long tables the order is dear: nothing is asked.
 """
 
 from __future__ import annotations
@@ -15,20 +37,37 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
+from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
+from agent.protocol.own_run import ON_THE_MACHINE, Stage
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
-from agent.protocol.records import NodeId, TaskId, TaskSpec
+from agent.protocol.reading import DerivedState
+from agent.protocol.records import NodeId, TaskId, TaskSpec, TaskState
 from agent.protocol.runs import Runs
-from agent.protocol.seats import SHORT_TASKS_PER_SLOT, Kind, SeatPlan, Seats, made_by
-from agent.protocol.short_task_batches import ShortTaskBatches
+from agent.protocol.seats import (
+    SHORT_TASKS_PER_SLOT,
+    SHORT_TASKS_PER_SLOT_FIRST,
+    Kind,
+    SeatPlan,
+    Seats,
+    made_by,
+)
 from agent.protocol.table import News
-from agent.protocol.timers import TimerKind
 
 SETTLE_S = 0.004
 WAITING_LOOKED_AT_MAX = 100
 LOT_S = 3.0
 """A short task that is for a node with work of its own is left to it for so long: several rows."""
+QUICK_ROW_S = 1.0
+"""Half a row that is done within this was of short tasks indeed."""
+STANDS_S = 3.0
+"""A row of which nothing was begun for this long stands still."""
+AHEAD_S = 0.2
+"""Long enough for a round of questions on a busy machine, and for an end that comes early."""
+
+TOGETHER_S = 2 * AHEAD_S
+"""What is expected to end within this ends together: when it does, its places are dealt out anew."""
 
 
 class Planning(Part):
@@ -319,3 +358,106 @@ class Planning(Part):
     def _forget(self, task: TaskId) -> None:
         for each in (self._passed_over, self._planned, self._drawn):
             each.pop(task, None)
+
+
+class ShortTaskBatches(Part):
+    """How many short tasks this node claims and keeps waiting in a row."""
+
+    def __init__(self, core: Core, runs: Runs) -> None:
+        super().__init__(core)
+        self.in_a_row_max = SHORT_TASKS_PER_SLOT_FIRST
+        """For each slot; one is no row."""
+        self._runs = runs
+        self._filled_s = -1e9
+        self._first: TaskId = ""
+        self._first_since_s = 0.0
+
+    def slots(self) -> int:
+        """Return how many slots short tasks may wait for: those that no long task occupies."""
+        short_ms = self.core.settings.short_task_ms
+        return self.core.slots - sum(
+            own.stage in ON_THE_MACHINE and own.spec.expected_ms >= short_ms
+            for own in self._runs.mine.values()
+        )
+
+    def note_claimed(self, tasks: int) -> None:
+        """Adapt how long a row may be to how fast it emptied, as these many tasks were claimed.
+        After a row that stood still, single ones show that it may grow."""
+        if tasks < 2 and self.in_a_row_max >= SHORT_TASKS_PER_SLOT_FIRST:
+            return
+        now_s = self.core.now_s
+        if now_s - self._filled_s <= QUICK_ROW_S:
+            self.in_a_row_max = min(2 * self.in_a_row_max, SHORT_TASKS_PER_SLOT)
+        elif self.in_a_row_max > SHORT_TASKS_PER_SLOT_FIRST:
+            self.in_a_row_max = max(self.in_a_row_max // 2, SHORT_TASKS_PER_SLOT_FIRST)
+        self._filled_s = now_s
+
+    def on_tick(self) -> None:
+        """Give the waiting short tasks back when the first has not begun for too long, and claim
+        single ones from then on."""
+        waiting = [own.task for own in self._runs.mine.values() if own.stage is Stage.QUEUED]
+        first = waiting[0] if waiting else ""
+        if first != self._first:
+            self._first, self._first_since_s = first, self.core.now_s
+        elif first and self.core.now_s - self._first_since_s >= STANDS_S:
+            self.in_a_row_max = 1
+            self._runs.give_back(waiting, "what runs before it takes long")
+
+
+class EarlyClaims(Part):
+    """Looks at each run of this node shortly before its end."""
+
+    def __init__(
+        self, core: Core, runs: Runs, queue: Queue, planning: Planning, claims: Claims
+    ) -> None:
+        super().__init__(core)
+        self._runs, self._queue, self._planning, self._claims = runs, queue, planning, claims
+
+    def on_news(self, news: News) -> None:
+        """Watch for the end of running tasks that others wait for, so that what follows is claimed
+        ahead."""
+        for task, _, now in news.moved:
+            if self._is_followed(task, now):
+                self._wait_for_end(task)
+            else:
+                self.core.timers.disarm(TimerKind.AHEAD, task)
+        if news.workflows:
+            self._look_again()
+
+    def _is_followed(self, task: TaskId, now: DerivedState) -> bool:
+        """A longer task that runs here, and others wait for it."""
+        own = self._runs.mine.get(task)
+        if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
+            return False
+        long = own.spec.expected_ms >= self.core.settings.short_task_ms
+        return long and bool(self.core.table.dependants(task))
+
+    def _wait_for_end(self, task: TaskId) -> None:
+        core = self.core
+        left_s = self._runs.mine[task].left_ms_at(core.now_s) / 1000
+        core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, left_s - AHEAD_S), task)
+
+    def end_is_near(self, task: TaskId) -> None:
+        """Claim what follows a run of this node, if that goes on here; when the program has said
+        meanwhile that its end is not near, wait on."""
+        own = self._runs.mine.get(task)
+        if own is None or own.stage is not Stage.RUNNING:
+            return
+        if own.left_ms_at(self.core.now_s) > 1000 * AHEAD_S:
+            self._wait_for_end(task)
+            return
+        waiting = self.core.table.dependants(task)
+        first = self._queue.after([task], TOGETHER_S)
+        following = next((each for each in first if each in waiting), None)
+        if following is not None and self._planning.goes_on_here(following):
+            self._claims.go_for_ahead(following)
+
+    def _look_again(self) -> None:
+        """Other work has come, or is wanted more than before."""
+        held = self._claims.held()
+        if held:
+            producers = self.core.table.producers
+            ending = [each for task in held for each in producers[task]]
+            first = self._queue.after(ending, TOGETHER_S, frozenset(held))
+            passed = [task for task in held if task not in first]
+            self._claims.withdraw(passed, "other work is wanted more")

@@ -13,8 +13,7 @@ from itertools import chain
 
 from agent.protocol.core import Core, Part
 from agent.protocol.policy import FlockView, OrderPolicy, Stage, TaskView, WorkflowView
-from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, TaskSpec, WorkflowId
-from agent.protocol.states import TaskState
+from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, TaskSpec, TaskState, WorkflowId
 from agent.protocol.table import News
 
 FRESH_TASKS = 200

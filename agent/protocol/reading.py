@@ -47,10 +47,10 @@ from agent.protocol.records import (
     Suspended,
     TaskId,
     TaskSpec,
+    TaskState,
     Terminated,
     claim_rank,
 )
-from agent.protocol.states import TaskState
 
 
 class DerivedState(Struct, frozen=True):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Raw, Struct
 
-from agent.protocol.errors import UNREADABLE
+from agent.protocol.phrases import UNREADABLE
 
 WHY = "why"
 """Under this name ``more`` carries a reason."""

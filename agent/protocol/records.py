@@ -1,8 +1,8 @@
 """What the flock replicates: workflows, the lives of their tasks, and prunings.
 
 Every record is a join: nobody revises what another wrote, so two versions always have one
-merged version and the order in which news arrives does not matter (``merge`` holds the rules,
-``reading`` what a merged record means). Records are frozen values; a change is a new value.
+merged version and the order in which news arrives does not matter (``reading`` says
+what a merged record means). Records are frozen values; a change is a new value.
 
 A later version of the program adds what it needs under ``more``, by name. Every version keeps
 what it finds there and passes it on, so old and new nodes can share a flock.
@@ -11,12 +11,20 @@ Integers only: durations in milliseconds, progress in thousandths. A NaN has no 
 
 No record can refer back to itself, so Python's search for circles is spared all of them: a table
 has hundreds of thousands.
+
+**The join** of two versions of a record is commutative, associative, idempotent.
+A run has one writer, so of two versions the one with the higher revision is newer; everything
+else is a maximum. Two rules go beyond the revision, so that the join stays a join when a disk
+comes back older than what its host had already said: ``Terminated`` absorbs (a success once
+seen stays a success), and equal revisions with different content are ordered by their bytes.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta, Raw, Struct
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -41,6 +49,7 @@ SHORT_TEXT_MAX = 256
 COUNTER_SANE_MAX = 500_000
 """Generations, attempts and revisions beyond this come from no honest node. What is read may be
 higher, so that what is written above the highest that was accepted can still be read."""
+_content = msgspec.msgpack.Encoder().encode
 
 
 def short_text(text: str) -> str:
@@ -280,3 +289,102 @@ class Pruning(Struct, frozen=True, array_like=True, gc=False):
     workflow: WorkflowId
     generation: Generation
     stamp: Stamp
+
+
+class TaskState(StrEnum):
+    """What people see of a task or gate; read off its life and those of its producers."""
+
+    SUBMITTED = "Submitted"
+    READY = "Ready"
+    WAITING = "Waiting"
+    SCHEDULED = "Scheduled"
+    RUNNING = "Running"
+    SUSPENDED = "Suspended"
+    TERMINATED = "Terminated"
+    CANCELLED = "Cancelled"
+    ABORTED = "Aborted"
+
+    __hash__ = object.__hash__
+    """Each is there once. The hash of ``Enum`` is reckoned anew at every look into a dictionary."""
+
+
+ENDED = (TaskState.TERMINATED, TaskState.CANCELLED, TaskState.ABORTED)
+
+
+def join_runs(mine: Run, theirs: Run) -> Run:
+    """Return the newer of two versions of one run; one that terminated is never replaced by one
+    that did not."""
+    if mine is theirs:
+        return mine
+    my_rank = (isinstance(mine.phase, Terminated), mine.revision)
+    their_rank = (isinstance(theirs.phase, Terminated), theirs.revision)
+    if my_rank != their_rank:
+        return mine if my_rank > their_rank else theirs
+    return mine if _content(mine) >= _content(theirs) else theirs
+
+
+def join_lives(mine: Life, theirs: Life) -> Life:
+    """Return the union of the runs, of each the newer version, and the maximum of everything else;
+    ``mine`` itself when ``theirs`` adds nothing, so that callers can see it cheaply."""
+    runs = _join_run_sets(mine.runs, theirs.runs)
+    generation = max(mine.generation, theirs.generation)
+    floor = max(mine.floor, theirs.floor)
+    cancel = max(mine.cancel, theirs.cancel)
+    if runs is mine.runs and (generation, floor, cancel) == (
+        mine.generation,
+        mine.floor,
+        mine.cancel,
+    ):
+        return mine
+    return Life(generation, floor, cancel, runs)
+
+
+def _join_run_sets(mine: tuple[Run, ...], theirs: tuple[Run, ...]) -> tuple[Run, ...]:
+    if not mine and len(theirs) == 1:  # nearly always: the first that is heard of a task
+        return theirs
+    joined: dict[RunName, Run] = {run_name(run): run for run in mine}
+    changed = False
+    for run in theirs:
+        name = run_name(run)
+        known = joined.get(name)
+        newer = run if known is None else join_runs(known, run)
+        if newer is not known:
+            joined[name] = newer
+            changed = True
+    if not changed:
+        return mine
+    return tuple(joined[name] for name in sorted(joined))
+
+
+def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
+    """Return the workflow with the maximum of the wishes and, of two submissions under one name,
+    the earlier; ``mine`` itself when ``theirs`` adds nothing."""
+    spec = _join_specs(mine.spec, theirs.spec)
+    priority = join_priorities(mine.priority, theirs.priority)
+    generation = max(mine.generation, theirs.generation)
+    if spec is mine.spec and priority is mine.priority and generation == mine.generation:
+        return mine
+    return Workflow(spec, priority, generation)
+
+
+def _join_specs(mine: WorkflowSpec, theirs: WorkflowSpec) -> WorkflowSpec:
+    if mine is theirs:
+        return mine
+    my_rank = (mine.submitted, mine.host)
+    their_rank = (theirs.submitted, theirs.host)
+    if my_rank != their_rank:
+        return mine if my_rank < their_rank else theirs
+    return mine if _content(mine) <= _content(theirs) else theirs
+
+
+def join_priorities(mine: PriorityWish, theirs: PriorityWish) -> PriorityWish:
+    """Return the wish with the higher (revision, host, value)."""
+    my_rank = (mine.revision, mine.host, mine.value)
+    return mine if my_rank >= (theirs.revision, theirs.host, theirs.value) else theirs
+
+
+def join_prunings(mine: Pruning, theirs: Pruning) -> Pruning:
+    """Return the pruning of the higher generation; of equal ones the later, which is kept
+    longer."""
+    my_rank = (mine.generation, mine.stamp)
+    return mine if my_rank >= (theirs.generation, theirs.stamp) else theirs

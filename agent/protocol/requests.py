@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.effects import Answer, CancelFinished, Send, Verdict, WorkflowSafe
-from agent.protocol.errors import RequestError
 from agent.protocol.events import (
     Cancel,
     MarkGate,
@@ -23,9 +22,10 @@ from agent.protocol.events import (
     Submit,
 )
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
-from agent.protocol.phrases import Phrase, said
+from agent.protocol.phrases import Phrase, RequestError, said
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
+    ENDED,
     Claim,
     Dataset,
     Life,
@@ -35,12 +35,12 @@ from agent.protocol.records import (
     Run,
     TaskId,
     TaskLife,
+    TaskState,
     Terminated,
     Workflow,
     WorkflowId,
     WorkflowSpec,
 )
-from agent.protocol.states import ENDED, TaskState
 from agent.protocol.table import News
 
 RECEIPT_REPEAT_S = 1.0

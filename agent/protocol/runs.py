@@ -29,8 +29,7 @@ from zlib import crc32
 
 import msgspec
 
-from agent.protocol.announcing import write_run
-from agent.protocol.checkpoints import newest_checkpoint
+from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.datasets import Datasets
 from agent.protocol.effects import (
@@ -44,7 +43,6 @@ from agent.protocol.effects import (
     SuspendChild,
     TaskProgressed,
 )
-from agent.protocol.errors import LocalProtocolError
 from agent.protocol.events import (
     ChildCheckpointed,
     ChildFailed,
@@ -58,9 +56,16 @@ from agent.protocol.events import (
     OutputsCopied,
     Shutdown,
 )
-from agent.protocol.matching import evictions
 from agent.protocol.messages import Goodbye, Progress, ProgressItem
-from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage, unreadable
+from agent.protocol.own_run import (
+    ON_THE_MACHINE,
+    OwnRun,
+    Stage,
+    newest_checkpoint,
+    unreadable,
+    write_run,
+)
+from agent.protocol.phrases import LocalProtocolError
 from agent.protocol.records import (
     DatasetId,
     Evicted,
@@ -77,7 +82,7 @@ from agent.protocol.records import (
     run_name,
     short_text,
 )
-from agent.protocol.timers import TimerKind
+from agent.protocol.seats import evictions
 
 PROGRESS_REPEAT_S = 15.0
 """Unchanged progress is told again this often: it is also the heartbeat of a running task."""

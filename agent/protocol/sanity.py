@@ -1,12 +1,17 @@
-"""Numbers that no honest node reaches: what carries them is left out.
+"""What no honest node tells: numbers that none reaches, tasks that no workflow can have.
 
 A node writes numbers above the highest that it accepted. What it accepts therefore stays well
 below what the codec can read, or one hostile record would make it write what no peer can decode.
+
+What must hold of the tasks of a workflow holds for clients and for peers.
 """
 
 from __future__ import annotations
 
-from agent.protocol.records import COUNTER_SANE_MAX, Life, Stamp, Workflow
+from collections.abc import Iterable, Iterator, Mapping
+
+from agent.protocol.phrases import Phrase, said
+from agent.protocol.records import COUNTER_SANE_MAX, Life, Stamp, TaskId, TaskSpec, Workflow
 
 INCARNATION_SANE_MAX = 2**52
 STAMP_SANE_MAX = 2**61
@@ -36,3 +41,46 @@ def sane_incarnation(incarnation: int) -> bool:
 def sane_stamp(stamp: Stamp) -> bool:
     """Tell whether a later stamp can still be told."""
     return max(stamp) <= STAMP_SANE_MAX
+
+
+def producers_of(spec: TaskSpec) -> list[TaskId]:
+    """Return everything that has to be finished before the task, each once."""
+    if not (spec.inputs or spec.after):
+        return []
+    return list(dict.fromkeys([*(ref.task for ref in spec.inputs), *spec.after]))
+
+
+def contradiction(specs: Iterable[TaskSpec]) -> Phrase | None:
+    """Return why these cannot be the tasks of one workflow; None when they can."""
+    by_id: dict[TaskId, TaskSpec] = {}
+    for spec in specs:
+        if spec.task in by_id:
+            return said("two tasks are called {name}", name=f'"{spec.name}"')
+        by_id[spec.task] = spec
+    needs = {task: needed for task, spec in by_id.items() if (needed := producers_of(spec))}
+    for circle in circles(needs):
+        way = " → ".join(by_id[task].name for task in circle)
+        return said("tasks need each other in a circle: {way}", way=way)
+    return None
+
+
+def circles(needs: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
+    """Go along what each needs; whoever is met again on the way closes a circle.
+
+    A circle begins and ends with the same name, and each in it needs the next.
+    """
+    done: set[str] = set()
+    for start in needs:
+        way = {} if start in done else {start: iter(needs[start])}
+        while way:
+            name, needed = way.popitem()
+            for each in needed:
+                if each in way or each == name:
+                    names = [*way, name]
+                    yield [*names[names.index(each) :], each]
+                elif each in needs and each not in done:
+                    way[name] = needed
+                    way[each] = iter(needs[each])
+                    break
+            else:
+                done.add(name)

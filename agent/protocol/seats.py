@@ -9,6 +9,10 @@ Nodes that dealt them out by rows would reach for the same tasks all the time. S
 plenty of them each short task is *for* one node, drawn by its id among those that could take it, and
 every node fills its row with its own; only who has none left looks at those of others. Who is slow
 keeps no task for long: what it leaves lying is dealt out without it (``planning``).
+
+**Matching** says which node can run which task: requirements against capabilities, and who failed it
+before. It is done by every node for every node, from the statuses, so that all come to the same
+plan; it is therefore a pure function of what was told.
 """
 
 from __future__ import annotations
@@ -18,9 +22,20 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from agent.protocol.core import Core
-from agent.protocol.matching import failed_on, misfit
 from agent.protocol.messages import Capabilities
-from agent.protocol.records import NodeId, Requirements, TaskId, TaskSpec
+from agent.protocol.reading import effective_generation
+from agent.protocol.reasons import (
+    LacksProgram,
+    LacksTag,
+    NotAccepted,
+    OtherArchitecture,
+    OtherSystem,
+    Reason,
+    TooFewCores,
+    TooLittleDisk,
+    TooLittleMemory,
+)
+from agent.protocol.records import Evicted, Failed, Life, NodeId, Requirements, TaskId, TaskSpec
 from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT = 64
@@ -194,3 +209,45 @@ def made_by(table: Table, task: TaskId) -> list[NodeId]:
     """Return who ended what the task needs: its inputs are there, and it is the first to know."""
     readings = [table.reading(producer) for producer in table.producers[task]]
     return [each.outcome.host for each in readings if each is not None and each.outcome]
+
+
+def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
+    """Return why a node with these capabilities cannot run the task; None when it can."""
+    needs, has = spec.requirements, capabilities
+    missing = next((tag for tag in needs.tags if tag not in has.tags), None)
+    if spec.program not in has.programs and spec.published is None:
+        return LacksProgram(spec.program)
+    if spec.program not in has.programs and not has.takes_published:
+        return NotAccepted(spec.program)
+    if needs.system and needs.system != has.system:
+        return OtherSystem(has.system, needs.system)
+    if needs.architecture and needs.architecture != has.architecture:
+        return OtherArchitecture(has.architecture, needs.architecture)
+    for kind, needed, given in (
+        (TooLittleMemory, needs.memory_mb, has.memory_mb),
+        (TooLittleDisk, needs.disk_mb, has.disk_mb),
+        (TooFewCores, needs.cores, has.cores),
+    ):
+        if needed > given:
+            return kind(given, needed)
+    return None if missing is None else LacksTag(missing)
+
+
+def failed_on(life: Life) -> list[NodeId]:
+    """Return the hosts on which the task has failed in its present generation, once for each
+    failure."""
+    generation = effective_generation(life)
+    return [
+        run.host
+        for run in life.runs
+        if run.generation == generation and isinstance(run.phase, Failed)
+    ]
+
+
+def evictions(life: Life, host: NodeId) -> int:
+    """Return how often the host gave the task back in its present generation."""
+    generation = effective_generation(life)
+    return sum(
+        run.host == host and run.generation == generation and isinstance(run.phase, Evicted)
+        for run in life.runs
+    )

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
-from agent.protocol.merge import join_lives, join_prunings, join_workflows
 from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
+    ENDED,
     NO_LIFE,
     PRIORITY_INTERACTIVE,
     Dataset,
@@ -31,13 +31,15 @@ from agent.protocol.records import (
     TaskId,
     TaskLife,
     TaskSpec,
+    TaskState,
     Workflow,
     WorkflowId,
+    join_lives,
+    join_prunings,
+    join_workflows,
 )
-from agent.protocol.sanity import sane_life, sane_workflow
+from agent.protocol.sanity import contradiction, producers_of, sane_life, sane_workflow
 from agent.protocol.settings import Settings
-from agent.protocol.specs import contradiction, producers_of
-from agent.protocol.states import ENDED, TaskState
 
 CIRCLE_REREADINGS_MAX = 4
 """Two workflows of hostile making can need each other; their tasks are read so often, no more."""

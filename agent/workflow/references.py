@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from agent.api.work import Input
 from agent.protocol.phrases import said
-from agent.protocol.specs import circles
+from agent.protocol.sanity import circles
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Word, must_be
 from agent.workflow.records import Values

@@ -21,7 +21,7 @@ from agent.net.membership import Membership
 from agent.net.vouching import Signer
 from agent.net.wire import Kind, frame, opening_frame
 from agent.net.wire import Opening as OpeningWord
-from agent.protocol import codec
+from agent.protocol import messages
 from agent.protocol.messages import PROTOCOL_VERSION, Hello
 from tests.bench.live_mutants import Breeder, Due
 from tests.hosts.host import Host
@@ -107,7 +107,7 @@ async def linked(target: Target, node: Node, context: ssl.SSLContext) -> Strange
 def _hello(node: Node) -> bytes:
     """Without it the agent hears nothing further of this member."""
     incarnation = int(time.time() * 1000)
-    return codec.encode(Hello(PROTOCOL_VERSION, node.member.host_name, incarnation, 0, False))
+    return messages.encode(Hello(PROTOCOL_VERSION, node.member.host_name, incarnation, 0, False))
 
 
 # -- before the handshake -------------------------------------------------------------------------

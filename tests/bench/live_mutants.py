@@ -13,8 +13,7 @@ from enum import Enum
 from random import Random
 
 from agent.net.wire import HEADER_BYTES, LINK_LIMITS, FrameReader, Kind, frame
-from agent.protocol import codec
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol import messages
 from agent.protocol.messages import (
     AlreadyFinished,
     ClaimAnswers,
@@ -25,6 +24,7 @@ from agent.protocol.messages import (
     TakeTask,
     TryDequeue,
 )
+from agent.protocol.phrases import RemoteProtocolError
 
 WITH_RECORDS = (Enqueue, TryDequeue, ClaimAnswers, State, TakeTask, AlreadyFinished, Records)
 BODY_BYTES_MAX = 4_096
@@ -103,7 +103,7 @@ def _due_of(kind: int, body: bytes) -> Due:
         return Due.LEFT_OUT
     if kind != Kind.MESSAGE:
         return Due.LINK
-    message = codec.decode(body)
+    message = messages.decode(body)
     if isinstance(message, (*WITH_RECORDS, Goodbye)):
         return Due.LEFT_OUT
     return Due.NOTHING

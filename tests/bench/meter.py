@@ -6,7 +6,7 @@ to many is encoded once and counted once per copy, for that is what the links ca
 
 from __future__ import annotations
 
-from agent.protocol import codec
+from agent.protocol import messages
 from agent.protocol.events import Event, Received
 from tests.sim.lan import Flock
 from tests.sim.network import Channel
@@ -28,7 +28,7 @@ class Meter:
         """Count a word and put it on the wire."""
         if isinstance(event, Received):
             if event is not self._last:
-                self._last, self._last_bytes = event, len(codec.encode(event.message))
+                self._last, self._last_bytes = event, len(messages.encode(event.message))
             kind = type(event.message).__name__
             self.messages[kind] = self.messages.get(kind, 0) + 1
             self.bytes[kind] = self.bytes.get(kind, 0) + self._last_bytes

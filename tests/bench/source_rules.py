@@ -60,8 +60,7 @@ from agent.protocol.events import (
 from agent.protocol.messages import Message
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
-from agent.protocol.states import TaskState
+from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec, TaskState
 from tests.sim.checks import Watch
 from tests.sim.machine import Machine
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import ClassVar, Final
 
-from agent.protocol import codec
+from agent.protocol import messages
 from agent.protocol.clock import Instant
 from agent.protocol.effects import Effect, Send
 from agent.protocol.events import ChildSucceeded, Event, OutputsCopied
@@ -222,10 +222,10 @@ def _join(tasks: int) -> Figures:
     specs = tuple(TaskSpec(f"{number:032x}", f"step {number}", "import") for number in range(tasks))
     spec = WorkflowSpec("large", "large", (1_750_000_000_000, 0), "n00", "Ann", specs)
     workflow = Workflow(spec, PriorityWish(1, "n00", 50))
-    data = codec.encode(Enqueue((workflow,)))
+    data = messages.encode(Enqueue((workflow,)))
 
     def joined() -> Table:
-        message = codec.decode(data)
+        message = messages.decode(data)
         table = Table(Settings())
         if isinstance(message, Enqueue):
             began_s = time.process_time()

@@ -12,8 +12,7 @@ from agent.api.values import TaskState
 from agent.api.work import TaskView
 from agent.commands.done import Attachment, in_order
 from agent.control.gates import ATTACH, attach_names
-from agent.protocol.codec import decode, encode
-from agent.protocol.messages import Enqueue
+from agent.protocol.messages import Enqueue, decode, encode
 from agent.protocol.records import TaskSpec
 from tests.control.serving import LineClient, Serving
 

@@ -20,8 +20,7 @@ from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
-from agent.protocol.records import Claim, Failed, Life, Run, TaskLife
-from agent.protocol.states import TaskState
+from agent.protocol.records import Claim, Failed, Life, Run, TaskLife, TaskState
 from tests.control.serving import LineClient, Serving, greeted, workflow
 from tests.control.surface import ALDER, NODE, FakeNode
 

@@ -16,8 +16,7 @@ from agent.control.progress import TaskProgress
 from agent.control.views import Views
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
-from agent.protocol.records import Run, TaskSpec
-from agent.protocol.states import TaskState
+from agent.protocol.records import Run, TaskSpec, TaskState
 from tests.control.surface import NODE, FakeNode
 
 LONG, GATE, LAST, SPARE = (task_id("survey", name) for name in ("long", "look", "last", "spare"))

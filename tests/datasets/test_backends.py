@@ -16,8 +16,7 @@ import pytest
 from agent.api.errors import ServiceError
 from agent.node.agent import Agent
 from agent.protocol.events import MarkGate
-from agent.protocol.records import Dataset, InputRef, TaskSpec
-from agent.protocol.states import TaskState
+from agent.protocol.records import Dataset, InputRef, TaskSpec, TaskState
 from agent.storage.datasets.backend import (
     Backend,
     BackendError,

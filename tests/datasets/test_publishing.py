@@ -12,8 +12,7 @@ from agent.data.publishing import NotAcceptedError
 from agent.execution.programs import ProgramError
 from agent.node.agent import Agent
 from agent.paths import Home
-from agent.protocol.records import Dataset, TaskSpec
-from agent.protocol.states import TaskState
+from agent.protocol.records import Dataset, TaskSpec, TaskState
 from agent.wording.speech import Speech
 from tests.datasets.nodes import install_shout, submit, until
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services

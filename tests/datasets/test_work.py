@@ -9,8 +9,7 @@ import pytest
 from agent.data.retention import wanted_of
 from agent.node.agent import Agent
 from agent.protocol.events import MarkGate
-from agent.protocol.records import Evicted, InputRef, TaskSpec, Terminated
-from agent.protocol.states import TaskState
+from agent.protocol.records import Evicted, InputRef, TaskSpec, TaskState, Terminated
 from tests.datasets.nodes import (
     MEGABYTE,
     a_file,

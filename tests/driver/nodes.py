@@ -19,8 +19,7 @@ from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit
 from agent.protocol.reading import DerivedState
-from agent.protocol.records import PRIORITY_LOW, TaskSpec
-from agent.protocol.states import TaskState
+from agent.protocol.records import PRIORITY_LOW, TaskSpec, TaskState
 from tests.execution.installed import install
 from tests.hosts.waiting import eventually
 

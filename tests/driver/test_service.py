@@ -22,8 +22,7 @@ from agent.node.options import Options
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit
 from agent.protocol.reasons import NotOfFlock
-from agent.protocol.records import TaskSpec
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskSpec, TaskState
 from agent.settings.node_settings import SettingsError
 from agent.storage.errors import JournalFull
 from agent.storage.journal import Journal

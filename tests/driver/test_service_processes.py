@@ -14,7 +14,7 @@ import pytest
 
 from agent.node.agent import Agent
 from agent.protocol.events import Event, PeerUnlinked
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskState
 from tests.driver.nodes import Apart, apart, home_of, host_of, in_state, services, submit
 from tests.execution.installed import processes, state_of
 from tests.hosts.waiting import eventually

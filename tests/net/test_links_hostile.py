@@ -21,13 +21,13 @@ from agent.net import (
 )
 from agent.net.link_refusals import Cause
 from agent.net.wire import Kind, Opening, frame, opening_frame, refused_frame
-from agent.protocol import codec
+from agent.protocol import messages
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Records
 from agent.protocol.records import Life, TaskLife
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes
 
-BEAT = codec.encode(Heartbeat(1, 0, 0, 0, 0, "", (0, 0)))
+BEAT = messages.encode(Heartbeat(1, 0, 0, 0, 0, "", (0, 0)))
 MEGABYTE = 1024 * 1024
 
 
@@ -184,7 +184,7 @@ async def test_a_slow_reader_loses_messages_and_that_is_told() -> None:
     """What is kept for it is bounded, and small messages are still taken when records are not."""
 
     records = Records(lives=tuple(TaskLife(f"{number:036}", Life()) for number in range(20_000)))
-    size = len(codec.encode(records))
+    size = len(messages.encode(records))
     bound = link.BULKY_LANE_BYTES_MAX + size + MEGABYTE
     async with nodes("bee") as (bee,), rogue(bee) as ant:
         tracemalloc.start()
@@ -206,7 +206,7 @@ async def until_goodbye(ant: Rogue) -> int:
     passed = 0
     while True:
         _, body = await ant.frame()
-        if body == codec.encode(Goodbye("small")):
+        if body == messages.encode(Goodbye("small")):
             return passed
         passed += len(body)
 

@@ -31,7 +31,7 @@ from agent.net.transfer_words import (
     packed,
     say,
 )
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.phrases import RemoteProtocolError
 from tests.net.pipes import (
     LIMIT_S,
     MemoryPlace,

@@ -23,7 +23,7 @@ from agent.net.wire import (
     read_refused,
     refused_frame,
 )
-from agent.protocol.errors import RemoteProtocolError
+from agent.protocol.phrases import RemoteProtocolError
 
 LATER_KIND = 200
 bodies = st.binary(max_size=300)

@@ -14,17 +14,24 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeVar
 
-from agent.protocol import codec
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
+from agent.protocol import messages
 from agent.protocol.clock import Instant
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Opaque
-from agent.protocol.records import Dataset, DatasetId, InputRef, RunName, TaskId, TaskSpec
+from agent.protocol.records import (
+    Dataset,
+    DatasetId,
+    InputRef,
+    RunName,
+    TaskId,
+    TaskSpec,
+    TaskState,
+)
 from agent.protocol.settings import Settings
-from agent.protocol.states import TaskState
 from agent.wording.speech import english
 from tests.protocol.stage_machines import Actor, Course, Entry, Link, Program
 
@@ -242,11 +249,11 @@ class Stage:
         self._lost.setdefault((sender, receiver), []).append(kind)
 
     def _send(self, sender: str, effect: fx.Send) -> None:
-        data = codec.encode(effect.message)
+        data = messages.encode(effect.message)
         receivers: list[str] = []
         for receiver in effect.peers:
-            message = codec.decode(data)
-            assert not isinstance(message, codec.UnknownMessage)
+            message = messages.decode(data)
+            assert not isinstance(message, messages.UnknownMessage)
             fate = self._carry(sender, receiver, message)
             receivers.append(f"{receiver} ({fate})" if fate else receiver)
         self._note(sender, effect.message, receivers)

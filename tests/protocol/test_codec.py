@@ -16,11 +16,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.protocol import codec
-from agent.protocol.codec import UnknownMessage, decode, encode
-from agent.protocol.errors import RemoteProtocolError
-from agent.protocol.merge import join_lives
-from agent.protocol.messages import Heartbeat, Hello, Known, Message, State
+from agent.protocol import messages as codec
+from agent.protocol.messages import (
+    Heartbeat,
+    Hello,
+    Known,
+    Message,
+    State,
+    UnknownMessage,
+    decode,
+    encode,
+)
+from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import (
     Life,
     Limits,
@@ -29,6 +36,7 @@ from agent.protocol.records import (
     TaskLife,
     TaskSpec,
     Terminated,
+    join_lives,
     run_name,
 )
 from tests.protocol.generation import (

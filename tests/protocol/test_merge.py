@@ -14,16 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.protocol import codec
-from agent.protocol.errors import RemoteProtocolError
-from agent.protocol.merge import (
-    join_lives,
-    join_priorities,
-    join_prunings,
-    join_runs,
-    join_workflows,
-)
+from agent.protocol import messages
 from agent.protocol.messages import State
+from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import (
     NO_LIFE,
     Claim,
@@ -35,6 +28,11 @@ from agent.protocol.records import (
     TaskLife,
     Terminated,
     Workflow,
+    join_lives,
+    join_priorities,
+    join_prunings,
+    join_runs,
+    join_workflows,
     run_name,
 )
 from tests.protocol.generation import (
@@ -268,7 +266,7 @@ def run_with(entry: bytes, more: bytes = b"\x81\xa1x%s") -> Run:
     run = Run(*NAME, Claim(1, (1, 0), "ant"), 5, phase=Running())
     tail = content(State(lives=(TaskLife("t", Life(runs=(run,))),)))
     empty = tail.rindex(b"\x80")
-    decoded = codec.decode(tail[:empty] + more % entry + tail[empty + 1 :])
+    decoded = messages.decode(tail[:empty] + more % entry + tail[empty + 1 :])
     assert isinstance(decoded, State)
     return decoded.lives[0].life.runs[0]
 

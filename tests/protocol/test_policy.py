@@ -31,10 +31,7 @@ from agent.protocol.policy import (
     volunteer_policies,
 )
 from agent.protocol.policy.default import TASKS_MAX, LookAhead
-from agent.protocol.policy.first_come import FirstCome
-from agent.protocol.policy.paths import remaining_paths_s
-from agent.protocol.policy.ranking import AGEING_STEP_S, level
-from agent.protocol.policy.strict import Strict
+from agent.protocol.policy.ranking import AGEING_STEP_S, FirstCome, Strict, level, remaining_paths_s
 from tests.bench import optimum
 from tests.bench.optimum import CHAIN_TASKS, FLOCK_NODES, FLOCK_WORKFLOWS, NODES, TASK_S, WORKFLOWS
 

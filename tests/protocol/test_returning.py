@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.protocol import messages as msg
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskState
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 from tests.sim.disk import Disk

@@ -11,10 +11,10 @@ import pytest
 
 from agent.api.phrases import worded
 from agent.protocol.admission import WORKFLOW_BYTES_MAX, fault_of
-from agent.protocol.checkpoints import newest_checkpoint
+from agent.protocol.clock import TimerKind, Timers
 from agent.protocol.events import Submit
-from agent.protocol.matching import evictions, failed_on, misfit
 from agent.protocol.messages import Capabilities
+from agent.protocol.own_run import newest_checkpoint
 from agent.protocol.reasons import (
     LacksProgram,
     LacksTag,
@@ -44,10 +44,17 @@ from agent.protocol.records import (
     Workflow,
     WorkflowSpec,
 )
-from agent.protocol.sanity import sane_incarnation, sane_life, sane_stamp, sane_workflow
-from agent.protocol.specs import circles, contradiction, producers_of
+from agent.protocol.sanity import (
+    circles,
+    contradiction,
+    producers_of,
+    sane_incarnation,
+    sane_life,
+    sane_stamp,
+    sane_workflow,
+)
+from agent.protocol.seats import evictions, failed_on, misfit
 from agent.protocol.table import Table
-from agent.protocol.timers import TimerKind, Timers
 from tests.protocol.stage import Stage, task
 
 KNOWN = ("known", "K1")

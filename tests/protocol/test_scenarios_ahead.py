@@ -5,8 +5,7 @@ from __future__ import annotations
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
-from agent.protocol.records import PRIORITY_INTERACTIVE, Terminated
-from agent.protocol.states import TaskState
+from agent.protocol.records import PRIORITY_INTERACTIVE, TaskState, Terminated
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 

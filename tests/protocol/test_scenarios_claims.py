@@ -7,7 +7,7 @@ staged by letting owners leave at the same instant: each node then believes that
 from __future__ import annotations
 
 from agent.protocol import messages as msg
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskState
 from tests.protocol.stage import Stage, both_ways, task
 from tests.protocol.stage_machines import Course
 

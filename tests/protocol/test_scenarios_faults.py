@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from agent.protocol import effects as fx
 from agent.protocol.reasons import Became
-from agent.protocol.records import Requirements
+from agent.protocol.records import Requirements, TaskState
 from agent.protocol.settings import Settings
-from agent.protocol.states import TaskState
 from tests.protocol.stage import Stage, both_ways, task
 from tests.protocol.stage_machines import Course
 

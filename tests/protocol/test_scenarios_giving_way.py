@@ -5,8 +5,7 @@ from __future__ import annotations
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol.reasons import Opaque
-from agent.protocol.records import Dataset, TaskId
-from agent.protocol.states import TaskState
+from agent.protocol.records import Dataset, TaskId, TaskState
 from tests.protocol.stage import DELAY_S, Stage, task
 from tests.protocol.stage_machines import Course
 

@@ -10,9 +10,8 @@ import pytest
 
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
-from agent.protocol.records import Requirements
+from agent.protocol.records import Requirements, TaskState
 from agent.protocol.settings import Settings
-from agent.protocol.states import TaskState
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from agent.protocol import effects as fx
 from agent.protocol import messages as msg
 from agent.protocol.pending_news import KEPT_BACK_S
+from agent.protocol.records import TaskState
 from agent.protocol.settings import Settings
-from agent.protocol.states import TaskState
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 

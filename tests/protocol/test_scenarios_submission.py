@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol.effects import Verdict
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskState
 from tests.protocol.stage import Stage, both_ways, task
 
 

@@ -6,8 +6,8 @@ from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.effects import Verdict
+from agent.protocol.records import TaskState
 from agent.protocol.settings import Settings
-from agent.protocol.states import TaskState
 from tests.protocol.stage import Stage, both_ways, task
 from tests.protocol.stage_machines import Course
 

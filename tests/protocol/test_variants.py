@@ -10,7 +10,7 @@ import pytest
 
 from agent.protocol import pending_news, table
 from agent.protocol.claims import Claims
-from agent.protocol.merge import join_lives
+from agent.protocol.records import join_lives
 from tests.sim.classes import CLASSES
 from tests.sim.failure import SimulationFailure
 from tests.sim.run import run_seed

@@ -32,11 +32,11 @@ from agent.protocol.records import (
     TaskId,
     TaskLife,
     TaskSpec,
+    TaskState,
     Terminated,
     Yielded,
     run_name,
 )
-from agent.protocol.states import TaskState
 from tests.sim.failure import Broken
 from tests.sim.ledger import Start
 from tests.sim.work import capable

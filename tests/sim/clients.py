@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Cancel, DatasetsChanged, MarkGate, Prioritise, Retry, Submit
-from agent.protocol.records import Dataset
-from agent.protocol.states import TaskState
+from agent.protocol.records import Dataset, TaskState
 from tests.sim.work import Job
 
 if TYPE_CHECKING:

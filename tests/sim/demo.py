@@ -19,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskState
 from tests.sim.lan import Flock, Step, quick_settings
 from tests.sim.machine import Machine
 from tests.sim.plan import NAMES

@@ -13,9 +13,8 @@ from statistics import fmean
 from agent.protocol.effects import StartChild, TaskMoved
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node
-from agent.protocol.records import PRIORITY_LOW, InputRef, TaskSpec
+from agent.protocol.records import ENDED, PRIORITY_LOW, InputRef, TaskSpec, TaskState
 from agent.protocol.settings import Settings
-from agent.protocol.states import ENDED, TaskState
 from tests.sim.checks import Watch
 from tests.sim.machine import Machine, MachinePlan
 from tests.sim.network import NetworkPlan

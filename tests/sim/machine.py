@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from agent.protocol import codec
+from agent.protocol import messages
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
@@ -387,11 +387,11 @@ class Machine:
         return True
 
     def _through_codec(self, message: Message) -> Message:
-        data = codec.encode(message)
+        data = messages.encode(message)
         if self.plan.newer_version:
             data = as_newer_version(data)
-        decoded = codec.decode(data)
-        if isinstance(decoded, codec.UnknownMessage):
+        decoded = messages.decode(data)
+        if isinstance(decoded, messages.UnknownMessage):
             raise TypeError(f"a message that its own codec does not know: {message}")
         return decoded
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.protocol.records import TaskSpec, Terminated, run_name
-from agent.protocol.states import ENDED, TaskState
+from agent.protocol.records import ENDED, TaskSpec, TaskState, Terminated, run_name
 from tests.sim.failure import Broken
 from tests.sim.work import capable
 

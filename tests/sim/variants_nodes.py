@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.protocol import overtaking
+from agent.protocol import effects
 from agent.protocol.core import Core
 from agent.protocol.effects import Answer, Effect, Send, Verdict
 from agent.protocol.election import Election
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
-from agent.protocol.lost import LostRuns
 from agent.protocol.messages import Message
-from agent.protocol.own_run import OwnRun
+from agent.protocol.own_run import LostRuns, OwnRun
 from agent.protocol.records import NodeId, WorkflowId
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
@@ -85,7 +84,7 @@ ORDER = (
         "words about claims overtake with records",
         "what a word about claims says of a life is on disk before it is said",
         "3, Effects",
-        (Rewrite(overtaking._tells_no_life, overtakes_with_lives),),
+        (Rewrite(effects._tells_no_life, overtakes_with_lives),),
         ("crashes",),
         ("one writer",),
         120,

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from agent.protocol import merge, reading
+from agent.protocol import reading, records
 from agent.protocol.clock import HybridClock
 from agent.protocol.core import Core
 from agent.protocol.datasets import Datasets
@@ -32,10 +32,10 @@ from agent.protocol.records import (
     Stamp,
     TaskLife,
     TaskSpec,
+    TaskState,
     Terminated,
     Workflow,
 )
-from agent.protocol.states import TaskState
 from agent.protocol.table import News, Table
 from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, always, never
 
@@ -178,7 +178,7 @@ JOIN = (
         "the latest writer wins",
         "merge is the union of the runs, of each the higher revision",
         "3.1, Merge",
-        (Rewrite(merge.join_lives, latest_writer_wins),),
+        (Rewrite(records.join_lives, latest_writer_wins),),
         ("partitions",),
         ("nothing vanishes",),
         20,
@@ -188,7 +188,7 @@ JOIN = (
         "own words are ordered by revision, never by time",
         "3.1, Own words",
         (
-            Rewrite(merge.join_runs, later_stamp_wins),
+            Rewrite(records.join_runs, later_stamp_wins),
             Rewrite(HybridClock.read, wall_clock_alone),
         ),
         ("claim-in-flight",),
@@ -199,7 +199,7 @@ JOIN = (
         "the submission heard first stands",
         "merge is commutative: of two submissions under one name everybody keeps the same",
         "3.1, Merge",
-        (Rewrite(merge._join_specs, submission_heard_first),),
+        (Rewrite(records._join_specs, submission_heard_first),),
         ("submitted-twice",),
         ("replicas are equal",),
         6,

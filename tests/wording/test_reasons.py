@@ -12,7 +12,7 @@ from msgspec import Raw, inspect
 from agent.api.reasons import NO_WHY, Opaque, SetOff, ToldBy, as_why, reason_of
 from agent.api.work import NodeView
 from agent.control.naming import cause_of
-from agent.protocol import codec
+from agent.protocol import messages
 from agent.protocol import reasons as told
 from agent.protocol.events import Event
 from agent.protocol.messages import Capabilities, Message, Status
@@ -145,7 +145,7 @@ def test_a_status_of_a_later_version_costs_no_link() -> None:
         *(1, 1, "acor", "9", 2, False, True, "the moon is full", 0, 0, Capabilities(), {}),
         more={WHY: later},
     )
-    read = codec.decode(codec.encode(status))
+    read = messages.decode(messages.encode(status))
     assert isinstance(read, Status)
     assert reason_in(read.more, read.reason) == Opaque("the moon is full")
 

@@ -17,9 +17,9 @@ from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
-from agent.protocol.matching import failed_on, misfit
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskSpec
+from agent.protocol.seats import failed_on, misfit
 from agent.wording.run_ends import named
 from agent.wording.speech import Speech
 

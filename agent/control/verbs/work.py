@@ -22,7 +22,7 @@ from agent.control.verbs.submitting import priority_value
 from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events, records
 from agent.protocol.phrases import said
-from agent.protocol.states import TaskState
+from agent.protocol.records import TaskState
 
 
 @serves(CANCEL)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.protocol.policy.default import LookAhead
-from agent.protocol.policy.first_come import FirstCome
-from agent.protocol.policy.strict import Strict
+from agent.protocol.policy.ranking import FirstCome, Strict
 from agent.protocol.policy.view import (
     FlockView,
     OrderPolicy,

@@ -28,8 +28,7 @@ from math import inf
 from typing import Final
 
 from agent.protocol.policy.forecast import Outlook, Work, forecast, lay_out
-from agent.protocol.policy.ranking import bands, ranked
-from agent.protocol.policy.strict import strict_order
+from agent.protocol.policy.ranking import bands, ranked, strict_order
 from agent.protocol.policy.view import FlockView, Stage, WorkflowView
 
 TASKS_MAX: Final = 400

@@ -16,7 +16,7 @@ from heapq import heapify, heappop, heappush
 from itertools import chain
 from math import inf
 
-from agent.protocol.policy.paths import believed_s, remaining_paths_s
+from agent.protocol.policy.ranking import believed_s, remaining_paths_s
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 
 
