@@ -3,19 +3,20 @@
 A ``Persist`` comes before everything that depends on it. When it cannot be done, the host
 carries out none of the effects behind it in the same list and tells the node ``PersistFailed``.
 
-**Overtaking.** Words about claims need not wait for the disk. A claim, a consent and a release rely on no record. Promises are not kept on disk, for a node that
-starts anew claims nothing until it has met the others again, and a claim becomes a run only when
-the winner has it on disk. What a peer must have on disk before it says so (that a workflow is
-stored, that a run moved) waits as ever. So these words go ahead of records that are merely being
-learned, or every dispatch would wait for the slowest disk of the flock; and a node whose task has
-just ended claims the next one while the record of that end is still being written.
+**Overtaking.** Words about claims need not wait for the disk. A claim, a consent and a release rely
+on no record. Promises are not kept on disk, for a node that starts anew claims nothing until it has
+met the others again, and a claim becomes a run only when the winner has it on disk. What a peer
+must have on disk before it says so (that a workflow is stored, that a run moved) waits as ever. So
+these words go ahead of records that are merely being learned, or every dispatch would wait for the
+slowest disk of the flock; and a node whose task has just ended claims the next one while the record
+of that end is still being written.
 
 What a word about claims says of a task's life is a record like any other, and may be one that is
-still being written: such a word waits. Those that say nothing of the kind overtake news of runs, and
-the like, that is to be told to the same peer: whoever hears of a claim before it hears what made the
-task ready promises the task all the same. They do not overtake the workflow, for a peer should know
-what is claimed, nor each other, nor anything else. Only the receipt for a workflow may arrive later
-than any of them.
+still being written: such a word waits. Those that say nothing of the kind overtake news of runs,
+and the like, that is to be told to the same peer: whoever hears of a claim before it hears what
+made the task ready promises the task all the same. They do not overtake the workflow, for a peer
+should know what is claimed, nor each other, nor anything else. Only the receipt for a workflow may
+arrive later than any of them.
 """
 
 from __future__ import annotations

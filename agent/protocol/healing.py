@@ -8,10 +8,10 @@ that comes by comparing is not passed on; every pair of nodes compares for itsel
 A peer is *compared* when everything that it listed as different has arrived, from whomever, or
 when its hashes were found equal. A starting node waits for that (``joining``).
 
-**Unknown tasks**, heard of but not in the table: the master is asked, and when it is gone, everybody.
-Whoever is asked along with everybody else answers after a delay of its own, and not at all when
-told that somebody was faster; so the question of a node that has missed something costs one
-answer, not thirty.
+**Unknown tasks**, heard of but not in the table: the master is asked, and when it is gone,
+everybody. Whoever is asked along with everybody else answers after a delay of its own, and not at
+all when told that somebody was faster; so the question of a node that has missed something costs
+one answer, not thirty.
 
 Mostly the workflow is on its way already: a claim goes ahead of records, and another's claim may be
 faster than the submission. So nobody asks at once. And the answer is a whole workflow, with it come

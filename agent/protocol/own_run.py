@@ -12,11 +12,11 @@ that cannot be had is left out.
 It counts only for the same inputs and the same generation, because a person who retries
 wants a fresh start; and never from a run that failed, because the state may be what made it fail.
 
-**Announcing**: which records of this node's runs are told at once, and which with others in a moment.
-All are on disk at once, and a record that somebody may act on is told at once. But a word to each peer
-costs each of them a look at its table and a commit, and where many tasks of one length end together
-that is most of what the machines do before the next ones run. So a word waits that tells nobody
-what to do:
+**Announcing**: which records of this node's runs are told at once, and which with others in a
+moment. All are on disk at once, and a record that somebody may act on is told at once. But a word
+to each peer costs each of them a look at its table and a commit, and where many tasks of one length
+end together that is most of what the machines do before the next ones run. So a word waits that
+tells nobody what to do:
 
 * the end of a task whose successors this node goes on with, and the begin of those, are told
   together a moment later (``untold.KEPT_BACK_S``): nobody else could have run them meanwhile;
@@ -28,9 +28,10 @@ what to do:
 If this node dies meanwhile, the flock runs again what it had not heard of, as it does after any
 death: the links tell that the node is gone, and with it the end of its promises.
 
-**Lost** are runs of this host that nothing executes: its earlier starts left them behind. At start, and whenever a peer tells of one, an unfinished run of this host that this incarnation
-does not execute is ended as ``Lost``. That is a condition read from the table, so it holds also
-when the disk was lost and a peer brings the record back later.
+**Lost** are runs of this host that nothing executes: its earlier starts left them behind. At start,
+and whenever a peer tells of one, an unfinished run of this host that this incarnation does not
+execute is ended as ``Lost``. That is a condition read from the table, so it holds also when the
+disk was lost and a peer brings the record back later.
 """
 
 from __future__ import annotations

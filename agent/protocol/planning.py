@@ -8,18 +8,19 @@ Tasks that somebody is seen to claim count as taken, and take a seat of that nod
 A plan is laid when something changed. One timer guards against a node that was planned in and
 does nothing: what it leaves lying for a second is dealt out without it.
 
-**Rows of short tasks**: how long they may be, and that nothing waits long in them. Such tasks are claimed many at a time, and wait on the node that has claimed them; what lies there is
-not dealt out to others. That is right only while they are as short as is said of them, and while
-nothing long is before them. So rows grow only while they are soon done, none is begun behind long
-tasks alone, and one that stands still is given back to whoever is free.
+**Rows of short tasks**: how long they may be, and that nothing waits long in them. Such tasks are
+claimed many at a time, and wait on the node that has claimed them; what lies there is not dealt out
+to others. That is right only while they are as short as is said of them, and while nothing long is
+before them. So rows grow only while they are soon done, none is begun behind long tasks alone, and
+one that stands still is given back to whoever is free.
 
 **Early claims** are made of what follows a task before that task has ended, so that it starts the
-moment it may. Between the end of a task and the start of the next on the same node lies the round of questions.
-Where many nodes end tasks of one length together, all of them ask all others at the very moment at
-which the programs need the machine. A claim relies on consent and on nothing else, and nobody else
-can run what follows while that task goes on; so who runs a task asks shortly before its expected
-end for what follows. The claim is *held*: nothing is won, recorded or started before the task
-has ended and everything that a claim needs is there (``claims``, ``claimability``).
+moment it may. Between the end of a task and the start of the next on the same node lies the round
+of questions. Where many nodes end tasks of one length together, all of them ask all others at the
+very moment at which the programs need the machine. A claim relies on consent and on nothing else,
+and nobody else can run what follows while that task goes on; so who runs a task asks shortly before
+its expected end for what follows. The claim is *held*: nothing is won, recorded or started before
+the task has ended and everything that a claim needs is there (``claims``, ``claimability``).
 
 * It is asked only for what would have a place if all that ends about now had ended: what is wanted
   more, and waits already, comes first. And only where nobody has more room.

@@ -1,17 +1,17 @@
 """The places of the nodes in one plan, and whose a short task is.
 
-Tasks go to the least busy node first, then to the one that ended what they need, then by id. Who has
-just ended a task knows of the next one before anybody else, and has its inputs.
+Tasks go to the least busy node first, then to the one that ended what they need, then by id. Who
+has just ended a task knows of the next one before anybody else, and has its inputs.
 
 That is all there is to it where a task takes a seat for a while. Short tasks are claimed many at a
-time, in a row, and the rows of others are seen late, for nobody hurries to tell of every short task.
-Nodes that dealt them out by rows would reach for the same tasks all the time. So while there are
-plenty of them each short task is *for* one node, drawn by its id among those that could take it, and
-every node fills its row with its own; only who has none left looks at those of others. Who is slow
-keeps no task for long: what it leaves lying is dealt out without it (``planning``).
+time, in a row, and the rows of others are seen late, for nobody hurries to tell of every short
+task. Nodes that dealt them out by rows would reach for the same tasks all the time. So while there
+are plenty of them each short task is *for* one node, drawn by its id among those that could take
+it, and every node fills its row with its own; only who has none left looks at those of others. Who
+is slow keeps no task for long: what it leaves lying is dealt out without it (``planning``).
 
-**Matching** says which node can run which task: requirements against capabilities, and who failed it
-before. It is done by every node for every node, from the statuses, so that all come to the same
+**Matching** says which node can run which task: requirements against capabilities, and who failed
+it before. It is done by every node for every node, from the statuses, so that all come to the same
 plan; it is therefore a pure function of what was told.
 """
 

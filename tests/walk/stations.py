@@ -71,7 +71,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
         "network.FlockNetwork._received",
         "promises.Promises._asked",
         "claims.Claims._win",
-        "announcing.write_run",
+        "own_run.write_run",
         "runs.Runs.begin",
         "work_port.WorkPort.start",
         "children.Children.start",

@@ -10,14 +10,16 @@ work that came much later. A band is bounded by the difference of two ages, whic
 change, and not by the level, which jumps: otherwise the order of a flock would stumble at every
 tenth minute.
 
-**Paths**: how far each task is from the end of its workflow. The longest remaining path is the one number that says how urgent a task is among its siblings:
-started late, it makes the workflow end late, whatever else runs beside it. A need that the picture
-does not hold adds nothing to any path, and tasks that need each other in a circle count by their
-own length: neither can start, but neither may hang a node.
+**Paths**: how far each task is from the end of its workflow. The longest remaining path is the one
+number that says how urgent a task is among its siblings: started late, it makes the workflow end
+late, whatever else runs beside it. A need that the picture does not hold adds nothing to any path,
+and tasks that need each other in a circle count by their own length: neither can start, but neither
+may hang a node.
 
-**Strict** workflow order finishes what came first before starting what came later. It gives about the least average end of workflows at next to no cost, whatever their number, and
-everybody can predict it. What it does not give is a good end of the last workflow: that one is
-begun last and then runs alone while other places stand idle.
+**Strict** workflow order finishes what came first before starting what came later. It gives about
+the least average end of workflows at next to no cost, whatever their number, and everybody can
+predict it. What it does not give is a good end of the last workflow: that one is begun last and
+then runs alone while other places stand idle.
 
 **First come, first served** within a priority is the queue of the source, kept for comparison:
 whatever became ready first starts first. So all workflows advance together and end together: mostly
