@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from agent.protocol.phrases import said
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
@@ -56,20 +55,13 @@ def fan_of(
     for _, items in columns:
         count *= len(items)
     if count > TASKS_MAX:
-        faults.add(
-            node.place,
-            said(
-                "for_each makes {count} tasks; a workflow has at most {most}",
-                count=count,
-                most=TASKS_MAX,
-            ),
+        faults.at(node.place).said(
+            "for_each makes {count} tasks; a workflow has at most {most}",
+            count=count,
+            most=TASKS_MAX,
         )
         columns = [(name, items[:1]) for name, items in columns]
-    return Fan(origin, frozenset(_names(columns)), tuple(_instances(columns)))
-
-
-def _names(columns: list[tuple[str, list[str]]]) -> Iterator[str]:
-    return (name for name, _ in columns)
+    return Fan(origin, frozenset(name for name, _ in columns), tuple(_instances(columns)))
 
 
 def _items(source: object, name: Word, files: LocalFiles, faults: Faults) -> list[str]:
@@ -77,7 +69,7 @@ def _items(source: object, name: Word, files: LocalFiles, faults: Faults) -> lis
         return [files.relative(path) for path in files.named(source, inside=True)]
     if isinstance(source, tuple):
         if not source:
-            faults.add(name.place, said("for_each: the list of {name} is empty", name=name))
+            faults.at(name.place).said("for_each: the list of {name} is empty", name=name)
         return [str(item) for item in source]
     return _told(source, name, files, faults) if isinstance(source, Values) else []
 
@@ -85,31 +77,29 @@ def _items(source: object, name: Word, files: LocalFiles, faults: Faults) -> lis
 def _told(source: Values, name: Word, files: LocalFiles, faults: Faults) -> list[str]:
     lines, first, last = source.get("lines"), source.get("from"), source.get("to")
     if ("lines" in source) == ("from" in source or "to" in source):
-        faults.add(
-            source.place, said("for_each: {name} takes either lines or from and to", name=name)
+        faults.at(source.place).said(
+            "for_each: {name} takes either lines or from and to", name=name
         )
         return []
     if isinstance(lines, Word):
         text = files.text(lines, LINES_CHARACTERS_MAX, lines.place) or ""
         found = [line.strip()[:PATH_CHARACTERS_MAX] for line in text.splitlines() if line.strip()]
         if len(found) > ITEMS_MAX:
-            faults.add(
-                lines.place,
-                said(
-                    "for_each: {count} lines are more than {most}", count=len(found), most=ITEMS_MAX
-                ),
+            faults.at(lines.place).said(
+                "for_each: {count} lines are more than {most}", count=len(found), most=ITEMS_MAX
             )
         return found[:ITEMS_MAX]
     if first is None or last is None:
         if "from" not in source or "to" not in source:
             missing = "to" if "from" in source else "from"
-            faults.add(
-                source.place, said("for_each: {name} has no {missing}", name=name, missing=missing)
+            faults.at(source.place).said(
+                "for_each: {name} has no {missing}", name=name, missing=missing
             )
         return []
     if not first <= last < first + ITEMS_MAX:
-        wrong = said("for_each: to must be at least from, and at most {most} more", most=ITEMS_MAX)
-        faults.add(source.place_of("to"), wrong)
+        faults.at(source.place_of("to")).said(
+            "for_each: to must be at least from, and at most {most} more", most=ITEMS_MAX
+        )
         return []
     return [str(number) for number in range(first, last + 1)]
 

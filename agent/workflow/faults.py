@@ -17,7 +17,7 @@ import msgspec
 from agent.api.phrases import Translate, worded
 from agent.api.wording import near, parameters_fault
 from agent.api.work import Submit
-from agent.protocol.phrases import Phrase, hinted, said
+from agent.protocol.phrases import Phrase, Value, hinted, phrase, said
 
 FAULTS_MAX = 100
 LISTED_NAMES_MAX = 12
@@ -61,6 +61,10 @@ class Faults:
     _found: dict[str, Fault] = field(default_factory=dict)
     _more: int = 0
 
+    def at(self, place: Place) -> At:
+        """Return what takes a fault at this place."""
+        return At(self, place)
+
     def add(self, place: Place, wrong: Phrase, hint: Phrase | None = None) -> None:
         """Add what is wrong at a place; the hint says what was probably meant."""
         self.take(Fault(self.file, place, hinted(wrong, hint) if hint else wrong))
@@ -93,10 +97,26 @@ class Faults:
     def hint_or_all(self, word: str, known: Iterable[str]) -> Phrase | None:
         """Return the hint of ``hint``, else one that lists all names if they are few; None when
         they are many."""
-        return None if len(self._found) >= FAULTS_MAX else near_or_all(word, known)
+        names = list(dict.fromkeys(known))
+        hint = self.hint(word, names)
+        if hint or len(self._found) >= FAULTS_MAX or not 0 < len(names) <= LISTED_NAMES_MAX:
+            return hint
+        return said("known: {names}", names=", ".join(names))
 
     def __bool__(self) -> bool:
         return bool(self._found)
+
+
+class At(NamedTuple):
+    """A place of a file that is read, and who collects what is wrong with it."""
+
+    faults: Faults
+    place: Place
+
+    def said(self, template: str, /, *, hint: Phrase | None = None, **values: Value) -> None:
+        """Add this as what is wrong here, a template with its values as ``said`` takes them; the
+        hint says what was probably meant."""
+        self.faults.add(self.place, phrase(template, values), hint)
 
 
 class FaultsError(Exception):
@@ -105,16 +125,6 @@ class FaultsError(Exception):
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(fault.sentence() for fault in self.faults))
-
-
-def near_or_all(word: str, known: Iterable[str]) -> Phrase | None:
-    """Return the hint of ``near``, else one that lists all names if they are few; None when they
-    are many."""
-    names = list(dict.fromkeys(known))
-    hint = near(word, names)
-    if hint is None and 0 < len(names) <= LISTED_NAMES_MAX:
-        return said("known: {names}", names=", ".join(names))
-    return hint
 
 
 def shown(text: str) -> str:
@@ -131,8 +141,8 @@ def sendable(submit: Submit, faults: Faults) -> Submit | None:
     try:
         return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
     except UnicodeError as error:
-        faults.add(WHOLE_FILE, said("cannot be sent as it is: {why}", why=str(error)))
+        faults.at(WHOLE_FILE).said("cannot be sent as it is: {why}", why=str(error))
     except msgspec.MsgspecError as error:
         why = parameters_fault("", str(error)).removeprefix(": ")
-        faults.add(WHOLE_FILE, said("cannot be sent as it is: {why}", why=why))
+        faults.at(WHOLE_FILE).said("cannot be sent as it is: {why}", why=why)
     return None

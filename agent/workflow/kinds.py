@@ -11,6 +11,7 @@ text "no" where a text is; ``010`` is refused as a number, because half the read
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -70,8 +71,9 @@ def scalar(node: Node, what: What, wanted: Value, faults: Faults) -> Scalar | No
     if isinstance(node, Scalar) and not node.empty:
         return node
     if isinstance(node, Scalar):
-        nothing = said("{name} must be {wanted}, and there is nothing", name=what, wanted=wanted)
-        faults.add(node.place, nothing)
+        faults.at(node.place).said(
+            "{name} must be {wanted}, and there is nothing", name=what, wanted=wanted
+        )
     else:
         must_be(what, wanted, kind_of(node), node.place, faults)
     return None
@@ -81,20 +83,58 @@ def must_be(
     what: What, wanted: Value, given: What, place: Place, faults: Faults, hint: Phrase | None = None
 ) -> None:
     """Add the fault that something else is ``wanted`` at this place than what was ``given``."""
-    wrong = said("{owner} must be {wanted}, not {given}", owner=what, wanted=wanted, given=given)
-    faults.add(place, wrong, hint)
+    faults.at(place).said(
+        "{owner} must be {wanted}, not {given}", owner=what, wanted=wanted, given=given, hint=hint
+    )
 
 
 def too_many(what: What, most: int, count: int, place: Place, faults: Faults) -> None:
     """Add the fault that there is more of something than there may be."""
-    wrong = said(
+    faults.at(place).said(
         "{name} has at most {most} entries, and this has {given}", name=what, most=most, given=count
     )
-    faults.add(place, wrong)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Single(ABC):
+    """A single value, of which the kinds below tell what it may be."""
+
+    @property
+    @abstractmethod
+    def wanted(self) -> Value:
+        """What fits, in words."""
+
+    @abstractmethod
+    def value(self, found: Scalar) -> Any | None:
+        """Return what is written there; None where it does not fit."""
+
+    @abstractmethod
+    def plain_schema(self) -> Schema:
+        """Return what fits as JSON Schema, without variables."""
+
+    def why_not(self, _text: str) -> tuple[Value, Phrase | None]:
+        """Return what is wanted instead of a text that does not fit, and what was meant."""
+        return self.wanted, None
+
+    def read(self, node: Node, what: What, faults: Faults) -> Any | None:
+        """Return the value; None, and a fault, where it does not fit."""
+        found = scalar(node, what, self.wanted, faults)
+        if found is None or (isinstance(self, Whole | Amount) and ambiguous(found, what, faults)):
+            return None
+        value = self.value(found)
+        if value is None:
+            wanted, hint = self.why_not(found.text)
+            must_be(what, wanted, shown(found.text), found.place, faults, hint)
+        return value
+
+    def schema(self, *, variables: bool = False) -> Schema:
+        """Return what fits as JSON Schema. ``variables``: ``${name}`` may stand for it."""
+        plain = self.plain_schema()
+        return {"anyOf": [plain, VARIABLE_SCHEMA]} if variables else plain
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Single):
     """Characters; ``pattern`` (and ``wanted``, the same in words) says which."""
 
     characters_max: int
@@ -102,139 +142,112 @@ class Text:
     wanted: Phrase = A_TEXT
     empty: bool = False
 
-    def read(self, node: Node, what: What, faults: Faults) -> Word | None:
-        """Return the text; None, and a fault, where it is none that fits."""
+    def value(self, found: Scalar) -> Word | None:
+        fits = found.text and re.fullmatch(self.pattern or ".+", found.text, re.DOTALL)
+        return Word.at(found.place, found.text) if fits else None
+
+    def read(self, node: Node, what: What, faults: Faults) -> Any | None:
+        """Return the text; None, and a fault, where it is none that fits, or is too long."""
         if self.empty and isinstance(node, Scalar) and node.text == "" and not node.plain:
             return Word.at(node.place, "")
-        found = scalar(node, what, self.wanted, faults)
-        if found is None:
-            return None
-        if len(found.text) > self.characters_max:
-            long = said(
+        if isinstance(node, Scalar) and len(node.text) > self.characters_max and not node.void:
+            faults.at(node.place).said(
                 "{name} has at most {most} characters, and this has {given}",
                 name=what,
                 most=self.characters_max,
-                given=len(found.text),
+                given=len(node.text),
             )
-            faults.add(found.place, long)
             return None
-        if not found.text or not re.fullmatch(self.pattern or ".+", found.text, re.DOTALL):
-            must_be(what, self.wanted, shown(found.text), found.place, faults)
-            return None
-        return Word.at(found.place, found.text)
+        return Single.read(self, node, what, faults)
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of such a text; with ``variables`` a reference to a variable fits
-        too."""
+        """Return what fits as JSON Schema; a text without a pattern may hold variables anyway."""
+        return Single.schema(self, variables=variables and self.pattern != "")
+
+    def plain_schema(self) -> Schema:
         told: Schema = {"type": ["string", "number", "boolean"], "maxLength": self.characters_max}
-        if not self.empty:
-            told["minLength"] = 1
-        if self.pattern:
-            told["pattern"] = rf"^(?:{self.pattern})$"
-        return _or_variable(told, variables) if self.pattern else told
+        told |= {} if self.empty else {"minLength": 1}
+        return told | ({"pattern": rf"^(?:{self.pattern})$"} if self.pattern else {})
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Single):
     """A whole number."""
 
     least: int
     most: int
 
-    def read(self, node: Node, what: What, faults: Faults) -> int | None:
-        """Return the number; None, and a fault, where it is no whole number within the bounds."""
-        wanted = said("a whole number from {least} to {most}", least=self.least, most=self.most)
-        found = scalar(node, what, wanted, faults)
-        if found is None or ambiguous(found, what, faults):
-            return None
-        if _WHOLE.fullmatch(found.text) and len(found.text) <= DIGITS_MAX:
-            number = int(found.text)
-            if self.least <= number <= self.most:
-                return number
-        must_be(what, wanted, shown(found.text), found.place, faults)
-        return None
+    @property
+    def wanted(self) -> Value:
+        return said("a whole number from {least} to {most}", least=self.least, most=self.most)
 
-    def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of such a number; with ``variables`` a reference to a variable
-        fits too."""
-        return _or_variable(
-            {"type": "integer", "minimum": self.least, "maximum": self.most}, variables
-        )
+    def value(self, found: Scalar) -> int | None:
+        if not _WHOLE.fullmatch(found.text) or len(found.text) > DIGITS_MAX:
+            return None
+        return int(found.text) if self.least <= int(found.text) <= self.most else None
+
+    def plain_schema(self) -> Schema:
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
-    """Yes or no."""
+class Flag(Single):
+    """Yes or no; YAML of today has two words for it, older ones four more."""
 
-    def read(self, node: Node, what: What, faults: Faults) -> bool | None:
-        """Return whether it is so; None, and a fault, where that is not said."""
-        wanted = said("true or false")
-        found = scalar(node, what, wanted, faults)
-        if found is None:
-            return None
-        flag = _FLAGS.get(found.text.lower())
-        if flag is None:
-            must_be(what, wanted, shown(found.text), found.place, faults)
-        return flag
+    wanted = said("true or false")
 
-    def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of the words for it: YAML of today has two, older ones four
-        more."""
-        old = {"enum": ["yes", "no", "on", "off"]}
-        return _or_variable({"anyOf": [{"type": "boolean"}, old]}, variables)
+    def value(self, found: Scalar) -> bool | None:
+        return _FLAGS.get(found.text.lower())
+
+    def plain_schema(self) -> Schema:
+        return {"anyOf": [{"type": "boolean"}, {"enum": ["yes", "no", "on", "off"]}]}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One of a few words."""
+class Choice(Single):
+    """One of a few words, read in small letters."""
 
     words: tuple[str, ...]
 
-    def read(self, node: Node, what: What, faults: Faults) -> Word | None:
-        """Return the word in small letters; None, and a fault, where it is none of these."""
-        found = scalar(node, what, self.words, faults)
-        if found is None:
-            return None
-        if found.text.lower() in self.words:
-            return Word.at(found.place, found.text.lower())
-        hint = near(found.text, self.words) if len(self.words) > 2 else None
-        must_be(what, self.words, shown(found.text), found.place, faults, hint)
-        return None
+    @property
+    def wanted(self) -> Value:
+        return self.words
 
-    def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of these words."""
-        return _or_variable({"enum": list(self.words)}, variables)
+    def value(self, found: Scalar) -> Word | None:
+        word = found.text.lower()
+        return Word.at(found.place, word) if word in self.words else None
+
+    def why_not(self, text: str) -> tuple[Value, Phrase | None]:
+        return self.words, near(text, self.words) if len(self.words) > 2 else None
+
+    def plain_schema(self) -> Schema:
+        return {"enum": list(self.words)}
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """A number with a unit; ``units`` tell how many of the first one each is."""
+class Amount(Single):
+    """A number with a unit, read in the first one; ``units`` tell how many of that each is."""
 
     units: Map[str, float]
     most: float
     examples: tuple[str, ...]
     bare: bool = True
 
-    def read(self, node: Node, what: What, faults: Faults) -> float | None:
-        """Return the amount in the first of the units; None, and a fault, where it is no number
-        with a unit, not above 0 or too large."""
-        wanted = said("a number with a unit, like {ways}", ways=self.examples)
-        found = scalar(node, what, wanted, faults)
-        if found is None or ambiguous(found, what, faults):
-            return None
+    @property
+    def wanted(self) -> Value:
+        return said("a number with a unit, like {ways}", ways=self.examples)
+
+    def value(self, found: Scalar) -> float | None:
         amount = self._amount(found.text)
-        if amount is None:
-            unit = _UNIT.search(found.text)
-            word = unit[0].lower() if unit else ""
-            hint = None if word in self.units else near(word, self.units)
-            must_be(what, wanted, shown(found.text), found.place, faults, hint)
-        elif not 0 < amount <= self.most:
+        return amount if amount is not None and 0 < amount <= self.most else None
+
+    def why_not(self, text: str) -> tuple[Value, Phrase | None]:
+        if self._amount(text) is not None:
             base = "MB" if "mb" in self.units else "s"
-            bound = said("more than 0 and at most {most}", most=f"{self.most:,.0f} {base}")
-            must_be(what, bound, shown(found.text), found.place, faults)
-        else:
-            return amount
-        return None
+            return said("more than 0 and at most {most}", most=f"{self.most:,.0f} {base}"), None
+        unit = _UNIT.search(text)
+        word = unit[0].lower() if unit else ""
+        return self.wanted, None if word in self.units else near(word, self.units)
 
     def _amount(self, text: str) -> float | None:
         if len(text) > 2 * DIGITS_MAX:
@@ -245,13 +258,11 @@ class Amount:
         factor = self.units.get(found[2].lower()) if found else None
         return None if found is None or factor is None else float(found[1]) * factor
 
-    def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of a text of number and unit, and of a bare number where one may
-        stand."""
-        units = "|".join(_either_case(unit) for unit in self.units)
+    def plain_schema(self) -> Schema:
+        units = "|".join("".join(f"[{a}{a.upper()}]" for a in unit) for unit in self.units)
         text = {"type": "string", "pattern": rf"^([0-9]+(\.[0-9]*)?|\.[0-9]+) ?({units})$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": self.most}
-        return _or_variable({"anyOf": [number, text] if self.bare else [text]}, variables)
+        return {"anyOf": [number, text] if self.bare else [text]}
 
 
 SECONDS: Map[str, float] = {
@@ -318,7 +329,7 @@ class Several:
         values = [value for _, value in found]
         for number, (place, value) in enumerate(found) if self.once else ():
             if value in values[:number]:
-                faults.add(place, said("{name} is in {list} twice", name=shown(value), list=what))
+                faults.at(place).said("{name} is in {list} twice", name=shown(value), list=what)
         return tuple(values)
 
     def schema(self, *, variables: bool = False) -> Schema:
@@ -369,11 +380,3 @@ def ambiguous(found: Scalar, what: What, faults: Faults) -> bool:
         return False
     faults.add(found.place, said("{owner}: {fault}", owner=what, fault=wrong) if what else wrong)
     return True
-
-
-def _either_case(word: str) -> str:
-    return "".join(f"[{letter}{letter.upper()}]" for letter in word)
-
-
-def _or_variable(schema: Schema, variables: bool) -> Schema:
-    return {"anyOf": [schema, VARIABLE_SCHEMA]} if variables else schema

@@ -42,7 +42,7 @@ class LocalFiles:
         if word.startswith(_EXTERNAL):
             identifier = str(word).removeprefix(_EXTERNAL).strip()
             if not identifier:
-                self.faults.add(word.place, said("the identifier after id: is missing"))
+                self.faults.at(word.place).said("the identifier after id: is missing")
                 return ()
             return (Dataset(identifier, external=True),)
         return tuple(self.dataset(path) for path in self.named(word))
@@ -67,9 +67,8 @@ class LocalFiles:
         if not found:
             self._missing(word, inside)
         if len(found) > FILES_MAX:
-            self.faults.add(
-                word.place,
-                said("{name} fits more than {most} files", name=shown(word), most=FILES_MAX),
+            self.faults.at(word.place).said(
+                "{name} fits more than {most} files", name=shown(word), most=FILES_MAX
             )
         return found[:FILES_MAX]
 
@@ -111,36 +110,29 @@ class LocalFiles:
         }
         strays = [path for path in found if not lies[path].is_relative_to(home)]
         for path in strays[:STRAYS_TOLD_MAX]:
-            stray = said(
+            self.faults.at(word.place).said(
                 "{name} is a link that leads out of the folder, to {path}: name it by itself, or put "
                 "the file there",
                 name=shown(self.relative(path)),
                 path=str(_resolved(path)),
             )
-            self.faults.add(word.place, stray)
         return tuple(path for path in found if lies[path].is_relative_to(home))
 
     def _missing(self, word: Word, inside: bool) -> None:
         path = self.folder / word
         if glob.has_magic(word):
-            self.faults.add(
-                word.place,
-                said(
-                    "{name} fits no file in {folder}",
-                    name=shown(word),
-                    folder=shown(str(self.folder)),
-                ),
+            self.faults.at(word.place).said(
+                "{name} fits no file in {folder}", name=shown(word), folder=shown(str(self.folder))
             )
         elif trouble := _trouble(path, shown(word)):
             self.faults.add(word.place, trouble)
         elif inside and path.is_dir():
-            self.faults.add(
-                word.place, said("there is no file in the folder {name}", name=shown(word))
+            self.faults.at(word.place).said(
+                "there is no file in the folder {name}", name=shown(word)
             )
         elif path.is_symlink():
-            self.faults.add(
-                word.place,
-                said("{name} is a link to something that is not there", name=shown(word)),
+            self.faults.at(word.place).said(
+                "{name} is a link to something that is not there", name=shown(word)
             )
         else:
             hint = self.faults.hint(path.name, _neighbours(path.parent))
@@ -171,22 +163,18 @@ class LocalFiles:
                 data = file.read(4 * characters_max + 4)
             text = data.decode("utf-8-sig")
         except OSError as error:
-            self.faults.add(
-                place,
-                said("{name} cannot be read: {why}", name=shown(word), why=str(error.strerror)),
+            self.faults.at(place).said(
+                "{name} cannot be read: {why}", name=shown(word), why=str(error.strerror)
             )
         except UnicodeDecodeError:
-            self.faults.add(place, said("{name} is no text in UTF-8", name=shown(word)))
+            self.faults.at(place).said("{name} is no text in UTF-8", name=shown(word))
         else:
             if len(text) <= characters_max:
                 return text
-            self.faults.add(
-                place,
-                said(
-                    "{name} is too long: at most {most} characters fit",
-                    name=shown(word),
-                    most=characters_max,
-                ),
+            self.faults.at(place).said(
+                "{name} is too long: at most {most} characters fit",
+                name=shown(word),
+                most=characters_max,
             )
         return None
 

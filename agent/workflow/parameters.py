@@ -16,7 +16,6 @@ import shlex
 from typing import Any
 from xml.sax.saxutils import escape
 
-from agent.protocol.phrases import said
 from agent.workflow.faults import Faults, shown
 from agent.workflow.kinds import ambiguous
 from agent.workflow.yaml_nodes import Mapping, Node, Scalar, Sequence
@@ -65,13 +64,12 @@ def _single(node: Scalar, faults: Faults) -> str | int | float | bool | None:
         return False
     if _TRAPS.fullmatch(text):
         flag = "true" if text.lower() in {"yes", "on", "y"} else "false"
-        trap = said(
+        faults.at(node.place).said(
             "{name} is no text to some readers: write {one} or {how}",
             name=shown(text),
             one=shown(text),
             how=flag,
         )
-        faults.add(node.place, trap)
         return text
     if ambiguous(node, "", faults) or len(text) > _DIGITS_MAX:
         return text
@@ -101,9 +99,7 @@ def _option(key: Scalar, value: Node, faults: Faults) -> list[str]:
         case Sequence():
             return [word for item in value.items for word in _option(key, item, faults)]
         case Mapping():
-            faults.add(
-                value.place, said("{name} cannot have a mapping as its argument", name=option)
-            )
+            faults.at(value.place).said("{name} cannot have a mapping as its argument", name=option)
             return []
         case Scalar():
             single = _single(value, faults) if value.plain else value.text
@@ -128,7 +124,7 @@ def _inside(node: Node, faults: Faults) -> str:
 
 def _element(key: Scalar, value: Node, faults: Faults) -> str:
     if not _XML_NAME.fullmatch(key.text):
-        faults.add(key.place, said("{name} is no name that XML allows", name=shown(key.text)))
+        faults.at(key.place).said("{name} is no name that XML allows", name=shown(key.text))
         return ""
     if isinstance(value, Sequence):
         return "".join(_xml(key.text, item, faults) for item in value.items)

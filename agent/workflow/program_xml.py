@@ -12,18 +12,16 @@
     </task>
 
 It names no command: what is executed is the file of the program's name, beside the description.
-It is read as a stream of events with their places. Entities and document types are refused, because
-they can make a small file huge or reach for other files.
+Entities and document types are refused, because they can make a small file huge or reach for other
+files (``xml_nodes``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from xml.parsers import expat
 
 from agent.api.wording import near
-from agent.protocol.phrases import said
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.program_description import (
     DESCRIPTION_BYTES_MAX,
@@ -31,27 +29,16 @@ from agent.workflow.program_description import (
     ProgramInput,
 )
 from agent.workflow.program_yaml import wrong_name
+from agent.workflow.xml_nodes import Element, read_xml
 from agent.workflow.yaml_nodes import read_bytes
 
 CHILDREN = {
-    "": ("task",),
     "task": ("name", "type", "inputs"),
     "inputs": ("input",),
     "input": ("other_task_type", "other_nth_output"),
 }
-TEXTS = ("name", "type", "other_task_type", "other_nth_output")
+"""Of elements without text; all others have a text and no children."""
 NTH_MAX = 10_000
-
-
-@dataclass(slots=True)
-class _Element:
-    name: str
-    place: Place
-    text: str = ""
-    children: list[_Element] = field(default_factory=list)
-
-    def child(self, name: str) -> _Element | None:
-        return next((each for each in self.children if each.name == name), None)
 
 
 def read_program_xml(path: Path, faults: Faults) -> ProgramDescription | None:
@@ -62,123 +49,70 @@ def read_program_xml(path: Path, faults: Faults) -> ProgramDescription | None:
         return None
     if len(data) > DESCRIPTION_BYTES_MAX:
         limit = DESCRIPTION_BYTES_MAX // 1024
-        faults.add(Place(1, 1), said("is larger than {kB} kB, so it is not read", kB=limit))
+        faults.at(Place(1, 1)).said("is larger than {kB} kB, so it is not read", kB=limit)
         return None
-    task = _Reader(faults).read(data)
+    task = read_xml(data, faults)
     if task is None:
         return None
-    name = task.child("name")
-    if name is None or not name.text:
-        faults.add(
-            task.place, said("<name> is missing: the program's name, which its file has too")
-        )
+    if task.name != "task":
+        hint = _known(task.name, ("task",))
+        faults.at(task.place).said("<{name}> has no place at the top", name=task.name, hint=hint)
         return None
-    if reason := wrong_name(name.text):
-        faults.add(name.place, reason)
-    kind = task.child("type")
+    _check(task, faults)
+    name = task.text_of("name")
+    if not name:
+        faults.at(task.place).said("<name> is missing: the program's name, which its file has too")
+        return None
+    name_at = task.named("name")[0].place
+    if reason := wrong_name(name):
+        faults.add(name_at, reason)
     return ProgramDescription(
-        name=name.text,
-        command=(name.text,),
+        name=name,
+        command=(name,),
         file=str(path),
-        command_at=name.place,
-        kind=kind.text if kind is not None else "",
+        command_at=name_at,
+        kind=task.text_of("type"),
         inputs=_inputs(task, faults),
     )
 
 
-class _Reader:
-    """Builds the few elements that there are, and says what does not belong."""
-
-    def __init__(self, faults: Faults) -> None:
-        self._faults = faults
-        self._parser = parser = expat.ParserCreate()
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
-        parser.StartDoctypeDeclHandler = self._doctype
-        self._open = [_Element("", Place(1, 1))]
-        self._ignored = 0
-
-    def read(self, data: bytes) -> _Element | None:
-        """Return the element ``task``; None, and a fault, where the data is no XML."""
-        try:
-            self._parser.Parse(data, True)
-        except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            self._faults.add(
-                Place(error.lineno, error.offset + 1), said("this is not XML: {why}", why=reason)
+def _check(element: Element, faults: Faults) -> None:
+    """Add a fault for all that does not belong; of what is inside of that nothing is told."""
+    known = CHILDREN.get(element.name, ())
+    single: set[str] = set()
+    for child in element.children:
+        if child.name not in known:
+            faults.at(child.place).said(
+                "<{name}> has no place inside <{other}>",
+                name=child.name,
+                other=element.name,
+                hint=_known(child.name, known),
             )
-            return None
-        except _StopError:
-            return None
-        return self._open[0].child("task")
-
-    def _place(self) -> Place:
-        return Place(self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1)
-
-    def _start(self, name: str, _attributes: dict[str, str]) -> None:
-        parent = self._open[-1]
-        known = CHILDREN.get(parent.name, ())
-        if self._ignored or name not in known:
-            if not self._ignored:
-                self._stray(name, parent, known)
-            self._ignored += 1
-            return
-        if parent.child(name) is not None and name != "input":
-            self._faults.add(self._place(), said("<{name}> is given twice", name=name))
-        element = _Element(name, self._place())
-        parent.children.append(element)
-        self._open.append(element)
-
-    def _stray(self, name: str, parent: _Element, known: tuple[str, ...]) -> None:
-        stray = said("<{name}> has no place inside <{other}>", name=name, other=parent.name)
-        if not parent.name:
-            stray = said("<{name}> has no place at the top", name=name)
-        hint = near(name, known)
-        if not hint and known:
-            hint = said("{names} can stand there", names=tuple(f"<{each}>" for each in known))
-        self._faults.add(self._place(), stray, hint)
-
-    def _end(self, _name: str) -> None:
-        if self._ignored:
-            self._ignored -= 1
-            return
-        element = self._open.pop()
-        element.text = " ".join(element.text.split())
-
-    def _text(self, data: str) -> None:
-        if self._ignored:
-            return
-        element = self._open[-1]
-        if element.name in TEXTS:
-            element.text += data
-        elif data.strip():
-            self._faults.add(
-                self._place(), said("the text {given} has no place here", given=shown(data))
-            )
-
-    def _doctype(self, *_declared: object) -> None:
-        self._faults.add(self._place(), said("a document type has no place here: remove it"))
-        raise _StopError
+            continue
+        if child.name in single and child.name != "input":
+            faults.at(child.place).said("<{name}> is given twice", name=child.name)
+        single.add(child.name)
+        _check(child, faults)
+    if known and element.text_at is not None:
+        text = element.text.strip()
+        faults.at(element.text_at).said("the text {given} has no place here", given=shown(text))
 
 
-class _StopError(Exception):
-    """There is no use in going on; the fault is told."""
+def _known(name: str, known: tuple[str, ...]) -> Phrase | None:
+    every = tuple(f"<{each}>" for each in known)
+    return near(name, known) or (said("{names} can stand there", names=every) if known else None)
 
 
-def _inputs(task: _Element, faults: Faults) -> tuple[ProgramInput, ...]:
-    inputs = task.child("inputs")
+def _inputs(task: Element, faults: Faults) -> tuple[ProgramInput, ...]:
     found = []
-    for each in inputs.children if inputs is not None else ():
-        producer, nth = each.child("other_task_type"), each.child("other_nth_output")
-        if producer is None or nth is None or not producer.text:
-            faults.add(each.place, said("an input needs <other_task_type> and <other_nth_output>"))
-            continue
-        if not (nth.text.isascii() and nth.text.isdigit() and 0 < int(nth.text[:9]) <= NTH_MAX):
-            wrong = said(
-                "which output it is has to be a number from 1, not {given}", given=shown(nth.text)
+    for each in (one for inputs in task.named("inputs")[:1] for one in inputs.named("input")):
+        producer, nth = each.text_of("other_task_type"), each.text_of("other_nth_output")
+        if not producer or not each.named("other_nth_output"):
+            faults.at(each.place).said("an input needs <other_task_type> and <other_nth_output>")
+        elif not (nth.isascii() and nth.isdigit() and 0 < int(nth[:9]) <= NTH_MAX):
+            faults.at(each.named("other_nth_output")[0].place).said(
+                "which output it is has to be a number from 1, not {given}", given=shown(nth)
             )
-            faults.add(nth.place, wrong)
-            continue
-        found.append(ProgramInput(f"{producer.text}/{nth.text}", producer.text, int(nth.text)))
+        else:
+            found.append(ProgramInput(f"{producer}/{nth}", producer, int(nth)))
     return tuple(found)

@@ -66,8 +66,9 @@ def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
         return None
     command = values.get("command")
     if command == ():
-        empty = said("command is empty: name a file of this folder, like [run.sh]")
-        faults.add(values.place_of("command"), empty)
+        faults.at(values.place_of("command")).said(
+            "command is empty: name a file of this folder, like [run.sh]"
+        )
     return ProgramDescription(
         name=_name(values, path, faults),
         command=tuple(map(str, command or ())),
@@ -122,12 +123,9 @@ def _outputs(values: Values, faults: Faults) -> tuple[str, ...]:
     for word in values.get("outputs", ()):
         parts = PurePosixPath(word.replace("\\", "/")).parts
         if ".." in parts or not parts or word.startswith("/") or PureWindowsPath(word).drive:
-            faults.add(
-                word.place,
-                said(
-                    "{name} is not inside the working folder: name a file like points.las",
-                    name=shown(word),
-                ),
+            faults.at(word.place).said(
+                "{name} is not inside the working folder: name a file like points.las",
+                name=shown(word),
             )
     return tuple(map(str, values.get("outputs", ())))
 

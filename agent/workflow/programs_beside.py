@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent.protocol.phrases import said
 from agent.workflow.faults import FaultsError
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
@@ -59,8 +58,8 @@ class ProgramsBeside:
         """Add a fault for each program that no task uses, for it would be published for nothing."""
         for name, word in self._places.items():
             if name not in used:
-                self._faults.add(
-                    word.place, said("no task runs the program {name}: remove it", name=name)
+                self._faults.at(word.place).said(
+                    "no task runs the program {name}: remove it", name=name
                 )
 
     def _read(self, name: str, node: Node) -> None:
@@ -86,10 +85,9 @@ class ProgramsBeside:
             return
         for key in ("outputs", "expected"):
             if key in values:
-                twice = said(
+                self._faults.at(values.place_of(key)).said(
                     "the folder's own description says the {name}: remove it here", name=key
                 )
-                self._faults.add(values.place_of(key), twice)
         self.local[name] = LocalProgram(name, path)
         self.known[name] = KnownProgram.of(described)
 
@@ -98,16 +96,16 @@ class ProgramsBeside:
         size = path.stat().st_size
         if size > SCRIPT_BYTES_MAX:
             limit = SCRIPT_BYTES_MAX // 1024 // 1024
-            large = said("a script has at most {most} MB: make it a folder", most=limit)
-            self._faults.add(values.place, large)
+            self._faults.at(values.place).said(
+                "a script has at most {most} MB: make it a folder", most=limit
+            )
             return
         if _has_windows_line_ends(path):
-            foreign = said(
+            self._faults.at(values.place).said(
                 "{name} has the line ends of Windows, which the shells of other systems cannot read: "
                 "save it with those of Unix",
                 name=path.name,
             )
-            self._faults.add(values.place, foreign)
             return
         expected_s = float(values.get("expected", 0.0))
         text = describe_script(name, path, outputs)

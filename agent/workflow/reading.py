@@ -93,8 +93,9 @@ def describe(path: Path, asked: Asked, data: bytes | None = None) -> Description
         reader = _Reader(node, path, asked, faults)
         workflow, variables = reader.workflow(), reader.variables
     elif node is not None:
-        other = said("a workflow is a mapping with tasks, not {given}", given=kind_of(node))
-        faults.add(node.place, other)
+        faults.at(node.place).said(
+            "a workflow is a mapping with tasks, not {given}", given=kind_of(node)
+        )
     if faults or workflow is None:
         return Description(variables, faults=tuple(faults.listing()))
     return Description(variables, workflow)
@@ -160,12 +161,12 @@ class _Reader:
             name = entry.key.text
             if name not in _LATER:
                 hint = self._faults.hint_or_all(name, _LATER)
-                self._faults.add(
-                    entry.key.place, said("a workflow has no {name}", name=shown(name)), hint
+                self._faults.at(entry.key.place).said(
+                    "a workflow has no {name}", name=shown(name), hint=hint
                 )
             elif is_empty(entry.value):
-                self._faults.add(
-                    entry.value.place, said("there is nothing under {name}: remove it", name=name)
+                self._faults.at(entry.value.place).said(
+                    "there is nothing under {name}: remove it", name=name
                 )
             else:
                 found[name] = entry.value
@@ -177,7 +178,7 @@ class _Reader:
         if not any(name in ("tasks", "gates") for name in (e.key.text for e in self._node.entries)):
             meant = [e.key for e in self._node.entries if near(e.key.text, ("tasks", "gates"))]
             if not meant:
-                self._faults.add(self._node.place, said("a workflow needs tasks: there are none"))
+                self._faults.at(self._node.place).said("a workflow needs tasks: there are none")
         return read_templates(sections, defaults, self._scope, self._files)
 
     def _name(self) -> str:
@@ -221,8 +222,8 @@ class _Reader:
         hint = self._faults.hint_or_all(program, known)
         if "/" in program or program.endswith((".sh", ".py")):
             hint = said("list a script of your own under programs")
-        self._faults.add(
-            program.place, said("no machine has the program {name}", name=shown(program)), hint
+        self._faults.at(program.place).said(
+            "no machine has the program {name}", name=shown(program), hint=hint
         )
 
     def _outputs(self, templates: Map[str, Template]) -> dict[str, tuple[str, ...] | None]:
@@ -248,18 +249,14 @@ class _Reader:
         for template in templates.values():
             runs = template.names()
             if len(tasks) + len(runs) > TASKS_MAX:
-                self._faults.add(
-                    template.place,
-                    said(
-                        "a workflow has at most {most} tasks: this one makes it more",
-                        most=TASKS_MAX,
-                    ),
+                self._faults.at(template.place).said(
+                    "a workflow has at most {most} tasks: this one makes it more", most=TASKS_MAX
                 )
                 break
             for run, name in enumerate(runs):
                 if names.setdefault(name, template.place) is not template.place:
-                    self._faults.add(
-                        template.place, said("two tasks are called {name}", name=shown(name))
+                    self._faults.at(template.place).said(
+                        "two tasks are called {name}", name=shown(name)
                     )
                 tasks.append(self._task(template, name, run, links))
                 if self._too_much(tasks[-1], template):
@@ -270,12 +267,8 @@ class _Reader:
         self._links += len(task.inputs) + len(task.after) + len(task.raw)
         if self._links <= LINKS_MAX:
             return False
-        self._faults.add(
-            template.place,
-            said(
-                "all tasks together have more than {most} inputs: gather them in steps",
-                most=LINKS_MAX,
-            ),
+        self._faults.at(template.place).said(
+            "all tasks together have more than {most} inputs: gather them in steps", most=LINKS_MAX
         )
         return True
 
@@ -324,8 +317,9 @@ class _Reader:
         form = values.get("parameters_as")
         if path is not None:
             if node is not None:
-                both = said("there are parameters already: remove one of the two")
-                self._faults.add(values.place_of("parameters_file"), both)
+                self._faults.at(values.place_of("parameters_file")).said(
+                    "there are parameters already: remove one of the two"
+                )
             return self._parameters_file(path)
         if node is None:
             return ""
@@ -333,12 +327,11 @@ class _Reader:
             return str(node)
         text = parameters_text(node, str(form or "json"), self._faults)
         if len(text) > PARAMETERS_CHARACTERS_MAX:
-            long = said(
+            self._faults.at(values.place_of("parameters")).said(
                 "parameters have at most {most} characters as text, and these {given}",
                 most=PARAMETERS_CHARACTERS_MAX,
                 given=len(text),
             )
-            self._faults.add(values.place_of("parameters"), long)
         return text
 
     def _parameters_file(self, word: Word) -> str:

@@ -89,10 +89,11 @@ class Record:
         found = self.field(name)
         if found is None:
             known = (each.name for each in self.fields)
-            faults.add(
-                place,
-                said("{owner} has no {name}", owner=self.title, name=shown(name)),
-                faults.hint_or_all(name, known),
+            faults.at(place).said(
+                "{owner} has no {name}",
+                owner=self.title,
+                name=shown(name),
+                hint=faults.hint_or_all(name, known),
             )
             return
         values.keys[name] = place
@@ -131,8 +132,9 @@ class Named:
         no mapping or too long. The names know where they stand."""
         if not isinstance(node, Mapping):
             given = kind_of(node)
-            named = said("{name} must be a mapping of names, not {given}", name=what, given=given)
-            faults.add(node.place, named)
+            faults.at(node.place).said(
+                "{name} must be a mapping of names, not {given}", name=what, given=given
+            )
             return None
         if len(node.entries) > self.most:
             too_many(what, self.most, len(node.entries), node.place, faults)
@@ -141,9 +143,8 @@ class Named:
         for entry in node.entries:
             name = entry.key.text
             if not self.fits(name):
-                faults.add(
-                    entry.key.place,
-                    said("{name} is no name here: {wanted}", name=shown(name), wanted=self.wanted),
+                faults.at(entry.key.place).said(
+                    "{name} is no name here: {wanted}", name=shown(name), wanted=self.wanted
                 )
                 continue
             value = self.kind.read(entry.value, shown(name), faults)

@@ -96,8 +96,8 @@ class Links:
         and a fault, where the word means none."""
         task, slash, rest = str(word).partition("/")
         if slash and rest != EVERY:
-            self.faults.add(
-                word.place, said("after takes the name of a task, not {given}", given=shown(word))
+            self.faults.at(word.place).said(
+                "after takes the name of a task, not {given}", given=shown(word)
             )
             return []
         reference = Reference(word.place, task, every=slash != "")
@@ -113,8 +113,8 @@ class Links:
         template = self._template(reference.task)
         if template is None:
             hint = self.faults.hint_or_all(reference.task, self.templates)
-            self.faults.add(
-                reference.place, said("there is no task {name}", name=shown(reference.task)), hint
+            self.faults.at(reference.place).said(
+                "there is no task {name}", name=shown(reference.task), hint=hint
             )
             return []
         self.needs.setdefault(own.name, {}).setdefault(template.name, reference.place)
@@ -147,25 +147,21 @@ class Links:
             return 0
         number = _number(reference.output)
         if number == _NO_OUTPUT:
-            self.faults.add(
-                reference.place,
-                said(
-                    "an output of another workflow is a number, not {given}",
-                    given=shown(reference.output),
-                ),
+            self.faults.at(reference.place).said(
+                "an output of another workflow is a number, not {given}",
+                given=shown(reference.output),
             )
         return number
 
     def _all_outputs(self, reference: Reference, template: Template) -> range:
         names = self.outputs.get(template.name)
         if names is None:
-            unknown = said(
+            self.faults.at(reference.place).said(
                 "{task} is no fan-out, and how many outputs it has is not known: write {how} for the "
                 "first",
                 task=template.name,
                 how=f"{template.name}/0",
             )
-            self.faults.add(reference.place, unknown)
         return range(len(names or ()))
 
     def _output(self, reference: Reference, template: Template) -> int:
@@ -174,22 +170,20 @@ class Links:
         if names is None:
             number = _number(name) if name else 0
             if number == _NO_OUTPUT:
-                unknown = said(
+                self.faults.at(reference.place).said(
                     "which outputs {task} has is not known: write a number from 0, not {given}",
                     task=template.name,
                     given=shown(name),
                 )
-                self.faults.add(reference.place, unknown)
             return number
         if not name:
             if len(names) > 1:
-                several = said(
+                self.faults.at(reference.place).said(
                     "{task} has {count} outputs: write {ways}",
                     task=template.name,
                     count=len(names),
                     ways=tuple(f"{template.name}/{each}" for each in names),
                 )
-                self.faults.add(reference.place, several)
                 return _NO_OUTPUT
             name = "0"
         if name in names:
@@ -212,10 +206,8 @@ class Links:
             self.faults.add(reference.place, nothing)
             return
         hint = self.faults.hint(name, names) or said("it has {names}", names=names)
-        self.faults.add(
-            reference.place,
-            said("{task} has no output {name}", task=template.name, name=shown(name)),
-            hint,
+        self.faults.at(reference.place).said(
+            "{task} has no output {name}", task=template.name, name=shown(name), hint=hint
         )
 
     def circle(self) -> None:
@@ -223,10 +215,10 @@ class Links:
         for way in circles(self.needs):
             place = self.needs[way[-2]][way[-1]]
             if len(way) == 2:
-                self.faults.add(place, said("{task} needs itself", task=way[0]))
+                self.faults.at(place).said("{task} needs itself", task=way[0])
             else:
                 path = " → ".join(way)
-                self.faults.add(place, said("tasks need each other in a circle: {way}", way=path))
+                self.faults.at(place).said("tasks need each other in a circle: {way}", way=path)
 
 
 def _paired(template: Template, own: Template) -> bool:

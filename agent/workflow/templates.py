@@ -83,13 +83,12 @@ def read_templates(
     for section, node in sections.items():
         for name, mapping in _named(section, node, faults).items():
             if name in nodes:
-                taken = said(
+                faults.at(name.place).said(
                     "{name} is the name of {other} in line {line} already",
                     name=shown(name),
                     other=said("a task"),
                     line=nodes[name][0].place.line,
                 )
-                faults.add(name.place, taken)
                 continue
             gate = section == "gates"
             nodes[str(name)] = (name, gate, mapping if gate else _with(mapping, shared))
@@ -108,9 +107,8 @@ def _named(section: str, node: Node, faults: Faults) -> dict[Word, Mapping]:
             found[name] = each
         elif is_empty(each):
             wanted = said("what it asks") if section == "gates" else said("a program")
-            faults.add(
-                name.place,
-                said("{name} is empty: give it {wanted}", name=shown(name), wanted=wanted),
+            faults.at(name.place).said(
+                "{name} is empty: give it {wanted}", name=shown(name), wanted=wanted
             )
         else:
             must_be(shown(name), said("a mapping"), kind_of(each), each.place, faults)
@@ -175,7 +173,7 @@ def _template(
         if each.name not in template.fixed and (missing := each.missing(shown(name))):
             faults.add(name.place, missing)
     if not gate and "program" not in template.fixed:
-        faults.add(name.place, said("{owner} needs program: what it runs", owner=shown(name)))
+        faults.at(name.place).said("{owner} needs program: what it runs", owner=shown(name))
     template.varying = tuple(varying)
     return template
 
@@ -222,21 +220,20 @@ class _Fans:
     def _along(self, other: Word, faults: Faults) -> Fan | None:
         if other in self._open:
             path = " → ".join([*self._open[self._open.index(other) :], other])
-            faults.add(other.place, said("for_each goes round in a circle: {way}", way=path))
+            faults.at(other.place).said("for_each goes round in a circle: {way}", way=path)
             return None
         if other not in self._nodes:
             hint = faults.hint(other, self._nodes)
             if any(letter in other for letter in "*?[./"):
                 hint = said("to run over files write for_each: {how}", how=f"{{file: {other}}}")
-            faults.add(
-                other.place, said("for_each: there is no task {name}", name=shown(other)), hint
+            faults.at(other.place).said(
+                "for_each: there is no task {name}", name=shown(other), hint=hint
             )
             return None
         fan = self.of(other)
         if fan is None and self._nodes[other][2].get(_FOR_EACH) is None:
-            faults.add(
-                other.place,
-                said("for_each: {task} is run once only, so it has no values", task=other),
+            faults.at(other.place).said(
+                "for_each: {task} is run once only, so it has no values", task=other
             )
         return fan
 

@@ -149,7 +149,7 @@ def bind(declared: Iterable[Variable], given: Map[str, str], start: Path, faults
                 if variables
                 else said("it has none")
             )
-            faults.add(WHOLE_FILE, said("there is no variable {name}", name=shown(name)), hint)
+            faults.at(WHOLE_FILE).said("there is no variable {name}", name=shown(name), hint=hint)
     values: dict[str, str | tuple[str, ...]] = {}
     for name, variable in variables.items():
         value = _value(variable, given.get(name), start, faults)
@@ -167,9 +167,8 @@ def _value(
     if given is None:
         if variable.default is None:
             name = f"{variable.name} ({variable.says})" if variable.says else variable.name
-            faults.add(
-                variable.place,
-                said("the variable {name} has no default, so a value must be given", name=name),
+            faults.at(variable.place).said(
+                "the variable {name} has no default, so a value must be given", name=name
             )
         return variable.default
     value: str | tuple[str, ...] = given
@@ -189,7 +188,7 @@ def _check_all(
         wanted = said("a list")
         if variable.type != "list":
             wanted = said("a single {kind}", kind=variable.type)
-        faults.add(place, said("{owner} must be {wanted}", owner=what, wanted=wanted))
+        faults.at(place).said("{owner} must be {wanted}", owner=what, wanted=wanted)
         return False
     values = value if isinstance(value, tuple) else (value,)
     checks = [_check(variable, each, place, what, faults, chosen=True) for each in values]
@@ -267,24 +266,29 @@ def _value_of(found: re.Match[str], node: Scalar, scope: Scope, faults: Faults) 
     if found[0] == "$${":
         return "${"
     if name is None:
-        wrong = said("{name} names no variable; write $${{ for ${{ itself", name=shown(found[0]))
-        faults.add(place, wrong)
+        faults.at(place).said(
+            "{name} names no variable; write $${{ for ${{ itself", name=shown(found[0])
+        )
         return None
     scope.used.add(name)
     if name in scope.unknown:
         return None
     if name not in scope.values:
         hint = faults.hint(name, scope.values) or said("declare it under variables")
-        faults.add(place, said("there is no variable {name}", name=shown(name)), hint)
+        faults.at(place).said("there is no variable {name}", name=shown(name), hint=hint)
         return None
     key = f"{name}.{attribute}" if attribute else name
     value = scope.values.get(key)
     if value is None:
-        missing = said("{owner} has no {name}", owner=name, name=shown(attribute))
-        faults.add(place, missing, faults.hint(attribute, ATTRIBUTES))
+        faults.at(place).said(
+            "{owner} has no {name}",
+            owner=name,
+            name=shown(attribute),
+            hint=faults.hint(attribute, ATTRIBUTES),
+        )
         return None
     if isinstance(value, tuple):
-        faults.add(place, said("{name} is a list, which cannot stand inside a text", name=name))
+        faults.at(place).said("{name} is a list, which cannot stand inside a text", name=name)
         return None
     return value
 
@@ -300,11 +304,8 @@ def report_unused(scope: Scope, faults: Faults) -> None:
     somewhere."""
     for name, place in scope.places.items():
         if name not in scope.used:
-            faults.add(
-                place,
-                said(
-                    "the variable {name} is never used: write {how} or remove it",
-                    name=name,
-                    how=f"${{{name}}}",
-                ),
+            faults.at(place).said(
+                "the variable {name} is never used: write {how} or remove it",
+                name=name,
+                how=f"${{{name}}}",
             )

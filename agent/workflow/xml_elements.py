@@ -58,13 +58,8 @@ def check(element: Element, faults: Faults) -> None:
     _attributes(element, rule, faults)
     text = element.text.strip()
     if text:
-        faults.add(
-            element.place,
-            said(
-                "<{name}> holds no text, so {given} means nothing",
-                name=element.name,
-                given=shown(text),
-            ),
+        faults.at(element.place).said(
+            "<{name}> holds no text, so {given} means nothing", name=element.name, given=shown(text)
         )
     names = [name for name, _, _ in rule.children]
     for child in element.children:
@@ -72,8 +67,9 @@ def check(element: Element, faults: Faults) -> None:
             check(child, faults)
         else:
             hint = faults.hint(child.name, names)
-            stray = said("<{name}> holds no <{other}>", name=element.name, other=child.name)
-            faults.add(child.place, stray, hint)
+            faults.at(child.place).said(
+                "<{name}> holds no <{other}>", name=element.name, other=child.name, hint=hint
+            )
     for name, least, most in rule.children:
         _number(element, name, least, most, faults)
 
@@ -84,28 +80,28 @@ def _attributes(element: Element, rule: Rule, faults: Faults) -> None:
         if name not in known:
             hint = faults.hint(name, known)
             owner = f"<{element.name}>"
-            stray = said("{owner} has no attribute {name}", owner=owner, name=shown(name))
-            faults.add(element.place, stray, hint)
+            faults.at(element.place).said(
+                "{owner} has no attribute {name}", owner=owner, name=shown(name), hint=hint
+            )
             continue
         words = _WORDS.get(name, ())
         if words and value not in words:
             hint = faults.hint(value, words) or said("there are {names}", names=words)
-            faults.add(
-                element.place, said("{name} cannot be {value}", name=name, value=shown(value)), hint
+            faults.at(element.place).said(
+                "{name} cannot be {value}", name=name, value=shown(value), hint=hint
             )
     for name in rule.required:
         if not element.attributes.get(name):
-            faults.add(
-                element.place,
-                said("{owner} needs the attribute {name}", owner=f"<{element.name}>", name=name),
+            faults.at(element.place).said(
+                "{owner} needs the attribute {name}", owner=f"<{element.name}>", name=name
             )
 
 
 def _number(element: Element, name: str, least: int, most: int, faults: Faults) -> None:
     found = element.named(name)
     if len(found) < least:
-        faults.add(element.place, said("<{name}> needs a <{other}>", name=element.name, other=name))
+        faults.at(element.place).said("<{name}> needs a <{other}>", name=element.name, other=name)
     for child in found[most:]:
-        faults.add(
-            child.place, said("<{name}> holds <{other}> only once", name=element.name, other=name)
+        faults.at(child.place).said(
+            "<{name}> holds <{other}> only once", name=element.name, other=name
         )

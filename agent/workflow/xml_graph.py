@@ -69,13 +69,10 @@ def read_graph(root: Element, faults: Faults) -> Graph:
             node = _node(element, faults)
             for name, each in [(node.name, element), *_inside(element)]:
                 if name in taken:
-                    faults.add(
-                        each.place,
-                        said(
-                            "the id {name} is taken in line {line}",
-                            name=shown(name),
-                            line=taken[name].line,
-                        ),
+                    faults.at(each.place).said(
+                        "the id {name} is taken in line {line}",
+                        name=shown(name),
+                        line=taken[name].line,
                     )
                 taken.setdefault(name, each.place)
             inner.update({name: node.name for name, _ in _inside(element)})
@@ -97,7 +94,7 @@ def _node(element: Element, faults: Faults) -> GraphNode:
     if element.name == "value":
         node.value = element
         if ("value" in element.attributes) == ("src" in element.attributes):
-            faults.add(element.place, said("{name}: a value has either value or src", name=name))
+            faults.at(element.place).said("{name}: a value has either value or src", name=name)
     elif element.name == "job":
         node.job = _job(element, faults)
     elif element.name == "pool":
@@ -111,7 +108,7 @@ def _ports(element: Element, faults: Faults) -> tuple[Port, ...]:
         for each in section.named("parameter"):
             name, kind = each.attributes.get("id", ""), each.attributes.get("paramtype", "")
             if name in ports:
-                faults.add(each.place, said("there are two ports {name}", name=shown(name)))
+                faults.at(each.place).said("there are two ports {name}", name=shown(name))
             ports[name] = kind
     return tuple(ports.items())
 
@@ -119,12 +116,9 @@ def _ports(element: Element, faults: Faults) -> tuple[Port, ...]:
 def _job(element: Element, faults: Faults) -> Job:
     given = element.attributes
     if given.get("jobtype") == "webcl":
-        faults.add(
-            element.place,
-            said(
-                "{name}: no machine runs WebCL, which no browser has any more: make it javascript",
-                name=given.get("id", ""),
-            ),
+        faults.at(element.place).said(
+            "{name}: no machine runs WebCL, which no browser has any more: make it javascript",
+            name=given.get("id", ""),
         )
     ports = _ports(element, faults)
     source, returns = given.get("src", ""), given.get("returntype", "")
@@ -139,34 +133,29 @@ def _pool(node: GraphNode, element: Element, faults: Faults) -> None:
         node.reducer = _job(each, faults)
         _one_port(node.reducer, "reducer", faults, "Array")
         if node.reducer.returns != node.returns and node.returns and node.reducer.returns:
-            other = said(
+            faults.at(node.place).said(
                 "{name} returns {kind}, but its reducer returns {given}",
                 name=node.name,
                 kind=node.returns,
                 given=node.reducer.returns,
             )
-            faults.add(node.place, other)
     _one_port(Job(node.name, node.place, "", "", node.ports), "pool", faults, "Array")
 
 
 def _one_port(job: Job, what: str, faults: Faults, kind: str = "") -> None:
     if len(job.ports) != 1:
-        several = said(
+        faults.at(job.place).said(
             "a {kind} has exactly one parameter, and {name} has {count}",
             kind=what,
             name=job.name,
             count=len(job.ports),
         )
-        faults.add(job.place, several)
     elif kind and job.ports[0][1] not in (kind, ""):
-        faults.add(
-            job.place,
-            said(
-                "the parameter of a {kind} must be of the type {wanted}, not {given}",
-                kind=what,
-                wanted=kind,
-                given=job.ports[0][1],
-            ),
+        faults.at(job.place).said(
+            "the parameter of a {kind} must be of the type {wanted}, not {given}",
+            kind=what,
+            wanted=kind,
+            given=job.ports[0][1],
         )
 
 
@@ -177,13 +166,10 @@ def _connect(
     for edge in edges:
         name = edge.attributes.get("id", "")
         if name and name in names:
-            faults.add(
-                edge.place,
-                said(
-                    "the edge {name} is there in line {line} already",
-                    name=shown(name),
-                    line=names[name].line,
-                ),
+            faults.at(edge.place).said(
+                "the edge {name} is there in line {line} already",
+                name=shown(name),
+                line=names[name].line,
             )
         names[name] = edge.place
         source = _end(edge, "source", nodes, inner, faults)
@@ -203,8 +189,9 @@ def _end(
     hint = faults.hint(name, nodes)
     if name in inner:
         hint = said("it is inside the pool {name}, so write that", name=inner[name])
-    missing = said("{end}: there is no node {name}", end=which, name=shown(name))
-    faults.add(edge.place, missing, hint)
+    faults.at(edge.place).said(
+        "{end}: there is no node {name}", end=which, name=shown(name), hint=hint
+    )
     return None
 
 
@@ -212,7 +199,7 @@ def _flow(edge: Element, source: GraphNode, target: GraphNode, faults: Faults) -
     port = edge.attributes.get("paramdest")
     ports = dict(target.ports)
     if target.value is not None:
-        faults.add(edge.place, said("{name} is a value: nothing flows into it", name=target.name))
+        faults.at(edge.place).said("{name} is a value: nothing flows into it", name=target.name)
         return
     if port is None and len(ports) == 1:
         port = next(iter(ports))
@@ -229,19 +216,17 @@ def _flow(edge: Element, source: GraphNode, target: GraphNode, faults: Faults) -
         return
     if port not in ports:
         hint = faults.hint_or_all(port, ports)
-        missing = said("{owner} has no port {name}", owner=target.name, name=shown(port))
-        faults.add(edge.place, missing, hint)
+        faults.at(edge.place).said(
+            "{owner} has no port {name}", owner=target.name, name=shown(port), hint=hint
+        )
         return
     if port in target.inputs:
         other = target.inputs[port].name
-        faults.add(
-            edge.place,
-            said(
-                "the port {port} of {name} gets {other} already",
-                port=port,
-                name=target.name,
-                other=other,
-            ),
+        faults.at(edge.place).said(
+            "the port {port} of {name} gets {other} already",
+            port=port,
+            name=target.name,
+            other=other,
         )
         return
     target.inputs[port] = source
@@ -253,7 +238,7 @@ def _same_type(
 ) -> None:
     wanted = dict(target.ports)[port]
     if source.returns in TYPES and wanted in TYPES and source.returns != wanted:
-        unlike = said(
+        faults.at(edge.place).said(
             "{source} returns {given}, but the port {port} of {name} takes {wanted}",
             source=source.name,
             given=source.returns,
@@ -261,16 +246,14 @@ def _same_type(
             name=target.name,
             wanted=wanted,
         )
-        faults.add(edge.place, unlike)
 
 
 def _unconnected(nodes: Iterable[GraphNode], faults: Faults) -> None:
     for node in nodes:
         for port, _ in node.ports:
             if port not in node.inputs and not node.misled:
-                faults.add(
-                    node.place,
-                    said("nothing flows into the port {port} of {name}", port=port, name=node.name),
+                faults.at(node.place).said(
+                    "nothing flows into the port {port} of {name}", port=port, name=node.name
                 )
 
 
@@ -282,18 +265,16 @@ def _final(
         if name in nodes or not name:
             return nodes.get(name)
         if name in inner:
-            faults.add(
-                element.place,
-                said(
-                    "the final node cannot be {name}, which is inside a pool: write {how}",
-                    name=name,
-                    how=inner[name],
-                ),
+            faults.at(element.place).said(
+                "the final node cannot be {name}, which is inside a pool: write {how}",
+                name=name,
+                how=inner[name],
             )
         else:
             hint = faults.hint(name, nodes)
-            missing = said("{end}: there is no node {name}", end="finalnode", name=shown(name))
-            faults.add(element.place, missing, hint)
+            faults.at(element.place).said(
+                "{end}: there is no node {name}", end="finalnode", name=shown(name), hint=hint
+            )
     return None
 
 
@@ -304,8 +285,9 @@ def _order(nodes: dict[str, GraphNode], faults: Faults) -> tuple[str, ...]:
         return tuple(graphlib.TopologicalSorter(needs).static_order())
     except graphlib.CycleError as error:
         way: list[str] = error.args[1]
-        circle = said("nodes need each other in a circle: {way}", way=" → ".join(way))
-        faults.add(nodes[way[0]].place, circle)
+        faults.at(nodes[way[0]].place).said(
+            "nodes need each other in a circle: {way}", way=" → ".join(way)
+        )
         return ()
 
 
@@ -319,22 +301,14 @@ def value_of(text: str, kind: str, name: str, place: Place, faults: Faults) -> A
     try:
         value = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        value = _NONE
-    fits = {
-        "Number": isinstance(value, int | float) and not isinstance(value, bool),
-        "Boolean": isinstance(value, bool),
-        "Array": isinstance(value, list),
-        "Object": isinstance(value, dict),
-    }
-    if not fits.get(kind, True) or (isinstance(value, float) and not math.isfinite(value)):
-        faults.add(
-            place, said("{name} is no {kind}: {given}", name=name, kind=kind, given=shown(text))
+        value = None
+    unlike = kind in TYPES and type_of(value) != kind
+    if unlike or (isinstance(value, float) and not math.isfinite(value)):
+        faults.at(place).said(
+            "{name} is no {kind}: {given}", name=name, kind=kind, given=shown(text)
         )
         return None
     return value
-
-
-_NONE = object()
 
 
 def _no_constant(name: str) -> Any:

@@ -27,6 +27,8 @@ class Element:
     attributes: dict[str, str]
     children: list[Element] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    text_at: Place | None = None
+    """Where its text begins, if it has any."""
 
     @property
     def text(self) -> str:
@@ -36,6 +38,10 @@ class Element:
     def named(self, name: str) -> list[Element]:
         """Return the children of that name."""
         return [child for child in self.children if child.name == name]
+
+    def text_of(self, name: str) -> str:
+        """Return the text of the first child of that name, in one line; empty without one."""
+        return " ".join(next((each.text for each in self.named(name)), "").split())
 
 
 class _StopError(Exception):
@@ -49,7 +55,6 @@ class _Builder:
         self._open: list[Element] = []
         self._count = 0
         parser = self._parser = expat.ParserCreate()
-        parser.buffer_text = True
         parser.ordered_attributes = False
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -87,7 +92,10 @@ class _Builder:
         self._open.pop()
 
     def _characters(self, text: str) -> None:
-        self._open[-1].parts.append(text)
+        element = self._open[-1]
+        element.parts.append(text)
+        if text.strip() and element.text_at is None:
+            element.text_at = self.place()
 
     def _doctype(self, *_: object) -> None:
         self._stop(said("a document type is not allowed here: remove <!DOCTYPE …>"))
@@ -100,7 +108,7 @@ def read_xml(data: bytes, faults: Faults) -> Element | None:
     """Return the root of a document; None, and a fault, when it is none."""
     if len(data) > XML_BYTES_MAX:
         limit = XML_BYTES_MAX // 1024
-        faults.add(Place(1, 1), said("is larger than {kB} kB, so it is not read", kB=limit))
+        faults.at(Place(1, 1)).said("is larger than {kB} kB, so it is not read", kB=limit)
         return None
     builder = _Builder(faults)
     try:
@@ -110,9 +118,9 @@ def read_xml(data: bytes, faults: Faults) -> Element | None:
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code) or "not well-formed"
         place = Place(error.lineno, error.offset + 1)
-        faults.add(place, said("this is not XML: {why}", why=why))
+        faults.at(place).said("this is not XML: {why}", why=why)
         return None
     except (ValueError, LookupError) as error:
-        faults.add(Place(1, 1), said("this is not XML: {why}", why=shown(str(error))))
+        faults.at(Place(1, 1)).said("this is not XML: {why}", why=shown(str(error)))
         return None
     return builder.root

@@ -73,8 +73,9 @@ def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
     workflow: Workflow | None = None
     if root is not None and root.name != "workflow":
         hint = said("a program is described by <task>") if root.name == "task" else None
-        other = said("the document must be a <workflow>, not a <{name}>", name=root.name)
-        faults.add(root.place, other, hint)
+        faults.at(root.place).said(
+            "the document must be a <workflow>, not a <{name}>", name=root.name, hint=hint
+        )
     elif root is not None:
         check(root, faults)
         graph = read_graph(root, faults)
@@ -140,22 +141,18 @@ class _Maker:
             for name in [node.name, *(job.name for job in (node.processor, node.reducer) if job)]:
                 fits = re.fullmatch(TASK_NAME, name) and len(name) <= TASK_CHARACTERS_MAX
                 if name and not fits:
-                    wrong = said(
+                    self._faults.at(node.place).said(
                         "{name} is no name for a node: {wanted}",
                         name=shown(name),
                         wanted=TASK_NAME_WANTED,
                     )
-                    self._faults.add(node.place, wrong)
 
     def _too_many(self, count: int, place: Place) -> bool:
         if count > TASKS_MAX:
-            self._faults.add(
-                place,
-                said(
-                    "a workflow has at most {most} tasks: this one makes it {count}",
-                    most=TASKS_MAX,
-                    count=count,
-                ),
+            self._faults.at(place).said(
+                "a workflow has at most {most} tasks: this one makes it {count}",
+                most=TASKS_MAX,
+                count=count,
             )
         return count > TASKS_MAX
 
@@ -189,7 +186,7 @@ class _Maker:
         wanted = processor.ports[0][1]
         for number, value in enumerate(values):
             if type_of(value) != wanted and wanted != "undefined":
-                unlike = said(
+                self._faults.at(node.place).said(
                     "entry {number} of what flows into {name} is {given}, but {other} takes {wanted}",
                     number=number,
                     name=node.name,
@@ -197,7 +194,6 @@ class _Maker:
                     other=processor.name,
                     wanted=wanted,
                 )
-                self._faults.add(node.place, unlike)
                 return
 
     def _whole_pool(self, processor: Job, reducer: Job, given: _Result) -> None:
@@ -222,13 +218,10 @@ class _Maker:
     def _task(self, name: str, jobs: list[Job], told: dict[str, Any], needs: list[str]) -> None:
         parameters = json.dumps(told, ensure_ascii=False)
         if len(parameters) > PARAMETERS_CHARACTERS_MAX:
-            self._faults.add(
-                jobs[0].place,
-                said(
-                    "the values that flow into {name} may have at most {most} characters as JSON",
-                    name=name,
-                    most=PARAMETERS_CHARACTERS_MAX,
-                ),
+            self._faults.at(jobs[0].place).said(
+                "the values that flow into {name} may have at most {most} characters as JSON",
+                name=name,
+                most=PARAMETERS_CHARACTERS_MAX,
             )
         paths = [path for job in jobs if (path := self._sources[job.source]) is not None]
         task = Task(
@@ -268,11 +261,8 @@ class _Maker:
     def _function(self, text: str, job: Job, file: str) -> None:
         found = _FUNCTION.search(_COMMENT.sub("", text))
         if found is None:
-            self._faults.add(
-                job.place,
-                said(
-                    "{file} has no function {name}, which is what a job runs", file=file, name=ENTRY
-                ),
+            self._faults.at(job.place).said(
+                "{file} has no function {name}, which is what a job runs", file=file, name=ENTRY
             )
             return
         names = [word.strip() for word in found[1].split(",") if word.strip()]
@@ -282,13 +272,13 @@ class _Maker:
                 if not hint:
                     taken = ", ".join(names)
                     hint = said("it takes {names}", names=taken) if names else said("it takes none")
-                wrong = said(
+                self._faults.at(job.place).said(
                     "{function} in {file} has no parameter {name}",
                     function=ENTRY,
                     file=file,
                     name=shown(port),
+                    hint=hint,
                 )
-                self._faults.add(job.place, wrong, hint)
 
     def _beside(self, name: str, suffixes: tuple[str, ...], place: Place) -> Path | None:
         for suffix in suffixes:

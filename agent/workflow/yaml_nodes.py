@@ -80,14 +80,9 @@ class Mapping:
     entries: tuple[Entry, ...]
     size: int = 1
 
-    def entry(self, name: str) -> Entry | None:
-        """Return the entry of that key, or None."""
-        return next((entry for entry in self.entries if entry.key.text == name), None)
-
     def get(self, name: str) -> Node | None:
         """Return the value of that key, or None."""
-        entry = self.entry(name)
-        return None if entry is None else entry.value
+        return next((entry.value for entry in self.entries if entry.key.text == name), None)
 
 
 Node: TypeAlias = Scalar | Sequence | Mapping
@@ -121,15 +116,15 @@ def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> b
         why = error.strerror
         faults.add(WHOLE_FILE, said("cannot be read: {why}", why=why) if why else missing)
     except ValueError:
-        faults.add(WHOLE_FILE, said("cannot be read: its name is none that a file can have"))
+        faults.at(WHOLE_FILE).said("cannot be read: its name is none that a file can have")
     return None
 
 
 def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
     """Return the one document in these bytes; None, and at least one fault, when there is none."""
     if len(data) > bytes_max:
-        faults.add(
-            WHOLE_FILE, said("is larger than {kB} kB, so it is not read", kB=bytes_max // 1024)
+        faults.at(WHOLE_FILE).said(
+            "is larger than {kB} kB, so it is not read", kB=bytes_max // 1024
         )
         return None
     text = decode(data, faults)
@@ -152,14 +147,15 @@ def decode(data: bytes, faults: Faults) -> str | None:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         good = data[: error.start].decode(encoding, "ignore")
-        faults.add(
-            place_at(good, len(good)), said("is not UTF-8 text from here on: save it as UTF-8")
+        faults.at(place_at(good, len(good))).said(
+            "is not UTF-8 text from here on: save it as UTF-8"
         )
         return None
     strange = _UNPRINTABLE.search(text)
     if strange:
-        wrong = said("the character U+{code} has no place here", code=f"{ord(strange[0]):04X}")
-        faults.add(place_at(text, strange.start()), wrong)
+        faults.at(place_at(text, strange.start())).said(
+            "the character U+{code} has no place here", code=f"{ord(strange[0]):04X}"
+        )
         return None
     return text
 
@@ -193,11 +189,11 @@ class _Composer:
             if isinstance(event, yaml.DocumentStartEvent):
                 if found is not None:
                     place = _place(event)
-                    self._faults.add(place, said("a second document starts here: make it a file"))
+                    self._faults.at(place).said("a second document starts here: make it a file")
                     return None
                 found = self._node(next(self._events))
         if found is None or (isinstance(found, Scalar) and found.empty):
-            self._faults.add(Place(1, 1), said("there is nothing in this file"))
+            self._faults.at(Place(1, 1)).said("there is nothing in this file")
             return None
         return found
 
@@ -215,15 +211,14 @@ class _Composer:
         self._count(event, 1)
         place = _place(event)
         if event.tag is not None and event.tag not in ("!", _TEXT_TAG):
-            self._faults.add(
-                place,
-                said("the tag {name} means nothing here: leave it away", name=shown(event.tag)),
+            self._faults.at(place).said(
+                "the tag {name} means nothing here: leave it away", name=shown(event.tag)
             )
         if isinstance(event, yaml.ScalarEvent):
             return Scalar(place, event.value, event.style in (None, "") and event.tag is None)
         self._depth += 1
         if self._depth > DEPTH_MAX:
-            self._faults.add(place, said("is nested more than {most} levels deep", most=DEPTH_MAX))
+            self._faults.at(place).said("is nested more than {most} levels deep", most=DEPTH_MAX)
             raise _StopError
         sequence = isinstance(event, yaml.SequenceStartEvent)
         node = self._sequence(place) if sequence else self._mapping(place)
@@ -233,8 +228,9 @@ class _Composer:
     def _count(self, event: Any, nodes: int) -> None:
         self._nodes += nodes
         if self._nodes > NODES_MAX:
-            many = said("more than {most} values, all aliases counted", most=f"{NODES_MAX:,}")
-            self._faults.add(_place(event), many)
+            self._faults.at(_place(event)).said(
+                "more than {most} values, all aliases counted", most=f"{NODES_MAX:,}"
+            )
             raise _StopError
 
     def _aliased(self, event: Any) -> Node:
@@ -267,8 +263,8 @@ class _Composer:
             elif isinstance(key, Scalar):
                 self._enter(entries, Entry(key, value))
             else:
-                self._faults.add(
-                    key.place, said("a key must be a single word, not {given}", given=kind_of(key))
+                self._faults.at(key.place).said(
+                    "a key must be a single word, not {given}", given=kind_of(key)
                 )
         for each in merged:
             self._merge(entries, each)
@@ -279,20 +275,15 @@ class _Composer:
         first = entries.setdefault(key.text, entry)
         if first is not entry:
             line = first.key.place.line
-            self._faults.add(
-                key.place,
-                said(
-                    "{name} is given twice, the first time in line {line}",
-                    name=shown(key.text),
-                    line=line,
-                ),
+            self._faults.at(key.place).said(
+                "{name} is given twice, the first time in line {line}",
+                name=shown(key.text),
+                line=line,
             )
 
     def _merge(self, entries: dict[str, Entry], node: Node) -> None:
         if not isinstance(node, Mapping):
-            self._faults.add(
-                node.place, said("<< takes a mapping, not {given}", given=kind_of(node))
-            )
+            self._faults.at(node.place).said("<< takes a mapping, not {given}", given=kind_of(node))
             return
         for entry in node.entries:
             entries.setdefault(entry.key.text, entry)

@@ -61,14 +61,15 @@ def syntax_fault(text: str, error: yaml.YAMLError, faults: Faults) -> None:
     line = _line(getattr(told, "context_mark", None)) or place.line
     lines = text.splitlines()
     if "'}'" in problem and "${" in lines[min(place.line, len(lines)) - 1]:
-        quotes = said("between {{ and }} a variable needs quotes, like {name}", name='"${name}"')
-        faults.add(place, quotes)
+        faults.at(place).said(
+            "between {{ and }} a variable needs quotes, like {name}", name='"${name}"'
+        )
         return
     for part, words in _WORDS:
         if part in problem:
             faults.add(place, Phrase(words.template, {"line": line}))
             return
-    faults.add(place, said("this is not YAML: {why}", why=" ".join(problem.split())))
+    faults.at(place).said("this is not YAML: {why}", why=" ".join(problem.split()))
 
 
 def _python_error(text: str) -> yaml.YAMLError | None:

@@ -2882,10 +2882,6 @@
         <translation>o texto {given} não tem lugar aqui</translation>
     </message>
     <message>
-        <source>a document type has no place here: remove it</source>
-        <translation>um tipo de documento não tem lugar aqui: remova-o</translation>
-    </message>
-    <message>
         <source>an input needs &lt;other_task_type&gt; and &lt;other_nth_output&gt;</source>
         <translation>uma entrada precisa de &lt;other_task_type&gt; e &lt;other_nth_output&gt;</translation>
     </message>

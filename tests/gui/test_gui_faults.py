@@ -64,7 +64,10 @@ def templates() -> Iterator[tuple[str, ast.Call]]:
     """Every template that the agent's code has, by the name that the translators' tool looks for."""
     for path in sorted(AGENT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "said":
+            if isinstance(node, ast.Call) and "said" in (
+                getattr(node.func, "id", ""),
+                getattr(node.func, "attr", ""),
+            ):
                 yield f"{path.relative_to(AGENT)}:{node.lineno}", node
 
 
@@ -72,7 +75,7 @@ def test_templates_are_constants_and_their_holes_are_filled() -> None:
     wrong = []
     for place, call in templates():
         template = ast.literal_eval(call.args[0])
-        given = {each.arg for each in call.keywords}
+        given = {each.arg for each in call.keywords} - {"hint"}
         # Those of tables are filled when they are told: whose it is, in which line it begins.
         if given != {*HOLE.findall(template)} - (set() if given else {"owner", "line"}):
             wrong.append(place)
