@@ -65,7 +65,7 @@ MARKS = {
         "live nodes, as processes of their own or with real sockets in the process of the test",
         (
             "tests/live/",
-            "tests.agent.processes",
+            "tests.hosts.machine",
             "tests.driver.nodes",
             "tests.hosts.hosts",
             "tests.workflow.agents",

@@ -20,7 +20,7 @@ from agent.api.values import TaskState
 from agent.api.work import Status
 from agent.client import BlockingClient
 from agent.commands import exits
-from tests.agent.processes import WITHIN_S, Machine
+from tests.hosts.machine import WITHIN_S, Machine
 
 GREET = "print('TERMINATED')\n"
 WORKFLOW = {

@@ -25,9 +25,10 @@ from typing import Any
 from agent.api import flock, methods
 from agent.execution.process_tree import descendants
 from tests.bench.report import Figures, Sheet, Verdict
-from tests.hosts.host import REPOSITORY, Host
+from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import let_pass, wait_for
+from tests.style.source import REPOSITORY
 
 WHAT = "an idle agent: processor, memory, network"
 HOSTS, PEERS, FIRST_PORT = 9, 29, 31_000
@@ -138,7 +139,7 @@ def _flock_of_thirty(seconds: float) -> Figures:
     with Hosts(2, namespaces=True) as hosts, TemporaryDirectory() as folder:
         agent, elsewhere = hosts[0], hosts[1]
         address = hosts.lan.address(elsewhere.number)
-        agent.type_addresses([f"{address}:{FIRST_PORT + number}" for number in range(PEERS)])
+        agent.settle(addresses=[f"{address}:{FIRST_PORT + n}" for n in range(PEERS)])
         hosts.restart([agent])
         agent.call(methods.FLOCK_CREATE, flock.FlockCreate("crowd"))
         text = agent.call(methods.INVITE, flock.Invite(uses=PEERS)).text
@@ -160,7 +161,7 @@ def _flock_of_thirty(seconds: float) -> Figures:
 def _start_crowd(host: Host, folder: str, address: str, invitation: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.hosts.crowd", folder, address]
     crowd = subprocess.Popen(
-        [*host.inside(), *command, str(PEERS), invitation, str(FIRST_PORT)],
+        [*host.inside, *command, str(PEERS), invitation, str(FIRST_PORT)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

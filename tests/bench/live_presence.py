@@ -24,12 +24,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
+
 from agent.api import methods, work
 from tests.bench.live_idle import cpu_s
 from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.hosts.host import Host, Spot
 from tests.hosts.programs import describe
 from tests.hosts.waiting import let_pass, wait_for
+from tests.presence.displays import display as own_display
 
 WHAT = "input by a person: how soon the work of others stands still, and what watching costs"
 TRIES = 20
@@ -69,7 +72,7 @@ def measure(*, quick: bool, tries: int = TRIES) -> Figures:
         raise SystemExit(f"{' and '.join(missing)} is not installed: nothing can be measured.")
     tries, resting_s = (3, 3.0) if quick else (tries, RESTING_S)
     with TemporaryDirectory() as folder, display(Path(folder)), agent(Path(folder)) as host:
-        wait_for(host.answers, LIMIT_S, "the agent answers", host.last_words)
+        host.up()
         rows = _give_way(host, tries)
         watched = _resting(host, resting_s)
         host.stop()
@@ -121,24 +124,10 @@ def sheets(figures: Figures) -> list[Sheet]:
 @contextmanager
 def display(folder: Path) -> Iterator[None]:
     """A screen that nobody sees, in the environment of whatever is started meanwhile."""
-    reading, writing = os.pipe()
-    with (folder / "xvfb").open("wb") as output:
-        command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "800x600x24"]
-        server = subprocess.Popen(
-            [*command, "-nolisten", "tcp"], stdout=output, stderr=output, pass_fds=[writing]
-        )
-    os.close(writing)
-    with os.fdopen(reading) as told:
-        number = told.readline().strip()
-    hidden = {name: os.environ.pop(name, None) for name in ("WAYLAND_DISPLAY", "DISPLAY")}
-    os.environ["DISPLAY"] = f":{number}"
-    try:
+    with pytest.MonkeyPatch.context() as environment, own_display(folder) as number:
+        environment.delenv("WAYLAND_DISPLAY", raising=False)
+        environment.setenv("DISPLAY", number)
         yield
-    finally:
-        os.environ.pop("DISPLAY")
-        os.environ.update({name: value for name, value in hidden.items() if value is not None})
-        server.terminate()
-        server.wait()
 
 
 @contextmanager

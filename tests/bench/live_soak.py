@@ -264,7 +264,7 @@ def measure(*, quick: bool, minutes: float = MINUTES, seed: int = 1) -> Figures:
     before = os.getloadavg()[0]
     with Hosts(HOSTS, namespaces=True) as hosts:
         for host in hosts:
-            host.adjust("published_programs", "always")
+            host.settle(published_programs="always")
         hosts.make_flock()
         program = write_carrier(hosts.folder)
         published = hosts[0].call(methods.PUBLISH, Publish(str(program)))

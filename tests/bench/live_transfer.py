@@ -24,10 +24,11 @@ from agent.storage.datasets.store import DatasetStore
 from tests.bench import live_work
 from tests.bench.plain_copy import make_certificate
 from tests.bench.report import Figures, Sheet, Verdict, quantile
-from tests.hosts.host import REPOSITORY, Host
+from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import NOTHING
 from tests.hosts.waiting import wait_for
+from tests.style.source import REPOSITORY
 
 WHAT = "a gigabyte between two hosts, against a plain TLS copy"
 SIZE_BYTES, SIZE_QUICK_BYTES = 1_000_000_000, 50_000_000
@@ -135,14 +136,14 @@ def _plain(hosts: Hosts, number: int) -> float:
     module = [sys.executable, "-m", "tests.bench.plain_copy"]
     copy = hosts.folder / "copy"
     giver = subprocess.Popen(
-        [*hosts[0].inside(), *module, "give", *place, str(hosts.folder / f"content{number}")],
+        [*hosts[0].inside, *module, "give", *place, str(hosts.folder / f"content{number}")],
         stdout=subprocess.PIPE,
         cwd=REPOSITORY,
     )
     try:
         assert giver.stdout is not None
         assert giver.stdout.readline()
-        command = [*hosts[1].inside(), *module, "take", *place, str(copy)]
+        command = [*hosts[1].inside, *module, "take", *place, str(copy)]
         told = subprocess.run(command, check=True, capture_output=True, cwd=REPOSITORY)
         assert copy.stat().st_size == (hosts.folder / f"content{number}").stat().st_size
     finally:

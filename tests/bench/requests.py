@@ -24,8 +24,8 @@ from agent.api.values import TaskState
 from agent.api.work import Submit, Task
 from agent.client import BlockingClient, Home
 from agent.client.link import Link
-from tests.agent.processes import Machine
 from tests.bench.report import Figures, Sheet, Verdict
+from tests.hosts.machine import Machine
 
 WHAT: Final = "requests of the window in a minute while a workflow of 50 tasks runs"
 TASKS: Final = 50

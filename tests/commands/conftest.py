@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.agent.processes import Machine
+from tests.hosts.machine import Machine
 
 
 @pytest.fixture(scope="module")

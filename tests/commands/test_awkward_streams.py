@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import select
 import shlex
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from agent import cli
 from agent.commands import exits
-from tests.agent.processes import COMMAND, WITHIN_S, Machine, Ran
+from tests.hosts.machine import WITHIN_S, Machine, Ran
 from tests.hosts.waiting import wait_for
 from tests.style.source import REPOSITORY
 
@@ -71,29 +70,17 @@ def test_a_folder_that_is_gone_is_told(birch: Machine, tmp_path: Path) -> None:
 
 @on_posix
 def test_what_happens_comes_through_a_pipe_at_once(birch: Machine) -> None:
-    watching = subprocess.Popen(
-        [*COMMAND, "watch"],
-        cwd=REPOSITORY,
-        env=birch.environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
     numbers = count()
 
     def told() -> bool:
         """It may not watch yet when the first ones are submitted."""
         tasks = [{"id": "a", "program": "nobody-has-this"}]
         birch.said("submit", "-", told=json.dumps({"name": f"w{next(numbers)}", "tasks": tasks}))
-        assert watching.stdout is not None
-        return bool(select.select([watching.stdout], [], [], 0.5)[0])
+        return bool(watching.lines)
 
-    try:
+    with birch.following("watch") as watching:
         wait_for(told, WITHIN_S, "a line about what happens")
-        assert watching.stdout is not None
-        assert "/a Ready (submitted)" in watching.stdout.readline()
-    finally:
-        watching.kill()
-        watching.communicate()
+        assert "/a Ready (submitted)" in watching.lines[0]
 
 
 TASK = {"id": "a", "program": "nobody-has-this"}

@@ -8,36 +8,16 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
 from agent.commands import exits
-from tests.agent.processes import COMMAND, WITHIN_S, Machine
+from tests.hosts.machine import WITHIN_S, Machine
 from tests.hosts.waiting import wait_for
-from tests.style.source import REPOSITORY
 
 TASKS = [{"id": "check", "gate": True, "asks": "look"}, {"id": "spare", "program": "nobody-has-it"}]
-
-
-@contextmanager
-def staying(machine: Machine, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that has said its first line."""
-    process = subprocess.Popen(
-        [*COMMAND, *words],
-        cwd=REPOSITORY,
-        env=machine.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def follows(process: subprocess.Popen[str], machine: Machine) -> bool:
@@ -60,7 +40,7 @@ def test_waiting_goes_on_over_a_restart(words: list[str], tmp_path: Path) -> Non
         first = stack.enter_context(machine.agent("--name", "birch", "--port", "0"))
         if words[0] == "watch":
             machine.said("submit", str(file))
-        process = stack.enter_context(staying(machine, *command))
+        process = stack.enter_context(machine.begin(*command))
         wait_for(lambda: follows(process, machine), WITHIN_S, "a line of what happens")
         first.kill()
         first.wait(WITHIN_S)

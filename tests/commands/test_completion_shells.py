@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.processes import Machine
 from tests.commands.shells import line_after_tab, offered_by_fish, prepare
+from tests.hosts.machine import Machine
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shells on terminals of POSIX")
 WORKFLOWS = ("survey", "my flight", "line:42", "Überflug")

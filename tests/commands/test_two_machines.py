@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -15,9 +13,8 @@ from typing import Any
 import pytest
 
 from agent.commands import exits
-from tests.agent.processes import COMMAND, WITHIN_S, Machine
+from tests.hosts.machine import WITHIN_S, Following, Machine
 from tests.hosts.waiting import wait_for
-from tests.style.source import REPOSITORY
 
 COUNT = """\
 import os, sys
@@ -205,31 +202,16 @@ def test_events_of_another_machine_are_followed_too(
     done: Machine, flock: tuple[Machine, Machine], tmp_path: Path
 ) -> None:
     alder, _ = flock
-    watching = subprocess.Popen(
-        [*COMMAND, "watch", "--json", "--node", "alder"],
-        cwd=REPOSITORY,
-        env=done.environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    heard: list[str] = []
     names = (f"later-{number}" for number in count())
-    assert watching.stdout is not None
-    reading = threading.Thread(target=heard.extend, args=(watching.stdout,))
-    reading.start()
-    try:
-        wait_for(lambda: _told(alder, next(names), heard), WITHIN_S, "an event")
-    finally:
-        watching.kill()
-        reading.join(WITHIN_S)
-        watching.communicate()
+    with done.following("watch", "--json", "--node", "alder") as watching:
+        wait_for(lambda: _told(alder, next(names), watching), WITHIN_S, "an event")
 
 
-def _told(machine: Machine, name: str, heard: list[str]) -> bool:
+def _told(machine: Machine, name: str, watching: Following) -> bool:
     """Submits until somebody who began to watch at some moment has heard of one of them."""
     told = {"name": name, "tasks": [{"id": "gate", "gate": True, "asks": "well?"}]}
     machine.said("submit", "-", told=json.dumps(told))
-    return any(f'"workflow": "{name[:6]}' in line for line in heard)
+    return watching.says(f'"workflow": "{name[:6]}')
 
 
 def test_who_watches_a_workflow_that_is_over_is_told_so_at_once(done: Machine) -> None:

@@ -17,12 +17,10 @@ from agent.api.volunteering import Volunteering, VolunteeringView
 from agent.api.work import Show, Status, TaskView
 from agent.client import BlockingClient
 from agent.client.errors import ClientError
-from tests.agent.processes import Machine
 from tests.desktop.desktop import Desktop
 from tests.desktop.screen_reader import Part, ScreenReader
 from tests.desktop.virtual_desktop import VirtualDesktop
-from tests.gui.machines import running
-from tests.hosts.waiting import EVENTUALLY_S_MAX
+from tests.hosts.machine import Machine
 
 TASKS_MAX = 100
 CLASS = "^wingbeat$"
@@ -56,36 +54,27 @@ class Office:
         self.calibration.touch()
         self.own, self.other = (Machine(folder / name) for name in ("acor", "cagarro"))
         for machine in (self.own, self.other):
-            machine.home.prepare()
-            machine.home.settings_file.write_text('listen = ["127.0.0.1"]\nport = 0\n')
+            machine.settle(listen=["127.0.0.1"], port=0, name=machine.name)
             machine.install("survey", PROGRAM.format(needed=str(self.calibration)))
-        self._own_agent = ExitStack()
-        self.agent: subprocess.Popen[str]
 
     @contextmanager
     def open(self) -> Iterator[Office]:
         """Two agents of one flock, until the end of the block."""
-        with running(self.other, "--name", "cagarro"), self._own_agent:
-            self.start()
+        with self.other.agent(), self.own.agent():
             self.own.said("flock", "create", "survey office")
             self.other.said("flock", "join", self.own.answer("flock", "invite")["text"])
             yield self
 
-    def start(self) -> None:
-        """The agent of the window's machine, again if it ran before."""
-        self._own_agent.close()
-        agent = running(self.own, "--name", "acor")
-        self.agent = self._own_agent.enter_context(agent)
-
     def signal_agent(self, number: signal.Signals) -> None:
         """Kill it, stop it, or let it go on."""
-        os.kill(self.agent.pid, number)
+        os.kill(self.own.process_id, number)
 
     def bring_back(self, done: signal.Signals) -> None:
         """After that signal the agent goes on, or is started again."""
         if done is signal.SIGKILL:
-            self.agent.wait(EVENTUALLY_S_MAX)
-            self.start()
+            self.own.wait()
+            self.own.start()
+            self.own.up()
         else:
             self.signal_agent(signal.SIGCONT)
 

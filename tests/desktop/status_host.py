@@ -7,7 +7,6 @@ other way to the desktop, without a window in a panel, is driven to its end.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,18 +14,15 @@ from typing import Any
 
 from jeepney import (
     DBusAddress,
-    HeaderFields,
     Message,
     MessageType,
     Properties,
-    new_error,
     new_method_call,
-    new_method_return,
 )
-from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
 from tests.hosts.waiting import EVENTUALLY_S_MAX
+from tests.presence.desktop_on_bus import Answer, Answers, desktop
 
 WATCHER, WATCHER_PATH = "org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher"
 ITEM, ITEM_PATH = "org.kde.StatusNotifierItem", "/StatusNotifierItem"
@@ -34,7 +30,7 @@ MENU = "com.canonical.dbusmenu"
 INTROSPECTABLE, PROPERTIES = (
     f"org.freedesktop.DBus.{each}" for each in ("Introspectable", "Properties")
 )
-POLL_S, ANSWER_S_MAX = 0.05, EVENTUALLY_S_MAX
+ANSWER_S_MAX = EVENTUALLY_S_MAX
 ALL_LEVELS = -1
 DESCRIPTION = f"""<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
 "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
@@ -105,79 +101,48 @@ class StatusItem:
         return _answer(self._connection, new_method_call(address, method, signature, values))
 
 
+@dataclass(frozen=True)
 class StatusHost:
     """Watcher and host in one, as most panels are."""
 
-    def __init__(self, bus_address: str) -> None:
-        self.items: list[str] = []
-        self._serving = open_dbus_connection(bus_address)
-        self._asking = open_dbus_connection(bus_address)
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._serve)
-
-    def start(self) -> None:
-        """From now on there is a tray."""
-        self._serving.send_and_get_reply(message_bus.RequestName(WATCHER), timeout=ANSWER_S_MAX)
-        self._thread.start()
-
-    def close(self) -> None:
-        """The panel ends."""
-        self._over.set()
-        if self._thread.is_alive():
-            self._thread.join()
-        self._serving.close()
-        self._asking.close()
+    connection: DBusConnection
+    items: list[str]
 
     @property
     def item(self) -> StatusItem:
         """The newest."""
-        return StatusItem(self._asking, self.items[-1])
-
-    def _serve(self) -> None:
-        while not self._over.is_set():
-            try:
-                message = self._serving.receive(timeout=POLL_S)
-            except TimeoutError:
-                continue
-            if message.header.message_type is MessageType.method_call:
-                self._serving.send(self._reply(message))
-
-    def _reply(self, message: Message) -> Message:
-        fields = message.header.fields
-        match fields.get(HeaderFields.interface), fields.get(HeaderFields.member):
-            case (_, "RegisterStatusNotifierItem"):
-                (told,) = message.body
-                sender = str(fields[HeaderFields.sender])
-                self.items.append(sender if told.startswith("/") else told)
-                return new_method_return(message)
-            case (_, "RegisterStatusNotifierHost"):
-                return new_method_return(message)
-            case (_, "Introspect"):
-                return new_method_return(message, "s", (DESCRIPTION,))
-            case (_, "Get"):
-                return new_method_return(message, "v", (self._known()[message.body[1]],))
-            case (_, "GetAll"):
-                return new_method_return(message, "a{sv}", (self._known(),))
-            case _:
-                return new_error(message, "org.freedesktop.DBus.Error.UnknownMethod")
-
-    def _known(self) -> dict[str, tuple[str, object]]:
-        return {
-            "RegisteredStatusNotifierItems": ("as", list(self.items)),
-            "IsStatusNotifierHostRegistered": ("b", True),
-            "ProtocolVersion": ("i", 0),
-        }
+        return StatusItem(self.connection, self.items[-1])
 
 
 @contextmanager
 def status_host(bus_address: str) -> Iterator[StatusHost]:
     """There for the block."""
-    host = StatusHost(bus_address)
-    try:
-        host.start()
-        yield host
-    finally:
-        host.close()
+    items: list[str] = []
+    known: dict[str, Callable[[], tuple[str, object]]] = {
+        "RegisteredStatusNotifierItems": lambda: ("as", list(items)),
+        "IsStatusNotifierHostRegistered": lambda: ("b", True),
+        "ProtocolVersion": lambda: ("i", 0),
+    }
+
+    def register(_: str, name: str) -> Answer:
+        items.append(name)
+        return "", ()
+
+    answers: Answers = {
+        (WATCHER, "RegisterStatusNotifierItem"): register,
+        (WATCHER, "RegisterStatusNotifierHost"): lambda *_: ("", ()),
+        (INTROSPECTABLE, "Introspect"): lambda _: ("s", (DESCRIPTION,)),
+        (PROPERTIES, "Get"): lambda _, __, name: ("v", (known[name](),)),
+        (PROPERTIES, "GetAll"): lambda *_: (
+            "a{sv}",
+            ({name: told() for name, told in known.items()},),
+        ),
+    }
+    with (
+        open_dbus_connection(bus_address) as asking,
+        desktop(bus_address, (WATCHER,), answers),
+    ):
+        yield StatusHost(asking, items)
 
 
 @contextmanager

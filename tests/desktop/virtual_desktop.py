@@ -7,19 +7,17 @@ The bus serves accessibility too, so that a test reads the window as a screen re
 from __future__ import annotations
 
 import ctypes.util
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from tests.desktop.desktop import COMMAND_S_MAX, Desktop, end
 from tests.hosts.waiting import let_pass
-from tests.presence.displays import bus
+from tests.presence.displays import bus, start_display
 
 SIZE = (1400, 960)
 MOUSE_STEPS = 24
@@ -157,7 +155,8 @@ def virtual_desktop(
     """With a window manager, and a panel if wanted; all of it ends with the block."""
     skip_where_there_is_no_desktop()
     with ExitStack() as stack:
-        number = stack.enter_context(_display(folder, size))
+        server, number = start_display(folder, size=size)
+        stack.callback(end, server)
         desktop = VirtualDesktop(folder, number, stack.enter_context(bus(folder)))
         stack.enter_context(desktop.program("openbox", "--sm-disable"))
         desktop.sees(lambda: _managed(desktop), "a window manager is there")
@@ -173,33 +172,6 @@ def _panel(desktop: VirtualDesktop) -> Iterator[None]:
     with desktop.program("tint2", "-c", str(settings)):
         desktop.sees(lambda: bool(desktop.windows("--class", "tint2")), "a tray is there")
         yield
-
-
-@contextmanager
-def _display(folder: Path, size: tuple[int, int]) -> Iterator[str]:
-    """An X server on a number that it finds itself."""
-    reading, writing = os.pipe()
-    width, height = size
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24"]
-    with (folder / "Xvfb.output").open("wb") as output:
-        server = subprocess.Popen(
-            [*command, "-nolisten", "tcp", "-noreset"],
-            stdout=output,
-            stderr=output,
-            pass_fds=[writing],
-        )
-    os.close(writing)
-    try:
-        yield _line_of(os.fdopen(reading))
-    finally:
-        end(server)
-
-
-def _line_of(told: IO[str]) -> str:
-    with told:
-        number = told.readline().strip()
-    assert number, "the X server ended before it was there"
-    return number
 
 
 def _managed(desktop: VirtualDesktop) -> bool:

@@ -1,17 +1,10 @@
-"""Live nodes for tests: real sockets on loopback, real journals, real programs.
-
-A node here runs in this process or in one of its own (``Apart``), which is told what to do by lines.
-"""
+"""Live nodes in the process of the test: real sockets on loopback, real journals, real programs."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from agent.node.agent import Agent
 from agent.node.options import Options
@@ -21,6 +14,7 @@ from agent.protocol.events import Submit
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import PRIORITY_LOW, TaskSpec, TaskState
 from tests.execution.installed import install
+from tests.hosts.machine import Machine
 from tests.hosts.waiting import eventually
 
 QUIET = Options(discovery=False, log_to_files=False, grace_s=0.2)
@@ -28,13 +22,11 @@ QUIET = Options(discovery=False, log_to_files=False, grace_s=0.2)
 
 def home_of(folder: Path, name: str, **settings: object) -> Home:
     """A home with settings and the program ``tell``."""
-    home = Home.at(folder / name)
-    home.prepare()
-    given = {"name": name, "port": 0, "listen": ["127.0.0.1"], **settings}
-    lines = [f"{key} = {json.dumps(value)}" for key, value in given.items()]
-    home.settings_file.write_text("\n".join(lines))
-    install(home.programs)
-    return home
+    machine = Machine(folder / name)
+    machine.home.settings_file.unlink(missing_ok=True)
+    machine.settle(**{"name": name, "port": 0, "listen": ["127.0.0.1"], **settings})
+    install(machine.home.programs)
+    return machine.home
 
 
 @asynccontextmanager
@@ -97,52 +89,3 @@ def host_of(service: Agent, task: str) -> str:
     read = service.table.reading(task)
     run = None if read is None else read.outcome or read.owner
     return "" if run is None else run.host
-
-
-class Apart:
-    """A node in a process of its own."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-        self.node = ""
-
-    async def ask(self, **question: object) -> dict[str, Any]:
-        """One question and its answer."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(question).encode() + b"\n")
-        return await self.hear()
-
-    async def hear(self) -> dict[str, Any]:
-        """The next line that it tells."""
-        assert self.process.stdout is not None
-        line = await self.process.stdout.readline()
-        told: dict[str, Any] = json.loads(line)
-        return told
-
-    def end(self) -> None:
-        """Whatever state it is in."""
-        if self.process.returncode is None:
-            self.process.kill()
-
-
-@asynccontextmanager
-async def apart(folder: Path, name: str, **settings: object) -> AsyncIterator[Apart]:
-    """A started node in a process of its own, of no flock."""
-    home_folder = folder / name
-    if not home_folder.exists():
-        home_of(folder, name, **settings)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.driver.node_process",
-        str(home_folder),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    node = Apart(process)
-    try:
-        node.node = (await node.hear())["node"]
-        yield node
-    finally:
-        node.end()
-        await process.wait()

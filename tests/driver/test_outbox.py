@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from typing import Any
 
 import msgspec
+import pytest
 
 from agent.driver.outbox import Outbox
 from agent.protocol.effects import (
@@ -40,20 +42,22 @@ class Desk:
         self.commits: list[Future[None]] = []
         self.done: list[Effect] = []
         self.refused: list[tuple[Persist, tuple[Effect, ...]]] = []
-        self.box = Outbox(self.do, self.submit, self.refuse)
+        self.box = Outbox(self._do, self._submit, self._refuse)
 
-    def do(self, effect: Effect, links_made: int) -> None:
+    def _do(self, effect: Effect, links_made: int) -> None:
         del links_made
         self.done.append(effect)
 
-    def submit(self, wanted: Persist) -> Future[None]:
+    def _submit(self, wanted: Persist) -> Future[None]:
         del wanted
         self.commits.append(Future())
         return self.commits[-1]
 
-    def refuse(self, wanted: Persist, dropped: tuple[Effect, ...], error: BaseException) -> None:
+    def _refuse(self, wanted: Persist, dropped: tuple[Effect, ...], error: BaseException) -> None:
         assert isinstance(error, JournalFull)
         self.refused.append((wanted, dropped))
+
+    # -- the steps of a story --------------------------------------------------------------
 
     def put(self, *effects: Effect) -> None:
         self.box.put(effects, 0)
@@ -62,163 +66,145 @@ class Desk:
         self.commits[number].set_result(None)
         self.box.advance()
 
+    def fail(self, number: int) -> None:
+        self.commits[number].set_exception(JournalFull("no room"))
+        self.box.advance()
+
+    def has_done(self, *effects: Effect) -> None:
+        assert self.done == list(effects)
+
+    def has_refused(self, wanted: Persist, *dropped: Effect) -> None:
+        assert self.refused == [(wanted, dropped)]
+
+    def waits_for(self, commits: int) -> None:
+        assert sum(not each.done() for each in self.commits) == commits
+        assert bool(len(self.box)) == bool(commits)
+
 
 ONE, TWO, THREE, FOUR = (answer(name) for name in ("one", "two", "three", "four"))
 NAME = ClaimName("t", Claim(1, (1, 0), "ant"))
-SUSPEND, STOP = SuspendChild("t", RUN), StopChild("t", RUN, "why")
+SUSPEND, RESUME, STOP = SuspendChild("t", RUN), ResumeChild("t", RUN), StopChild("t", RUN, "why")
+START, BEGUN = start_child(), Life(2)
+RELEASE, STORED = Send(("bee",), Release((NAME,))), Send(("bee",), Stored(("w",)))
+CONSENT = Send(("ant",), ClaimAnswers(consents=(NAME,)))
+TOLD, QUEUED = Send(("ant", "bee"), State()), Send(("ant", "bee"), Enqueue(()))
+CLAIM = Send(("ant", "bee"), TryDequeue((ClaimOffer("t", NAME.claim, NO_LIFE),)))
+CLAIM_BEGUN = Send(("bee",), TryDequeue((ClaimOffer("t", NAME.claim, BEGUN),)))
+KNOWN_BEGUN = Send(("ant",), ClaimAnswers(known=(KnownLife("t", NAME.claim, BEGUN),)))
+TOLD_DOG, ELSEWHERE = Send(("dog",), State()), Send(("cat",), Release((NAME,)))
+SPEC = WorkflowSpec("w", "w", (1, 0), "ant", "ana", ())
+WORK = msgspec.structs.replace(persist(1), workflows=(Workflow(SPEC, PriorityWish(1, "ant", 50)),))
+STORED_W, STORED_V = Send(("ant",), Stored(("w",))), Send(("ant",), Stored(("v",)))
+AGAIN = Answer("again", Verdict.ALREADY_KNOWN)
+
+STORIES: dict[str, list[tuple[Any, ...]]] = {
+    "without a record everything is done at once": [("put", ONE, TWO), ("has_done", ONE, TWO)],
+    "what stands behind a record waits for its commit": [
+        ("put", ONE, persist(), TWO, THREE),
+        ("has_done", ONE),
+        ("commit", 0),
+        ("has_done", ONE, TWO, THREE),
+    ],
+    "several commits are under way and their order stays": [
+        ("put", persist(1), ONE),
+        ("put", persist(2), TWO),
+        ("waits_for", 2),
+        ("commit", 1),
+        ("has_done",),
+        ("commit", 0),
+        ("has_done", ONE, TWO),
+    ],
+    "a later event without a record waits for earlier ones, which it may tell of": [
+        ("put", persist(), ONE),
+        ("put", TWO),
+        ("has_done",),
+        ("commit", 0),
+        ("has_done", ONE, TWO),
+    ],
+    "suspending and stopping wait for no disk": [
+        ("put", persist(1), ONE),
+        ("put", SUSPEND, persist(2), TWO),
+        ("put", STOP, persist(3), THREE),
+        ("has_done", SUSPEND, STOP),
+    ],
+    "what is about to start is not suspended before it starts": [
+        ("put", persist(1), START),
+        ("put", SUSPEND, persist(2), ONE),
+        ("has_done",),
+        ("commit", 0),
+        ("has_done", START, SUSPEND),
+    ],
+    "the last word about a run stays the last": [
+        ("put", SUSPEND),
+        ("put", persist(1), RESUME),
+        ("put", SUSPEND, persist(2), ONE),
+        ("commit", 0),
+        ("has_done", SUSPEND, RESUME, SUSPEND),
+    ],
+    "another run waits for nothing": [
+        ("put", persist(1), start_child("other")),
+        ("put", STOP),
+        ("has_done", STOP),
+    ],
+    "behind a refused record nothing is done and all is handed back": [
+        ("put", ONE, persist(1), TWO, THREE),
+        ("put", persist(2), FOUR),
+        ("fail", 0),
+        ("has_refused", persist(1), TWO, THREE),
+        ("commit", 1),
+        ("has_done", ONE, FOUR),
+        ("waits_for", 0),
+    ],
+    "words about claims do not wait for what is merely learned": [
+        ("put", persist(), STORED, ONE),
+        ("put", CONSENT),
+        ("has_done", CONSENT),
+        ("commit", 0),
+        ("has_done", CONSENT, STORED, ONE),
+    ],
+    "words about claims overtake news of runs": [
+        ("put", persist(), TOLD),
+        ("put", RELEASE, CLAIM),
+        ("has_done", RELEASE, CLAIM),
+        ("commit", 0),
+        ("has_done", RELEASE, CLAIM, TOLD),
+    ],
+    "a word about claims that tells of a life overtakes nothing, nor do later ones it": [
+        ("put", persist(), TOLD_DOG),
+        ("put", CLAIM_BEGUN, KNOWN_BEGUN, ELSEWHERE),
+        ("has_done", ELSEWHERE),
+        ("put", RELEASE),
+        ("has_done", ELSEWHERE),
+        ("commit", 0),
+        ("has_done", ELSEWHERE, TOLD_DOG, CLAIM_BEGUN, KNOWN_BEGUN, RELEASE),
+    ],
+    "words about claims come behind the workflow": [
+        ("put", persist(), QUEUED),
+        ("put", RELEASE),
+        ("has_done",),
+        ("commit", 0),
+        ("has_done", QUEUED, RELEASE),
+    ],
+    "what was refused stands in no way any more": [
+        ("put", persist(), QUEUED),
+        ("fail", 0),
+        ("put", persist()),
+        ("put", RELEASE),
+        ("has_done", RELEASE),
+    ],
+    "what was refused is vouched for by nothing said meanwhile": [
+        ("put", WORK, ONE),
+        ("put", persist(2), STORED_W, STORED_V, AGAIN, TWO),
+        ("fail", 0),
+        ("commit", 1),
+        ("has_refused", WORK, ONE, STORED_W, AGAIN),
+        ("has_done", STORED_V, TWO),
+    ],
+}
 
 
-def test_without_a_record_everything_is_done_at_once() -> None:
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_what_waits_for_what(story: list[tuple[Any, ...]]) -> None:
     desk = Desk()
-    desk.put(ONE, TWO)
-    assert desk.done == [ONE, TWO]
-
-
-def test_what_stands_behind_a_record_waits_for_its_commit() -> None:
-    desk = Desk()
-    desk.put(ONE, persist(), TWO, THREE)
-    assert desk.done == [ONE]
-    desk.commit(0)
-    assert desk.done == [ONE, TWO, THREE]
-
-
-def test_several_commits_are_under_way_and_their_order_stays() -> None:
-    desk = Desk()
-    desk.put(persist(1), ONE)
-    desk.put(persist(2), TWO)
-    assert len(desk.commits) == 2
-    desk.commit(1)
-    assert desk.done == []
-    desk.commit(0)
-    assert desk.done == [ONE, TWO]
-
-
-def test_a_later_event_without_a_record_waits_for_earlier_ones() -> None:
-    """It may tell of what they wrote."""
-    desk = Desk()
-    desk.put(persist(), ONE)
-    desk.put(TWO)
-    assert desk.done == []
-    desk.commit(0)
-    assert desk.done == [ONE, TWO]
-
-
-def test_suspending_and_stopping_wait_for_no_disk() -> None:
-    desk = Desk()
-    desk.put(persist(1), ONE)
-    desk.put(SUSPEND, persist(2), TWO)
-    desk.put(STOP, persist(3), THREE)
-    assert desk.done == [SUSPEND, STOP]
-
-
-def test_what_is_about_to_start_is_not_suspended_before_it_starts() -> None:
-    desk = Desk()
-    start = start_child()
-    desk.put(persist(1), start)
-    desk.put(SUSPEND, persist(2), ONE)
-    assert desk.done == []
-    desk.commit(0)
-    assert desk.done == [start, SUSPEND]
-
-
-def test_the_last_word_about_a_run_stays_the_last() -> None:
-    desk = Desk()
-    resume = ResumeChild("t", RUN)
-    desk.put(SUSPEND)
-    desk.put(persist(1), resume)
-    desk.put(SUSPEND, persist(2), ONE)
-    desk.commit(0)
-    assert desk.done == [SUSPEND, resume, SUSPEND]
-
-
-def test_another_run_waits_for_nothing() -> None:
-    desk = Desk()
-    desk.put(persist(1), start_child("other"))
-    desk.put(STOP)
-    assert desk.done == [STOP]
-
-
-def test_behind_a_refused_record_nothing_is_done_and_all_is_handed_back() -> None:
-    desk = Desk()
-    desk.put(ONE, persist(1), TWO, THREE)
-    desk.put(persist(2), FOUR)
-    desk.commits[0].set_exception(JournalFull("no room"))
-    desk.box.advance()
-    assert desk.refused == [(persist(1), (TWO, THREE))]
-    desk.commit(1)
-    assert desk.done == [ONE, FOUR]
-    assert len(desk.box) == 0
-
-
-def test_words_about_claims_do_not_wait_for_what_is_merely_learned() -> None:
-    desk = Desk()
-    consent = Send(("ant",), ClaimAnswers(consents=(NAME,)))
-    desk.put(persist(), Send(("bee",), Stored(("w",))), ONE)
-    desk.put(consent)
-    assert desk.done == [consent]
-    desk.commit(0)
-    assert desk.done == [consent, Send(("bee",), Stored(("w",))), ONE]
-
-
-def test_words_about_claims_overtake_news_of_runs() -> None:
-    desk = Desk()
-    told, release = Send(("ant", "bee"), State()), Send(("bee",), Release((NAME,)))
-    claim = Send(("ant", "bee"), TryDequeue((ClaimOffer("t", NAME.claim, NO_LIFE),)))
-    desk.put(persist(), told)
-    desk.put(release, claim)
-    assert desk.done == [release, claim]
-    desk.commit(0)
-    assert desk.done == [release, claim, told]
-
-
-def test_a_word_about_claims_that_tells_of_a_life_overtakes_nothing() -> None:
-    desk = Desk()
-    told, begun = Send(("dog",), State()), Life(2)
-    claim = Send(("bee",), TryDequeue((ClaimOffer("t", NAME.claim, begun),)))
-    answer_known = Send(("ant",), ClaimAnswers(known=(KnownLife("t", NAME.claim, begun),)))
-    elsewhere = Send(("cat",), Release((NAME,)))
-    desk.put(persist(), told)
-    desk.put(claim, answer_known, elsewhere)
-    assert desk.done == [elsewhere]
-    release = Send(("bee",), Release((NAME,)))
-    desk.put(release)  # words about claims keep their order among themselves
-    assert desk.done == [elsewhere]
-    desk.commit(0)
-    assert desk.done == [elsewhere, told, claim, answer_known, release]
-
-
-def test_words_about_claims_come_behind_the_workflow() -> None:
-    desk = Desk()
-    told, release = Send(("ant", "bee"), Enqueue(())), Send(("bee",), Release((NAME,)))
-    desk.put(persist(), told)
-    desk.put(release)
-    assert desk.done == []
-    desk.commit(0)
-    assert desk.done == [told, release]
-
-
-def test_what_was_refused_stands_in_no_way_any_more() -> None:
-    desk = Desk()
-    release = Send(("bee",), Release((NAME,)))
-    desk.put(persist(), Send(("bee",), Enqueue(())))
-    desk.commits[0].set_exception(JournalFull("full"))
-    desk.box.advance()
-    desk.put(persist())
-    desk.put(release)
-    assert desk.done == [release]
-
-
-def test_what_was_refused_is_vouched_for_by_nothing_said_meanwhile() -> None:
-    desk = Desk()
-    spec = WorkflowSpec("w", "w", (1, 0), "ant", "ana", ())
-    stored, other = Send(("ant",), Stored(("w",))), Send(("ant",), Stored(("v",)))
-    known = Answer("again", Verdict.ALREADY_KNOWN)
-    wanted = msgspec.structs.replace(
-        persist(1), workflows=(Workflow(spec, PriorityWish(1, "ant", 50)),)
-    )
-    desk.put(wanted, ONE)
-    desk.put(persist(2), stored, other, known, TWO)
-    desk.commits[0].set_exception(JournalFull("full"))
-    desk.commit(1)
-    assert desk.refused == [(wanted, (ONE, stored, known))]
-    assert desk.done == [other, TWO]
+    for act, *given in story:
+        getattr(desk, act)(*given)

@@ -32,8 +32,8 @@ from gui.model.screen import Screen
 from gui.theme.look import look
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.agent.processes import Machine
-from tests.gui.machines import prepared, running
+from tests.gui.machines import prepared
+from tests.hosts.machine import Machine
 
 OLD_S = 3_600.0
 
@@ -94,7 +94,7 @@ def own_settings(tmp_path: Path, qapp: QApplication) -> Iterator[None]:
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """A machine whose agent runs for all tests of a module, in a flock of its own."""
     made = prepared(tmp_path_factory.mktemp("machine"), "acor")
-    with running(made, "--name", "acor", "--port", "0"):
+    with made.agent("--name", "acor", "--port", "0"):
         made.said("flock", "create", "survey office")
         yield made
 

@@ -7,13 +7,10 @@ leaves a file. What the window shows of them is as real as with the true ones.
 from __future__ import annotations
 
 import contextlib
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.agent.processes import COMMAND, Machine
-from tests.hosts.waiting import ended
-from tests.style.source import REPOSITORY
+from tests.hosts.machine import Machine
 
 NAMES = ("acor", "cagarro", "garajau", "milhafre")
 PROGRAM = """\
@@ -87,30 +84,12 @@ def prepared(folder: Path, name: str) -> Machine:
 
 
 @contextlib.contextmanager
-def running(machine: Machine, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """An agent from its first line on; killed if it is still there at the end, or much later."""
-    machine.keep_here()
-    process = subprocess.Popen(
-        [*COMMAND, "agent", *arguments],
-        cwd=REPOSITORY,
-        env=machine.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    with ended(process):
-        assert process.stdout is not None
-        assert process.stdout.readline(), "the agent did not start"
-        yield process
-
-
-@contextlib.contextmanager
 def flock(folder: Path, names: tuple[str, ...] = NAMES) -> Iterator[list[Machine]]:
     """Agents that have joined one flock, ended with the block."""
     machines = [prepared(folder, name) for name in names]
     with contextlib.ExitStack() as stack:
         for machine, name in zip(machines, names, strict=True):
-            stack.enter_context(running(machine, "--name", name, "--port", "0"))
+            stack.enter_context(machine.agent("--name", name, "--port", "0"))
         first, *others = machines
         first.said("flock", "create", "survey office")
         invitation = first.answer("flock", "invite", "--uses", str(max(1, len(others))))["text"]

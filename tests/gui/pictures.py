@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.agent.processes import Machine
 from tests.gui.machines import flock, line_file, submit
+from tests.hosts.machine import Machine
 from tests.style.source import REPOSITORY
 
 SCALES = (1, 2)

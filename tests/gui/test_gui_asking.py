@@ -17,17 +17,18 @@ from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.agent.processes import Machine
+from tests.certain import certain
 from tests.gui.acts import gone_to, press, until
 from tests.gui.conftest import NoLogin, context_on
-from tests.gui.machines import prepared, running
+from tests.gui.machines import prepared
+from tests.hosts.machine import Machine
 
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """The keeper."""
     made = prepared(tmp_path_factory.mktemp("keeper"), "acor")
-    with running(made, "--name", "acor", "--port", "0"):
+    with made.agent("--name", "acor", "--port", "0"):
         made.said("flock", "create", "survey office")
         yield made
 
@@ -41,7 +42,7 @@ def port(machine: Machine) -> int:
 @pytest.fixture
 def newcomer(tmp_path: Path) -> Iterator[Machine]:
     made = prepared(tmp_path, "milhafre")
-    with running(made, "--name", "milhafre", "--port", "0"):
+    with made.agent("--name", "milhafre", "--port", "0"):
         yield made
 
 
@@ -82,8 +83,7 @@ def test_both_compare_the_code_and_the_machine_belongs(
     page = flock_page(window)
     until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
     assert shown_code(page) == asking.asking.code.text() != ""
-    admit = page.findChild(QPushButton, "admit0")
-    assert admit is not None
+    admit = certain(page.findChild(QPushButton, "admit0"))
     window.activateWindow()
     admit.setFocus()
     press(page, "admit0")
@@ -92,8 +92,7 @@ def test_both_compare_the_code_and_the_machine_belongs(
     until(qtbot, lambda: asking.pages.currentIndex() == 1)
     until(qtbot, lambda: "milhafre" in [each.name for each in page.rows.rows])
     until(qtbot, lambda: not page.requests.isVisible())
-    focus = QApplication.focusWidget()
-    assert focus is not None
+    focus = certain(QApplication.focusWidget())
     assert not window.side.isAncestorOf(focus)
 
 

@@ -17,10 +17,10 @@ from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.agent.processes import Machine
 from tests.gui.acts import gone_to, press, until
 from tests.gui.conftest import NoLogin, context_on
-from tests.gui.machines import PROGRAM, flock, prepared, running
+from tests.gui.machines import PROGRAM, flock, prepared
+from tests.hosts.machine import Machine
 
 NAMES = ("acor", "cagarro")
 
@@ -70,7 +70,7 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     press(dialog, "inviteSave")
     newcomer = prepared(tmp_path, "milhafre")
-    with running(newcomer, "--name", "milhafre", "--port", "0"):
+    with newcomer.agent("--name", "milhafre", "--port", "0"):
         newcomer.said("flock", "join", dialog.text.toPlainText())
         until(qtbot, lambda: "milhafre" in names(page))
     dialog.close()

@@ -20,19 +20,18 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
-from agent.api.volunteering import Pause
 from agent.client import Home
 from gui.app import _let_signals_in
 from gui.application import Application
 from gui.foreground import ANY_PROCESS, TOKEN, WAYLAND, TokenForeground, WindowsForeground
-from gui.model.early import EarlyPause
 from gui.model.notices import Absence, Absent
 from gui.model.tray import Act, Entry, is_paused, sentence_of
 from gui.single import FirstInstance, SilentWindowError, become_first
 from gui.startup import LinuxLogin, WindowsLogin, switch
-from tests.agent.processes import Machine
+from tests.certain import certain, of_kind
 from tests.gui.conftest import NoLogin
-from tests.gui.machines import prepared, running, submit
+from tests.gui.machines import prepared, submit
+from tests.hosts.machine import Machine
 from tests.style.source import REPOSITORY
 
 WITHIN_MS = 90_000
@@ -102,8 +101,7 @@ def test_a_pause_before_the_agent_is_up_is_kept_for_it(
             timeout=WITHIN_MS,
         )
         assert whole.screen.early is None
-        view = whole.screen.volunteering
-        assert view is not None
+        view = certain(whole.screen.volunteering)
         assert view.paused_until_ms is not None
 
 
@@ -116,12 +114,6 @@ def test_a_pause_can_be_taken_back_before_it_was_said(
         assert not is_paused(whole.screen)
         qtbot.waitUntil(lambda: whole.screen.volunteering is not None, timeout=WITHIN_MS)
         assert not is_paused(whole.screen)
-
-
-def test_only_what_is_left_of_an_early_pause_is_said() -> None:
-    assert EarlyPause(Pause(for_s=60.0), 100.0).due(110.0) == Pause(for_s=50.0)
-    assert EarlyPause(Pause(for_s=60.0), 100.0).due(160.0) is None
-    assert EarlyPause(Pause(until_tomorrow=True), 100.0).due(9e9) == Pause(until_tomorrow=True)
 
 
 def test_an_agent_that_starts_is_no_trouble_and_one_that_cannot_is(
@@ -144,7 +136,7 @@ def test_an_agent_that_starts_is_no_trouble_and_one_that_cannot_is(
 def test_the_button_starts_an_agent_that_has_died(
     qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
 ) -> None:
-    with running(machine, "--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
+    with machine.agent("--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
         qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
         assert not whole.hosting.hosts
         process.kill()
@@ -162,7 +154,7 @@ def test_the_button_starts_an_agent_that_has_died(
 def test_the_button_ends_an_agent_that_hangs_and_starts_another(
     qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
 ) -> None:
-    with running(machine, "--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
+    with machine.agent("--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
         qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
         os.kill(process.pid, signal.SIGSTOP)
         qtbot.waitUntil(whole.window.trouble.isVisible, timeout=WITHIN_MS)
@@ -216,8 +208,7 @@ def choose(whole: Application, name: str) -> None:
     whole.ask_to_quit()
     names = {each.objectName(): each for each in whole._question.buttons()}
     assert {"quitNow", "quitAfter"} <= set(names)
-    button = names[name]
-    assert isinstance(button, QPushButton)
+    button = of_kind(QPushButton, names[name])
     button.click()
 
 
@@ -230,7 +221,7 @@ def test_finishing_first_ends_with_the_task_and_leaves_no_pause(
         assert not ended
         qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
         assert not whole.hosting.hosts
-    with running(machine, "--port", "0"):
+    with machine.agent("--port", "0"):
         assert not machine.answer("volunteering")["paused"]
         (workflow,) = machine.answer("status")["workflows"]
         assert workflow["counts"] == {TaskState.TERMINATED.value: 1}
@@ -264,7 +255,7 @@ def test_handing_back_ends_at_once(
 def test_an_agent_of_its_own_goes_on_without_the_window(
     qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
 ) -> None:
-    with running(machine, "--port", "0") as process:
+    with machine.agent("--port", "0") as process:
         with program(qtbot, qapp, ended, machine) as whole:
             qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
             whole.ask_to_quit()
@@ -279,15 +270,13 @@ def test_an_agent_of_its_own_goes_on_without_the_window(
 
 def test_of_two_that_start_at_once_one_is_the_first(tmp_path: Path) -> None:
     home = Home.at(tmp_path / "home")
-    lock = become_first(home, [])
-    assert lock is not None
+    lock = certain(become_first(home, []))
     assert lock.isLocked()
     with pytest.raises(SilentWindowError) as silent:
         become_first(home, [], within_s=0.1)
     assert silent.value.process == os.getpid()
     lock.unlock()
-    again = become_first(home, [])
-    assert again is not None
+    again = certain(become_first(home, []))
     again.unlock()
 
 
@@ -302,13 +291,11 @@ sys.exit(0 if become_first(Home.at(Path(sys.argv[1])), sys.argv[2:]) is None els
 
 def test_one_that_starts_while_the_first_ends_waits_for_its_place(tmp_path: Path) -> None:
     home = Home.at(tmp_path / "home")
-    lock = become_first(home, [])
-    assert lock is not None
+    lock = certain(become_first(home, []))
     ending = threading.Timer(0.2, lock.unlock)
     ending.start()
     began_s = time.monotonic()
-    after = become_first(home, [], within_s=WITHIN_MS / 1000)
-    assert after is not None
+    after = certain(become_first(home, [], within_s=WITHIN_MS / 1000))
     assert time.monotonic() - began_s < WITHIN_MS / 2_000
     ending.join()
     after.unlock()
@@ -318,8 +305,7 @@ def test_a_first_that_answers_gets_what_the_second_was_given(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
     home = Home.at(tmp_path)
-    lock = become_first(home, [])
-    assert lock is not None
+    lock = certain(become_first(home, []))
     first = FirstInstance(home)
     command = [sys.executable, "-c", SECOND, str(tmp_path), "/a file"]
     with (

@@ -30,9 +30,10 @@ from gui.views.first_run import FirstRun
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from gui.words import tr
-from tests.agent.processes import Machine
+from tests.certain import certain
 from tests.gui.conftest import NoLogin, context_on
-from tests.gui.machines import prepared, running
+from tests.gui.machines import prepared
+from tests.hosts.machine import Machine
 from tests.style.source import REPOSITORY
 
 WITHIN_MS = 90_000
@@ -65,8 +66,7 @@ def test_the_menu_pauses_and_resumes(qtbot: QtBot, context: ViewContext, tray: T
     holder = next(each for each in tray.menu.actions() if each.menu() is not None)
     holder.menu().actions()[0].trigger()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: _state(tray) is TrayState.PAUSED, timeout=WITHIN_MS)
-    assert tray.icon is not None
-    assert tray.icon.toolTip().startswith("Wingbeat: Paused, 1")
+    assert certain(tray.icon).toolTip().startswith("Wingbeat: Paused, 1")
     resume = next(each for each in tray.menu.actions() if each.text().startswith("Resume"))
     resume.trigger()
     qtbot.waitUntil(lambda: _state(tray) is not TrayState.PAUSED, timeout=WITHIN_MS)
@@ -94,8 +94,7 @@ def test_news_can_be_muted_and_is_quiet_during_films(
     qtbot: QtBot, context: ViewContext, tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    assert tray.icon is not None
-    monkeypatch.setattr(tray.icon, "showMessage", lambda title, *_: told.append(title))
+    monkeypatch.setattr(certain(tray.icon), "showMessage", lambda title, *_: told.append(title))
     news = News(NewsKind.ENDED, "Line 42 is done", "", "line-42")
     tray.tell(news)
     settings.want_news(NewsKind.ENDED, wanted=False)
@@ -110,8 +109,7 @@ def test_markup_in_the_name_of_a_stranger_is_none(
     tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    assert tray.icon is not None
-    monkeypatch.setattr(tray.icon, "showMessage", lambda *said: told.extend(said[:2]))
+    monkeypatch.setattr(certain(tray.icon), "showMessage", lambda *said: told.extend(said[:2]))
     name = '<a href="http://192.0.2.7">laptop</a>'
     tray.tell(News(NewsKind.JOIN, f"{name} wants to join the flock", f"{name} asks"))
     assert len(told) == 2
@@ -123,8 +121,7 @@ def test_strangers_cannot_cover_a_desktop_with_messages(
     tray: TrayIcon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    assert tray.icon is not None
-    monkeypatch.setattr(tray.icon, "showMessage", lambda title, *_: told.append(title))
+    monkeypatch.setattr(certain(tray.icon), "showMessage", lambda title, *_: told.append(title))
     for number in range(30):
         tray.tell(News(NewsKind.JOIN, f"laptop {number} wants to join the flock", ""))
     tray.tell(News(NewsKind.ENDED, "Line 42 is done", "", "line-42"))
@@ -138,8 +135,7 @@ def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, context: ViewContex
     tray.tell(News(NewsKind.ENDED, "Line 42 is done", "", "line-42"))
     panels.append("at last")
     qtbot.waitUntil(lambda: tray.there, timeout=WITHIN_MS)
-    assert tray.icon is not None
-    assert tray.icon.toolTip().startswith("Wingbeat: ")
+    assert certain(tray.icon).toolTip().startswith("Wingbeat: ")
     tray.hide()
 
 
@@ -153,13 +149,13 @@ def test_a_killed_agent_is_told_and_comes_back_by_itself(
     with context_on(machine) as context:
         window = Window(context, NoLogin())
         window.show()
-        with running(machine, "--port", "0") as process:
+        with machine.agent("--port", "0") as process:
             qtbot.waitUntil(lambda: context.screen.node is not None, timeout=WITHIN_MS)
             process.kill()
             qtbot.waitUntil(window.trouble.isVisible, timeout=WITHIN_MS)
         assert "does not run" in window.trouble.sentence.text()
         assert window.trouble.help.text() == "Start it"
-        with running(machine, "--port", "0"):
+        with machine.agent("--port", "0"):
             qtbot.waitUntil(lambda: not window.trouble.isVisible(), timeout=WITHIN_MS)
         window.close()
 
@@ -169,7 +165,7 @@ def test_an_agent_that_hangs_is_told_and_forgiven(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
     machine = prepared(tmp_path, "acor")
-    with running(machine, "--port", "0") as process, context_on(machine) as context:
+    with machine.agent("--port", "0") as process, context_on(machine) as context:
         qtbot.waitUntil(lambda: context.screen.node is not None, timeout=WITHIN_MS)
         os.kill(process.pid, signal.SIGSTOP)
         qtbot.waitUntil(
@@ -245,7 +241,7 @@ def test_the_first_run_makes_a_flock_sets_rules_and_the_login(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path, login: NoLogin
 ) -> None:
     machine = prepared(tmp_path, "acor")
-    with running(machine, "--port", "0"):
+    with machine.agent("--port", "0"):
         with context_on(machine) as context:
             qtbot.waitUntil(lambda: context.screen.volunteering is not None, timeout=WITHIN_MS)
             dialog = FirstRun(context, login)

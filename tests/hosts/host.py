@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -17,22 +14,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api import (
-    flock,
-    methods,
-    session,
-    work,
-)
+from agent.api import flock, methods, session, work
 from agent.api.methods import Method
 from agent.client.errors import ClientError
 from agent.net.addresses import DEFAULT_PORT
-from agent.paths import VARIABLE, Home
 from tests.hosts.client import HostClient
+from tests.hosts.machine import Machine
 from tests.hosts.programs import EVIDENCE, Trace, install, read_evidence
-from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-START_S_MAX = STOP_S_MAX = EVENTUALLY_S_MAX
 PAGE = 1_000
 
 P = TypeVar("P", bound=Struct)
@@ -50,72 +39,46 @@ class Spot:
     others: tuple[str, ...] = ()
 
 
-class Host:
+class Host(Machine):
     """Numbered, and named after its number."""
 
     def __init__(self, number: int, folder: Path, spot: Spot) -> None:
+        super().__init__(folder / f"host{number}", spot.namespace)
         self.number, self.spot = number, spot
-        self.name = f"host{number}"
-        self.home = Home.at(folder / self.name)
-        self.evidence = folder / self.name / EVIDENCE
+        self.evidence = self.folder / EVIDENCE
         self.started_s = 0.0
         """When its agent was started last, by the wall clock."""
         self.node = ""
-        self._output = folder / self.name / "output"
-        self._process: subprocess.Popen[bytes] | None = None
-        self.home.prepare()
+        # Hosts share a machine with others: what nobody else wants of it may be nothing at all.
+        self.settle(name=self.name, processor="share")
+        if spot.namespace is None:
+            self.settle(port=spot.port, listen=[spot.address], addresses=spot.others)
         install(self.home.programs, self.evidence)
-        self._write_settings()
         self.client = HostClient(self.home, spot.namespace)
 
     # -- the agent -------------------------------------------------------------------------
 
-    def start(self) -> None:
+    def start(self, *words: str) -> None:
         """Start the agent; it is not waited for."""
-        assert not self.alive, f"the agent of {self.name} runs"
         self.started_s = time.time()
-        with self._output.open("ab") as output:
-            self._process = subprocess.Popen(
-                self._command(),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=REPOSITORY,
-                env={**os.environ, VARIABLE: str(self.home.data.parent)},
-                start_new_session=True,
-            )
+        super().start(*words)
 
-    def up(self) -> None:
-        """Wait until the agent that was started answers."""
-        wait_for(self.answers, START_S_MAX, f"{self.name} answers", self.last_words)
-
-    def answers(self) -> bool:
-        """Whether the agent that runs now does."""
-        if not self.alive:
-            raise AssertionError(f"the agent of {self.name} ended: {self.last_words()}")
-        with suppress(ClientError, OSError, ValueError):
-            control = json.loads((self.home.data / session.CONTROL_FILE).read_bytes())
-            if control["process"] == self.process_id:
+    def greets(self) -> bool:
+        """Whether the agent that runs now answers, by the client that lives in the host."""
+        with suppress(ClientError, OSError):  # the client may not have heard of the end before
+            if super().greets():
                 self.node = self.client.call(methods.STATUS, work.Status()).node.node
                 return True
         return False
 
-    def kill(self) -> None:
-        """As by a power cut of the agent alone."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
     def terminate(self) -> None:
         """Ask it to end, as the system does."""
-        assert self._process is not None
-        self._process.terminate()
+        os.kill(self.process_id, signal.SIGTERM)
 
     def stop(self) -> int:
         """The same, and wait for it; its exit code."""
-        assert self._process is not None
-        self._process.terminate()
-        return self._process.wait(STOP_S_MAX)
+        self.terminate()
+        return self.wait()
 
     def freeze(self) -> None:
         """The agent does nothing any more, until thawed."""
@@ -135,34 +98,10 @@ class Host:
         """When the agent that runs now told where it listens, by the wall clock."""
         return (self.home.data / session.CONTROL_FILE).stat().st_mtime
 
-    @property
-    def alive(self) -> bool:
-        """Whether its process runs, frozen or not."""
-        return self._process is not None and self._process.poll() is None
-
-    @property
-    def process_id(self) -> int:
-        """Of the agent that was started last."""
-        assert self._process is not None
-        return self._process.pid
-
     def close(self) -> None:
         """End everything of this host."""
         self.kill()
         self.client.close()
-
-    def inside(self) -> list[str]:
-        """What goes before a command that is to run on this host."""
-        return ["ip", "netns", "exec", self.spot.namespace] if self.spot.namespace else []
-
-    def type_addresses(self, addresses: list[str]) -> None:
-        """Where others are, as a person types it in; read at the next start."""
-        self.adjust("addresses", addresses)
-
-    def adjust(self, name: str, value: object) -> None:
-        """What a person sets in its file; read at the next start."""
-        with self.home.settings_file.open("a") as file:
-            file.write(f"{name} = {json.dumps(value)}\n")
 
     # -- what it is asked ------------------------------------------------------------------
 
@@ -231,26 +170,3 @@ class Host:
     def traces(self) -> list[Trace]:
         """What its programs have left."""
         return read_evidence(self.number, self.evidence)
-
-    def log(self) -> str:
-        """The log of its agent."""
-        return "".join(
-            path.read_text(errors="replace") for path in sorted(self.home.log.glob("*.log*"))
-        )
-
-    def last_words(self) -> str:
-        """The end of what its process printed and of its log."""
-        printed = self._output.read_text(errors="replace")[-2_000:] if self._output.exists() else ""
-        return f"{self.name} printed: {printed}\nlog: {self.log()[-2_000:]}"
-
-    def _command(self) -> list[str]:
-        return [*self.inside(), sys.executable, "-m", "agent", "agent"]
-
-    def _write_settings(self) -> None:
-        # Hosts share a machine with others: what nobody else wants of it may be nothing at all.
-        lines = [f'name = "{self.name}"', 'processor = "share"']
-        if self.spot.namespace is None:
-            lines.append(f"port = {self.spot.port}")
-            lines.append(f"listen = {json.dumps([self.spot.address])}")
-            lines.append(f"addresses = {json.dumps(list(self.spot.others))}")
-        self.home.settings_file.write_text("\n".join(lines) + "\n")

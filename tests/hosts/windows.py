@@ -14,6 +14,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.certain import certain
+
 LAST_ERROR = 5
 """Access is denied."""
 
@@ -58,13 +60,11 @@ def loaded_as_on_windows(
     monkeypatch.setattr(ctypes, "WinDLL", lambda of, **_: libraries[of], raising=False)
     monkeypatch.setattr(ctypes, "WinError", lambda code: OSError(code, "denied"), raising=False)
     monkeypatch.setattr(ctypes, "get_last_error", lambda: LAST_ERROR, raising=False)
-    spec = importlib.util.find_spec(name)
-    assert spec is not None
-    assert spec.loader is not None
+    spec = certain(importlib.util.find_spec(name))
     module = importlib.util.module_from_spec(spec)
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(sys, "platform", "win32")
-        spec.loader.exec_module(module)
+        certain(spec.loader).exec_module(module)
     return module
 
 

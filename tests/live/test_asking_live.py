@@ -22,9 +22,9 @@ from agent.api import (
     work,
 )
 from agent.client.errors import RequestError
-from tests.hosts.commands import COMMAND_S_MAX, Following, run_command, start_command
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
+from tests.hosts.machine import Following
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 
 pytestmark = [
@@ -117,37 +117,29 @@ def test_whose_port_is_taken_is_told_before_anybody_counts_it(hosts: Hosts) -> N
 def test_people_type_it(hosts: Hosts) -> None:
     """The one compares first and waits; the other then lets it in by the code."""
     newcomer = hosts[TYPING]
-    nearby = run_command(newcomer, "flock", "nearby")
-    assert "can be asked" in nearby.stdout
-    assert run_command(newcomer, "completion", "words", "flock", "ask", "").stdout
-    asking = start_command(newcomer, "flock", "ask", _reference(hosts))
-    assert asking.stdin is not None
-    asking.stdin.write("perhaps\nyes\n")
-    asking.stdin.flush()
-    wait_for(lambda: len(_codes(hosts[0])) == 1, LIMIT_S, "the request has come")
-    (code,) = _codes(hosts[0])
-    assert "000" in run_command(hosts[0], "flock", "admit", "000-000", code=1).stderr
-    assert code in run_command(hosts[0], "flock", "requests").stdout
-    assert f"{newcomer.name} (user " in "\n".join(
-        hosts[0].call(methods.DOCTOR, flock.Doctor()).waiting
-    )
-    keeper = next(host for host in hosts if _keeps(host))
-    for command in ("admit", "refuse"):
-        offered = run_command(keeper, "completion", "words", "flock", command, "")
-        assert offered.stdout == f"{newcomer.name}\n"
-    run_command(keeper, "flock", "admit", newcomer.name, typed="no\n", code=1)
-    assert (
-        f"{newcomer.name} is let in" in run_command(keeper, "flock", "admit", *code.split()).stdout
-    )
-    with ended(asking):
-        said, _ = asking.communicate(timeout=COMMAND_S_MAX)
+    assert "can be asked" in newcomer.said("flock", "nearby")
+    assert newcomer.said("completion", "words", "flock", "ask", "")
+    with newcomer.begin("flock", "ask", _reference(hosts)) as asking:
+        assert asking.stdin is not None
+        asking.stdin.write("perhaps\nyes\n")
+        asking.stdin.flush()
+        wait_for(lambda: len(_codes(hosts[0])) == 1, LIMIT_S, "the request has come")
+        (code,) = _codes(hosts[0])
+        assert "000" in hosts[0].refused("flock", "admit", "000-000")
+        assert code in hosts[0].said("flock", "requests")
+        waiting = hosts[0].call(methods.DOCTOR, flock.Doctor()).waiting
+        assert f"{newcomer.name} (user " in "\n".join(waiting)
+        keeper = next(host for host in hosts if _keeps(host))
+        for command in ("admit", "refuse"):
+            offered = keeper.said("completion", "words", "flock", command, "")
+            assert offered == f"{newcomer.name}\n"
+        keeper.refused("flock", "admit", newcomer.name, told="no\n")
+        assert f"{newcomer.name} is let in" in keeper.said("flock", "admit", *code.split())
+        said, _ = asking.communicate(timeout=LIMIT_S)
     assert asking.returncode == 0
     assert "belongs to the flock live now" in said
     _wait_belongs(hosts, newcomer)
-    assert (
-        "belongs already to the flock live"
-        in run_command(newcomer, "flock", "ask", "live", code=1).stderr
-    )
+    assert "belongs already to the flock live" in newcomer.refused("flock", "ask", "live")
 
 
 def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
@@ -156,21 +148,21 @@ def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
     gone.call(methods.JOIN, flock.Join(keeper.call(methods.INVITE, flock.Invite()).text))
     _wait_belongs(hosts, gone)
     with (
-        Following(gone, "watch") as own,
-        Following(gone, "watch", "--node", keeper.name) as far,
-        Following(keeper, "watch", "--node", gone.name) as back,
+        gone.following("watch") as own,
+        gone.following("watch", "--node", keeper.name) as far,
+        keeper.following("watch", "--node", gone.name) as back,
     ):
         _until_all_follow(hosts, [own, far, back])
-        run_command(keeper, "flock", "expel", gone.name)
+        keeper.said("flock", "expel", gone.name)
         wait_for(lambda: (far.code, back.code) == (1, 1), LIMIT_S, "both have ended")
         wait_for(lambda: own.says("was sent away from live"), LIMIT_S, "it is told here")
         wait_for(lambda: far.says("was sent away from live: leave"), LIMIT_S, "and here")
         wait_for(lambda: back.says(f"{gone.name} was sent away"), LIMIT_S, "and there")
         assert own.code is None
-    asked = run_command(gone, "status", "--node", keeper.name, code=1).stderr
+    asked = gone.refused("status", "--node", keeper.name)
     assert "this machine was sent away from live" in asked
-    assert "sent away" in run_command(gone, "flock", "invite", code=1).stderr
-    assert "leave that first" in run_command(gone, "flock", "ask", "live", code=1).stderr
+    assert "sent away" in gone.refused("flock", "invite")
+    assert "leave that first" in gone.refused("flock", "ask", "live")
     if hosts.cables:
         _wait_seen_whole(hosts)
 
@@ -249,7 +241,7 @@ def _port_taken(host: Host) -> Iterator[None]:
     place = ("0.0.0.0" if host.spot.namespace else host.spot.address, host.spot.port)
     program = f"import socket; s = socket.create_server({place!r}); print(1, flush=True); input()"
     taking = subprocess.Popen(
-        [*host.inside(), sys.executable, "-c", program],
+        [*host.inside, sys.executable, "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -257,7 +249,7 @@ def _port_taken(host: Host) -> Iterator[None]:
         assert taking.stdout is not None
         assert taking.stdout.readline()
         yield
-        taking.communicate(b"\n", COMMAND_S_MAX)
+        taking.communicate(b"\n", LIMIT_S)
 
 
 def _until_all_follow(hosts: Hosts, watching: list[Following]) -> None:

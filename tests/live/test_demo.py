@@ -17,6 +17,7 @@ import pytest
 
 from agent.commands import demo, exits
 from agent.commands.demo import leftovers
+from tests.certain import certain
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 
 REPOSITORY = Path(demo.__file__).resolve().parents[3]
@@ -49,8 +50,7 @@ def start(temporary: Path, *words: str) -> AbstractContextManager[subprocess.Pop
 
 
 def told(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
-    assert process.stdout is not None
-    for line in process.stdout:
+    for line in certain(process.stdout):
         yield json.loads(line)
 
 
@@ -85,8 +85,7 @@ def test_the_demo_finds_everything_and_leaves_nothing(temporary: Path, tmp_path:
     kept = tmp_path / "kept"
     with start(temporary, "--json", "--keep", str(kept), "--seed", "5") as process:
         happenings = list(told(process))
-        assert process.stderr is not None
-        errors = process.stderr.read()
+        errors = certain(process.stderr).read()
         assert process.wait(PLAY_S_MAX) == exits.DONE, (happenings[-3:], errors)
     agents = [each["process"] for each in of(happenings, "joined")]
     assert len(agents) == 5
@@ -112,6 +111,16 @@ def test_the_demo_finds_everything_and_leaves_nothing(temporary: Path, tmp_path:
     assert_nothing_left(temporary, agents)
 
 
+def joined_until(process: subprocess.Popen[str], when: str) -> list[int]:
+    """The agents, once this is told."""
+    agents: list[int] = []
+    for each in told(process):
+        agents += [each["process"]] if each["what"] == "joined" else []
+        if each["what"] == when:
+            break
+    return agents
+
+
 @pytest.mark.parametrize(
     ("number", "when"),
     [(signal.SIGINT, "submitted"), (signal.SIGTERM, "joined")],
@@ -121,35 +130,16 @@ def test_an_interrupted_demo_leaves_nothing(
     temporary: Path, number: signal.Signals, when: str
 ) -> None:
     with start(temporary, "--json", "--machines", "3") as process:
-        agents: list[int] = []
-        for each in told(process):
-            agents += [each["process"]] if each["what"] == "joined" else []
-            if each["what"] == when:
-                process.send_signal(number)
-                break
+        agents = joined_until(process, when)
+        process.send_signal(number)
         process.communicate(timeout=END_S_MAX)
         assert process.returncode == exits.INTERRUPTED
     assert_nothing_left(temporary, agents)
 
 
-def test_the_interrupted_start_of_a_demo_leaves_nothing(temporary: Path) -> None:
-    with start(temporary, "--machines", "3") as process:
-        assert process.stdout is not None
-        assert "starting 3 agents" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=END_S_MAX)
-        assert process.returncode == exits.INTERRUPTED
-    assert "Traceback" not in errors
-    assert_nothing_left(temporary, [])
-
-
 def test_somebody_who_cannot_wait_for_the_end_leaves_nothing_either(temporary: Path) -> None:
     with start(temporary, "--json", "--machines", "3") as process:
-        agents: list[int] = []
-        for each in told(process):
-            agents += [each["process"]] if each["what"] == "joined" else []
-            if each["what"] == "submitted":
-                break
+        agents = joined_until(process, "submitted")
         for _ in range(3):
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
@@ -163,12 +153,8 @@ def test_the_agents_of_a_killed_demo_end_and_the_next_demo_removes_its_folder(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with start(temporary, "--json", "--machines", "3") as process:
-        agents: list[int] = []
-        for each in told(process):
-            agents += [each["process"]] if each["what"] == "joined" else []
-            if each["what"] == "submitted":
-                process.kill()
-                break
+        agents = joined_until(process, "submitted")
+        process.kill()
         process.communicate(timeout=END_S_MAX)
     assert len(agents) == 3
     wait_for(lambda: not living(agents), END_S_MAX, "all agents have ended")
@@ -178,6 +164,16 @@ def test_the_agents_of_a_killed_demo_end_and_the_next_demo_removes_its_folder(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     leftovers.remove_leftovers()
     assert list(temporary.iterdir()) == []
+
+
+def test_the_interrupted_start_of_a_demo_leaves_nothing(temporary: Path) -> None:
+    with start(temporary, "--machines", "3") as process:
+        assert "starting 3 agents" in certain(process.stdout).readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=END_S_MAX)
+        assert process.returncode == exits.INTERRUPTED
+    assert "Traceback" not in errors
+    assert_nothing_left(temporary, [])
 
 
 def test_where_nothing_can_be_kept_nothing_is_begun(temporary: Path) -> None:

@@ -59,7 +59,7 @@ class Desktop:
                 self._connection.send(new_error(message, unknown))
                 continue
             signature, values = answer(fields[HeaderFields.path], *message.body)
-            self._connection.send(new_method_return(message, signature, values))
+            self._connection.send(new_method_return(message, signature or None, values))
 
 
 @contextmanager

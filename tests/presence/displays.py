@@ -59,10 +59,13 @@ def tidy_up_after(number: int) -> None:
         Path(path).unlink(missing_ok=True)
 
 
-def start_display(folder: Path, *options: str) -> tuple[subprocess.Popen[bytes], str]:
+def start_display(
+    folder: Path, *options: str, size: tuple[int, int] = (800, 600)
+) -> tuple[subprocess.Popen[bytes], str]:
     """The same without an end: the server and its number, which ``:N`` among the options gives."""
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "800x600x24"]
+    width, height = size
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{width}x{height}x24"]
     command += ["-nolisten", "tcp", "-noreset", *options]
     with (folder / "xvfb.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, pass_fds=[writing])

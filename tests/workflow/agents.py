@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,16 +15,13 @@ from agent.api.methods import READ_DATASET, SHOW, STATUS, SUBMIT
 from agent.api.session import WorkflowEnded
 from agent.api.work import Show, Status, TaskView
 from agent.client import Client
-from agent.client.errors import ClientError
-from agent.paths import VARIABLE, Home
 from agent.workflow.model import Workflow
 from agent.workflow.submission import Wanted, prepare
-from tests.driver.nodes import home_of
+from tests.hosts.machine import Machine
+from tests.style.source import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 JAVASCRIPT = REPOSITORY / "tasks" / "javascript"
 WITHIN_S = 240.0
-LOOK_EVERY_S = 0.05
 TASKS_MAX = 2_000
 
 needs_node = pytest.mark.skipif(
@@ -39,33 +34,13 @@ async def agent_with_javascript(
     folder: Path, slots: int = 2, *, installed: bool = True
 ) -> AsyncIterator[Client]:
     """Started in a process of its own, and asked through its socket like any agent."""
-    home = await asyncio.to_thread(home_of, folder, "ant", slots=slots, volunteer="always")
+    machine = Machine(folder / "ant")
+    machine.settle(name="ant", port=0, listen=["127.0.0.1"], slots=slots, volunteer="always")
     if installed:
-        await asyncio.to_thread(shutil.copytree, JAVASCRIPT, home.programs / "javascript")
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agent", "agent"),
-        cwd=REPOSITORY,
-        env={**os.environ, VARIABLE: str(home.data.parent)},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        async with asyncio.timeout(WITHIN_S), await connected(home, process) as client:
+        await asyncio.to_thread(shutil.copytree, JAVASCRIPT, machine.home.programs / "javascript")
+    with machine.agent():
+        async with asyncio.timeout(WITHIN_S), await Client.connect(machine.home) as client:
             yield client
-    finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
-
-
-async def connected(home: Home, process: asyncio.subprocess.Process) -> Client:
-    """A client, as soon as the agent that was started listens."""
-    while True:
-        assert process.returncode is None, "the agent ended by itself"
-        try:
-            return await Client.connect(home)
-        except ClientError:
-            await asyncio.sleep(LOOK_EVERY_S)
 
 
 async def run_to_the_end(client: Client, workflow: Workflow) -> Mapping[str, TaskView]:
