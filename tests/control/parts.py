@@ -42,11 +42,13 @@ WAITING = JoinRequestView(
 )
 
 
-class FakeAsking:
-    """Satisfies ``OwnRequest``: a flock nearby that answers nothing."""
+class FakeAdmission:
+    """Satisfies ``OwnRequest``, and half of ``FlockRoom``: a flock nearby that answers nothing, and two
+    machines that call themselves the same and ask to be let in."""
 
     def __init__(self) -> None:
         self.facts = AskView("none")
+        self.waiting = [WAITING, structs.replace(WAITING, request="f" * 16, code="902 114")]
 
     async def nearby(self) -> NearbyReply:
         return NearbyReply((NearbyFlock("moorflock", "moor", 3, askable=True),), "no network is up")
@@ -69,13 +71,6 @@ class FakeAsking:
     async def withdraw(self) -> AskView:
         self.facts = structs.replace(self.facts, state="ended", reason="it was withdrawn here")
         return self.facts
-
-
-class FakeAdmission:
-    """Two machines that call themselves the same ask to be let in."""
-
-    def __init__(self) -> None:
-        self.waiting = [WAITING, structs.replace(WAITING, request="f" * 16, code="902 114")]
 
     def requests(self) -> list[JoinRequestView]:
         return self.waiting
@@ -112,16 +107,13 @@ class FakePublished:
     def decision(self, name: str) -> Decision:
         return self.decided.get(name, "waiting")
 
-    async def accept(self, name: str) -> None:
-        self._decide(name, "accepted")
-
-    async def refuse(self, name: str) -> None:
-        self._decide(name, "refused")
-
-    def _decide(self, name: str, decision: Decision) -> None:
+    async def accept(self, name: str, decision: Decision = "accepted") -> None:
         if name not in self.decided:
             raise ServiceError(f"No published program is called {name}: see which there are.")
         self.decided[name] = decision
+
+    async def refuse(self, name: str) -> None:
+        await self.accept(name, "refused")
 
 
 class FakePresence:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -59,12 +59,12 @@ from agent.protocol.events import (
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import NobodyUsesIt, StoryEntry
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
+from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings.node_settings import NodeSettings
 from agent.settings.owner_settings import OwnerSettings
 from tests.control.parts import (
     FakeAdmission,
-    FakeAsking,
     FakeDatasets,
     FakePresence,
     FakePublished,
@@ -114,7 +114,7 @@ HELPS = NobodyUsesIt()
 
 @dataclass(frozen=True)
 class Known:
-    """What a node tells of itself, as tests set it."""
+    """Satisfies ``Snapshot``: what a node tells of itself, as tests set it."""
 
     node: NodeId = NODE
     name: str = NAME
@@ -130,6 +130,8 @@ class Known:
     slots: int = 1
     data_folder: str = "/data"
     log_folder: str = "/log"
+    warning: str = ""
+    table: Table = field(default_factory=lambda: Table(Settings()))
 
     def facts(self) -> Facts:
         """What explains why something is wrong, which nothing is but for who is away."""
@@ -151,8 +153,18 @@ class Known:
             data_folder=self.data_folder,
         )
 
+    @property
+    def away(self) -> tuple[PeerView, ...]:
+        return away_of(self.facts())
+
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(findings(self.facts()))
+
+    def name_of(self, node: NodeId) -> str:
+        return NAMES.get(node, node)
+
+    @property
     def status(self) -> NodeView:
-        """How the node is."""
         reason = self.presence_reason
         return NodeView(
             self.node,
@@ -182,7 +194,7 @@ class FakeNode:
         self.known = replace(known, log_folder=str(folder), data_folder=str(folder))
         self.presence, self.datasets = FakePresence(), FakeDatasets(NODE)
         self.history = TaskHistory(
-            folder, folder, lambda: self.node.table, lambda: NODE, FakeSnapshot(self).name_of
+            folder, folder, lambda: self.node.table, lambda: NODE, KNOWN.name_of
         )
         self.home = Home.at(folder)
         self.settings = OwnerSettings(self.home.settings_file, NodeSettings(name=NAME))
@@ -281,11 +293,11 @@ class FakeNode:
             self.settings,
         )
 
-    def now(self) -> FakeSnapshot:
+    def now(self) -> Known:
         """As tests have set it."""
         if self.broken:
             raise RuntimeError("a fault of ours")
-        return FakeSnapshot(self)
+        return replace(self.known, table=self.node.table)
 
     async def ask(self, wish: Wish) -> Answer:
         """Through the protocol, as in an agent."""
@@ -314,57 +326,12 @@ class FakeNode:
         self.stopped.append(why)
 
 
-@dataclass
-class FakeSnapshot:
-    """Satisfies ``Snapshot``."""
-
-    of: FakeNode
-
-    @property
-    def node(self) -> NodeId:
-        return self.of.known.node
-
-    @property
-    def name(self) -> str:
-        return NAME
-
-    @property
-    def table(self) -> Table:
-        return self.of.node.table
-
-    @property
-    def flock(self) -> FlockFacts | None:
-        return self.of.known.flock
-
-    @property
-    def status(self) -> NodeView:
-        return self.of.known.status()
-
-    @property
-    def peers(self) -> tuple[PeerView, ...]:
-        return self.of.known.peers
-
-    @property
-    def away(self) -> tuple[PeerView, ...]:
-        return away_of(self.of.known.facts())
-
-    @property
-    def warning(self) -> str:
-        return ""
-
-    def findings(self) -> tuple[Finding, ...]:
-        return tuple(findings(self.of.known.facts()))
-
-    def name_of(self, node: NodeId) -> str:
-        return NAMES.get(node, node)
-
-
 class FakeFlock(FakeAdmission):
     """Satisfies ``FlockRoom``: what is done changes what the node tells of itself."""
 
     def __init__(self, node: FakeNode) -> None:
         super().__init__()
-        self._node, self.asking = node, FakeAsking()
+        self._node, self.asking = node, self
 
     def members(self) -> list[MemberView]:
         return list(self._node.known.members)

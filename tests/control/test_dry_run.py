@@ -113,6 +113,7 @@ def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) 
     (plan,), _ = plan_tasks(views, specs, 50)
     assert plan.begins_s == 1.5
     flock(node, own=2)
+    views = Views(node.now(), TaskProgress(lambda: at_s))
     (plan,), _ = plan_tasks(views, specs, 50)
     assert plan.begins_s == 6.0
 

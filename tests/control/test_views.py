@@ -37,8 +37,11 @@ class Scene:
     def __init__(self, folder: Path, told: dict[str, Any] = WORKFLOW) -> None:
         self.node, self.at_ms = FakeNode(folder), 0
         self.reported = TaskProgress(lambda: self.at_ms / 1000)
-        self.views = Views(self.node.now(), self.reported)
         self.node.handle_submission(told)
+
+    @property
+    def views(self) -> Views:
+        return Views(self.node.now(), self.reported)
 
     @property
     def far(self) -> tuple[str, int, int, int, int]:
