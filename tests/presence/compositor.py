@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.certain import certain
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 IDLED, RESUMED = 0, 1
@@ -76,8 +77,7 @@ class Compositor:
     def drop(self) -> None:
         """End the connection."""
         with self._shared:
-            assert self._client is not None
-            self._client.shutdown(socket.SHUT_RDWR)
+            certain(self._client).shutdown(socket.SHUT_RDWR)
 
     def fail(self) -> None:
         """Accuse the client of a fault."""
@@ -155,9 +155,8 @@ class Compositor:
 
     def _send(self, data: bytes) -> None:
         """To the client, by whoever holds ``_shared``; one that has just left hears nothing."""
-        assert self._client is not None
         with suppress(OSError):
-            self._client.sendall(data)
+            certain(self._client).sendall(data)
 
 
 def _received(client: socket.socket) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,15 +10,14 @@ import pytest
 
 from agent.api.presence_reasons import SystemSays
 from agent.presence.hours import Hours, Weekday, minutes
-from agent.presence.judgement import Cause, Finishing, Now, Paused, Unpaused
+from agent.presence.judgement import Cause, Finishing, Paused
 from agent.presence.latches import Busy, busy_after
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
 from agent.presence.rules import Mode, Rules, faults
 from agent.presence.rules_file import read_hours, read_rules, written_rules
 from agent.presence.touch import Touch, after
-from agent.presence.verdict import needed
 from agent.settings.node_settings import SettingsError, read_settings
-from tests.presence.scenes import Scene
+from tests.presence.scenes import NOON_S, Look, Scene, at, look
 
 NINE = Hours(Weekday.MONDAY, 540, 600)
 
@@ -251,28 +251,6 @@ def test_only_a_pointer_that_has_moved_was_the_mouse(
     assert touch.by_mouse is by_mouse
 
 
-@pytest.mark.parametrize(("after_s", "helps"), [(3.0, True), (3.5, False)])
-def test_the_hand_leaves_the_mouse_within_three_seconds_of_the_lock(
-    after_s: float, helps: bool
-) -> None:
-    scene = Scene()
-    scene.see(sessions=Seen(Sessions(locked=True)))
-    scene.look()
-    scene.pass_s(after_s)
-    assert scene.touch().volunteering is helps
-
-
-@pytest.mark.parametrize(("idle_s", "needed_s"), [(10, 10), (30, 30), (300, 30)])
-def test_a_locked_screen_is_free_again_sooner_but_no_later(idle_s: float, needed_s: float) -> None:
-    scene = Scene(Rules(Mode.WHEN_IDLE, idle_s=idle_s))
-    scene.see(sessions=Seen(Sessions(locked=True)))
-    scene.look()
-    scene.pass_s(60)
-    scene.touch()
-    assert not scene.pass_s(needed_s - 0.5).volunteering
-    assert scene.pass_s(0.5).volunteering
-
-
 # -- others' use of the processor ----------------------------------------------------------------
 
 
@@ -329,167 +307,170 @@ ALL_OFF = Rules(
     free_memory_mb=0,
     full_screen_counts=False,
 )
+BLIND = Unseen(SystemSays("it is dark"))
+COVERED = dict.fromkeys(
+    (
+        *("input", "on_mains", "full_screen"),
+        *("others_cpu_percent", "free_memory_mb", "exclusive"),
+    ),
+    BLIND,
+)
+LOCKED = {"sessions": Seen(Sessions(locked=True))}
+NOBODY = {"sessions": Seen(Sessions(nobody=True))}
+OTHERS = {"sessions": Seen(Sessions(others=("anna", "ben")))}
+HELPS, HELD = {"volunteering": True}, {"volunteering": False}
+FINISHES = "Finishing this task, then paused"
+NEVER: dict[str, object] = {"input": Seen(LastInput(float("-inf")))}
 
 
-@pytest.mark.parametrize(
-    ("rule", "kinds"),
-    [
-        ({}, set()),
-        ({"idle_s": 1}, {Kind.INPUT, Kind.SESSION}),
-        ({"full_screen_counts": True}, {Kind.FULL_SCREEN, Kind.SESSION}),
-        ({"on_mains_only": True}, {Kind.MAINS}),
-        ({"others_cpu_percent": 99}, {Kind.PROCESSOR}),
-        ({"free_memory_mb": 1}, {Kind.MEMORY}),
-        ({"exclusive_programs": ("a",)}, {Kind.PROGRAMS}),
+def free(memory_mb: float) -> dict[str, object]:
+    return {"free_memory_mb": Seen(memory_mb)}
+
+
+STORIES: dict[str, Sequence[Look]] = {
+    **{
+        f"the hand leaves the mouse within 3 s of the lock: {after_s}": [
+            look(sees=LOCKED),
+            look(after_s),
+            look(touch={}, volunteering=helps),
+        ]
+        for after_s, helps in ((3.0, True), (3.5, False))
+    },
+    **{
+        f"a locked screen is free again sooner but no later: {idle_s}": [
+            look(rules=Rules(Mode.WHEN_IDLE, idle_s=idle_s), sees=LOCKED),
+            look(60),
+            look(touch={}),
+            look(needed_s - 0.5, **HELD),
+            look(0.5, **HELPS),
+        ]
+        for idle_s, needed_s in ((10, 10), (30, 30), (300, 30))
+    },
+    **{
+        f"what {rule} is for is looked at and has to be seen, and nothing else": [
+            look(
+                rules=replace(ALL_OFF, **rule),
+                sees=COVERED,
+                volunteering=not kinds,
+                needs=kinds,
+            ),
+            look(wish=Finishing(Paused()), needs=frozenset()),
+        ]
+        for rule, kinds in (
+            ({}, set()),
+            ({"idle_s": 1}, {Kind.INPUT, Kind.SESSION}),
+            ({"full_screen_counts": True}, {Kind.FULL_SCREEN, Kind.SESSION}),
+            ({"on_mains_only": True}, {Kind.MAINS}),
+            ({"others_cpu_percent": 99}, {Kind.PROCESSOR}),
+            ({"free_memory_mb": 1}, {Kind.MEMORY}),
+            ({"exclusive_programs": ("a",)}, {Kind.PROGRAMS}),
+        )
+    },
+    **{
+        f"it looks again in {again_s} s while it helps: {running}, {rules}": [
+            look(
+                rules=rules,
+                sees={"running": running},
+                **HELPS,
+                look_again_s=again_s,
+                cause=Cause.ALWAYS if rules.mode is Mode.ALWAYS else Cause.IDLE,
+            )
+        ]
+        for rules, running, again_s in (
+            (Rules(Mode.ALWAYS), 0, 60.0),
+            (Rules(Mode.ALWAYS, exclusive_programs=("a",)), 1, 2.0),
+            (Rules(Mode.WHEN_IDLE), 0, 2.0),
+            (Rules(Mode.WHEN_IDLE), 1, 0.25),
+            (Rules(Mode.WHEN_IDLE, idle_s=1), 0, 0.5),
+            (Rules(Mode.WHEN_IDLE, idle_s=0.25), 0, 0.25),
+            (Rules(Mode.WHEN_IDLE, idle_s=0), 1, 2.0),
+        )
+    },
+    **{
+        f"it looks again in {again_s} s while somebody is there: {left_s}": [
+            look(),
+            look(touch={}),
+            look(300.0 - left_s, cause=Cause.INPUT, look_again_s=again_s),
+        ]
+        for left_s, again_s in ((30.0, 5.0), (5.0, 5.0), (0.5, 0.5), (0.01, 0.05))
+    },
+    **{
+        f"it looks again in {again_s} s outside its hours": [
+            look(
+                rules=Rules(Mode.BY_SCHEDULE, read_hours("mon-fri 18:00-07:00")),
+                wall_s=at(local),
+                cause=Cause.HOURS,
+                look_again_s=again_s,
+            )
+        ]
+        for local, again_s in (("2026-03-10 17:00", 60.0), ("2026-03-10 17:59:45", 15.0))
+    },
+    **{
+        f"it looks again in {again_s} s while it is paused": [
+            look(wish=Paused(NOON_S + left_s), look_again_s=again_s),
+            look(wish=Paused(), look_again_s=60.0),
+            look(
+                wish=Finishing(Paused()),
+                sees={"running": 1},
+                look_again_s=2.0,
+                said=f"{FINISHES} until you resume",
+            ),
+            look(wish=Finishing(Paused(NOON_S + 900)), said=FINISHES),
+        ]
+        for left_s, again_s in ((900.0, 60.0), (20.0, 20.0))
+    },
+    "enough memory is what the rules say, and a quarter more after it was short": [
+        look(rules=Rules(Mode.WHEN_IDLE, free_memory_mb=1_000), sees=free(1_000.0), **HELPS),
+        look(sees=free(999.0), **HELD),
+        look(29, sees=free(1_249.0), **HELD),
+        look(29, **HELD),
+        look(29, sees=free(1_250.0), **HELD),
+        look(1, **HELPS),
     ],
-)
-def test_each_rule_has_its_source_looked_at_and_no_other(
-    rule: dict[str, object], kinds: set[Kind]
-) -> None:
-    rules = replace(ALL_OFF, **rule)  # type: ignore[arg-type]
-    now = Now(10_000.0, 1_000_000.0)
-    assert needed(rules, Unpaused(), now) == kinds
-    assert needed(rules, Finishing(Paused()), now) == frozenset()
-    scene = Scene(rules)
-    blind = Unseen(SystemSays("it is dark"))
-    scene.see(
-        input=blind,
-        on_mains=blind,
-        full_screen=blind,
-        others_cpu_percent=blind,
-        free_memory_mb=blind,
-        exclusive=blind,
-    )
-    assert scene.look().volunteering == (not kinds), "what is looked at has to be seen"
-
-
-@pytest.mark.parametrize(
-    ("rules", "running", "look_again_s"),
-    [
-        (Rules(Mode.ALWAYS), 0, 60.0),
-        (Rules(Mode.ALWAYS, exclusive_programs=("a",)), 1, 2.0),
-        (Rules(Mode.WHEN_IDLE), 0, 2.0),
-        (Rules(Mode.WHEN_IDLE), 1, 0.25),
-        (Rules(Mode.WHEN_IDLE, idle_s=1), 0, 0.5),
-        (Rules(Mode.WHEN_IDLE, idle_s=0.25), 0, 0.25),
-        (Rules(Mode.WHEN_IDLE, idle_s=0), 1, 2.0),
+    **{
+        f"only somebody who may be there has to be seen: {kind}": [
+            look(sees={kind: BLIND}, cause=Cause.UNSEEN),
+            look(sees=LOCKED, **HELPS),
+            look(sees=NOBODY, **HELPS),
+        ]
+        for kind in ("input", "full_screen")
+    },
+    "others do not matter where nobody does": [
+        look(rules=Rules(Mode.WHEN_IDLE, idle_s=0), sees=OTHERS, **HELPS),
+        look(
+            rules=Rules(Mode.WHEN_IDLE),
+            cause=Cause.OTHERS,
+            said="Paused: anna and ben uses this machine",
+        ),
     ],
-)
-def test_how_soon_it_looks_again_while_it_helps(
-    rules: Rules, running: int, look_again_s: float
-) -> None:
-    scene = Scene(rules)
-    scene.see(running=running)
-    found = scene.look()
-    assert (found.volunteering, found.look_again_s) == (True, look_again_s)
-    assert found.cause is (Cause.ALWAYS if rules.mode is Mode.ALWAYS else Cause.IDLE)
-
-
-@pytest.mark.parametrize(
-    ("left_s", "look_again_s"), [(30.0, 5.0), (5.0, 5.0), (0.5, 0.5), (0.01, 0.05)]
-)
-def test_how_soon_it_looks_again_while_somebody_is_there(
-    left_s: float, look_again_s: float
-) -> None:
-    scene = Scene()
-    scene.look()
-    scene.touch()
-    found = scene.pass_s(300.0 - left_s)
-    assert found.cause is Cause.INPUT
-    assert found.look_again_s == pytest.approx(look_again_s)
-
-
-@pytest.mark.parametrize(
-    ("local", "look_again_s"), [("2026-03-10 17:00", 60.0), ("2026-03-10 17:59:45", 15.0)]
-)
-def test_how_soon_it_looks_again_outside_its_hours(local: str, look_again_s: float) -> None:
-    scene = Scene(Rules(Mode.BY_SCHEDULE, read_hours("mon-fri 18:00-07:00")), local)
-    found = scene.look()
-    assert (found.cause, found.look_again_s) == (Cause.HOURS, look_again_s)
-
-
-@pytest.mark.parametrize(("left_s", "look_again_s"), [(900.0, 60.0), (20.0, 20.0)])
-def test_how_soon_it_looks_again_while_it_is_paused(left_s: float, look_again_s: float) -> None:
-    scene = Scene()
-    scene.wish = Paused(scene.wall_s + left_s)
-    assert scene.look().look_again_s == pytest.approx(look_again_s)
-    scene.wish = Paused()
-    assert scene.look().look_again_s == 60.0
-    scene.wish = Finishing(Paused())
-    scene.see(running=1)
-    found = scene.look()
-    assert found.look_again_s == 2.0
-    assert scene.said(found) == "Finishing this task, then paused until you resume"
-    scene.wish = Finishing(Paused(scene.wall_s + 900))
-    assert scene.said(scene.look()) == "Finishing this task, then paused"
-
-
-def test_enough_memory_is_what_the_rules_say_and_a_quarter_more_after_it_was_short() -> None:
-    scene = Scene(Rules(Mode.WHEN_IDLE, free_memory_mb=1_000))
-    scene.see(free_memory_mb=Seen(1_000.0))
-    assert scene.look().volunteering
-    scene.see(free_memory_mb=Seen(999.0))
-    assert not scene.look().volunteering
-    scene.see(free_memory_mb=Seen(1_249.0))
-    assert not scene.pass_s(29).volunteering
-    assert not scene.pass_s(29).volunteering
-    scene.see(free_memory_mb=Seen(1_250.0))
-    assert not scene.pass_s(29).volunteering
-    assert scene.pass_s(1).volunteering
-
-
-@pytest.mark.parametrize("kind", ["input", "full_screen"])
-def test_only_somebody_who_may_be_there_has_to_be_seen(kind: str) -> None:
-    scene = Scene()
-    scene.see(**{kind: Unseen(SystemSays("it is dark"))})
-    assert scene.look().cause is Cause.UNSEEN
-    for away in (Sessions(locked=True), Sessions(nobody=True)):
-        scene.see(sessions=Seen(away))
-        assert scene.look().volunteering
-
-
-def test_others_do_not_matter_where_nobody_does() -> None:
-    scene = Scene(Rules(Mode.WHEN_IDLE, idle_s=0))
-    scene.see(sessions=Seen(Sessions(others=("anna", "ben"))))
-    assert scene.look().volunteering
-    scene.rules = Rules(Mode.WHEN_IDLE)
-    found = scene.look()
-    assert (found.cause, scene.said(found)) == (
-        Cause.OTHERS,
-        "Paused: anna and ben uses this machine",
-    )
-
-
-@pytest.mark.parametrize(
-    ("percent", "reason"),
-    [
-        (10.4, "other programs use 10 % of the processor, more than 10 %"),
-        (10.0, "other programs used more than 10 % of the processor a moment ago"),
+    **{
+        f"how busy others are is said: {percent}": [
+            look(sees={"others_cpu_percent": Seen(50.0)}),
+            look(sees={"others_cpu_percent": Seen(percent)}, said=f"Paused: other programs {said}"),
+        ]
+        for percent, said in (
+            (10.4, "use 10 % of the processor, more than 10 %"),
+            (10.0, "used more than 10 % of the processor a moment ago"),
+        )
+    },
+    **{
+        f"why it may help is said: {said}": [
+            look(sees=sees, said=f"Helping: {said}, other programs use 3 % of the processor")
+        ]
+        for sees, said in (
+            (LOCKED, "the screen is locked"),
+            ({**NOBODY, **NEVER}, "nobody is logged in"),
+            ({"input": Seen(LastInput(6_400.0))}, "no input for 60 min"),
+        )
+    },
+    "where no rule asks for anything the rules allow it": [
+        look(rules=ALL_OFF, sees=COVERED, said="Helping: the rules allow it")
     ],
-)
-def test_how_busy_others_are_is_said(percent: float, reason: str) -> None:
-    scene = Scene()
-    scene.see(others_cpu_percent=Seen(50.0))
-    scene.look()
-    scene.see(others_cpu_percent=Seen(percent))
-    assert scene.said(scene.look()) == f"Paused: {reason}"
+}
 
 
-@pytest.mark.parametrize(
-    ("sessions", "at_s", "text"),
-    [
-        (Sessions(locked=True), 9_990.0, "the screen is locked"),
-        (Sessions(nobody=True), float("-inf"), "nobody is logged in"),
-        (Sessions(), 6_400.0, "no input for 60 min"),
-    ],
-)
-def test_why_it_may_help_is_said(sessions: Sessions, at_s: float, text: str) -> None:
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_at_the_boundary(story: Sequence[Look]) -> None:
     scene = Scene()
-    scene.see(sessions=Seen(sessions), input=Seen(LastInput(at_s)))
-    text = f"Helping: {text}, other programs use 3 % of the processor"
-    assert scene.said(scene.look()) == text
-    scene = Scene(ALL_OFF)
-    scene.see(
-        input=Unseen(SystemSays("it is dark")), others_cpu_percent=Unseen(SystemSays("it is dark"))
-    )
-    assert scene.said(scene.look()) == "Helping: the rules allow it"
+    for each in story:
+        scene.play(**each)

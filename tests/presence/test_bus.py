@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from agent.presence.sources.sessions_logind import (
     SERVICE,
     logind_sessions,
 )
+from agent.presence.sources.source import Source
 from tests.presence.clocks import Clock
 from tests.presence.desktop_on_bus import Answer, Answers, desktop
 from tests.presence.displays import bus
@@ -47,53 +49,69 @@ def always(signature: str, *values: object) -> Callable[..., Answer]:
     return lambda *_: (signature, values)
 
 
-def test_gnome_tells_the_last_input_in_milliseconds(address: str) -> None:
-    name = "org.gnome.Mutter.IdleMonitor"
-    joined = Bus(address)
-    with desktop(address, (name,), {(name, "GetIdletime"): always("t", 12_500)}):
-        found = mutter_last_input(joined, Clock(100.0)).read()
-        assert found == Seen(LastInput(87.5), "GNOME")
-    joined.close()
-
-
 @pytest.mark.parametrize(("a_second", "first"), [(1, 40), (1000, 40_000)])
 def test_a_screen_saver_may_tell_seconds_or_milliseconds(
     address: str, a_second: int, first: int
 ) -> None:
-    name, told = "org.freedesktop.ScreenSaver", [first]
-    clock, joined = Clock(1_000.0), Bus(address)
-    source = saver_last_input(joined, clock)
-    answers: Answers = {(name, "GetSessionIdleTime"): lambda *_: ("u", (told[0],))}
-    with desktop(address, (name,), answers):
+    told, clock = [first], Clock(1_000.0)
+    answers: Answers = {(FREE_NAME, "GetSessionIdleTime"): lambda *_: ("u", (told[0],))}
+    with closing(Bus(address)) as joined, desktop(address, (FREE_NAME,), answers):
+        source = saver_last_input(joined, clock)
         assert source.read() == Seen(LastInput(1_000.0 - first / 1000), "the screen saver")
         clock.pass_s(2)
         told[0] += 2 * a_second
         assert source.read() == Seen(LastInput(960.0), "the screen saver")
-    joined.close()
 
 
-@pytest.mark.parametrize("on", [True, False])
-def test_desktops_tell_whether_their_lock_is_on(address: str, on: bool) -> None:
-    gnome, free = "org.gnome.ScreenSaver", "org.freedesktop.ScreenSaver"
-    joined = Bus(address)
-    answers: Answers = {(name, "GetActive"): always("b", on) for name in (gnome, free)}
-    with desktop(address, (gnome, free), answers):
-        for source in (bus_screen_saver(joined, GNOME_SAVER), bus_screen_saver(joined, SAVER)):
-            assert source.read() == Seen(on, "the screen saver")
-    joined.close()
+MUTTER, GNOME = "org.gnome.Mutter.IdleMonitor", "org.gnome.SessionManager"
+KDE = "org.kde.Solid.PowerManagement.PolicyAgent"
+GNOME_NAME, FREE_NAME = "org.gnome.ScreenSaver", "org.freedesktop.ScreenSaver"
 
 
-def test_desktops_tell_whether_a_program_keeps_the_screen_on(address: str) -> None:
-    gnome, kde = "org.gnome.SessionManager", "org.kde.Solid.PowerManagement.PolicyAgent"
-    joined = Bus(address)
-    answers: Answers = {
-        (gnome, "IsInhibited"): lambda _, flags: ("b", (flags == 8,)),
-        (kde, "HasInhibition"): lambda _, kinds: ("b", (kinds != 4,)),
-    }
-    with desktop(address, (gnome, kde), answers):
-        assert bus_kept_awake(joined, "GNOME").read() == Seen(ScreenKeptOn(), "GNOME")
-        assert bus_kept_awake(joined, "KDE").read() == Seen(None, "KDE")
-    joined.close()
+@pytest.mark.parametrize(
+    ("name", "method", "answer", "source", "expected"),
+    [
+        (
+            MUTTER,
+            "GetIdletime",
+            always("t", 12_500),
+            lambda joined: mutter_last_input(joined, Clock(100.0)),
+            Seen(LastInput(87.5), "GNOME"),
+        ),
+        *(
+            (name, "GetActive", always("b", on), make, Seen(on, "the screen saver"))
+            for name, make in (
+                (GNOME_NAME, lambda joined: bus_screen_saver(joined, GNOME_SAVER)),
+                (FREE_NAME, lambda joined: bus_screen_saver(joined, SAVER)),
+            )
+            for on in (True, False)
+        ),
+        (
+            GNOME,
+            "IsInhibited",
+            lambda _, flags: ("b", (flags == 8,)),
+            lambda joined: bus_kept_awake(joined, "GNOME"),
+            Seen(ScreenKeptOn(), "GNOME"),
+        ),
+        (
+            KDE,
+            "HasInhibition",
+            lambda _, kinds: ("b", (kinds != 4,)),
+            lambda joined: bus_kept_awake(joined, "KDE"),
+            Seen(None, "KDE"),
+        ),
+    ],
+)
+def test_what_desktops_tell(
+    address: str,
+    name: str,
+    method: str,
+    answer: Callable[..., Answer],
+    source: Callable[[Bus], Source[Any]],
+    expected: Seen[object],
+) -> None:
+    with closing(Bus(address)) as joined, desktop(address, (name,), {(name, method): answer}):
+        assert source(joined).read() == expected
 
 
 # -- logind --------------------------------------------------------------------------------------
@@ -152,39 +170,33 @@ def logind(*sessions: tuple[int, str, dict[str, tuple[str, Any]]]) -> Answers:
 def test_who_is_at_the_screens(
     address: str, sessions: list[tuple[int, str, dict[str, tuple[str, Any]]]], expected: Sessions
 ) -> None:
-    joined = Bus(address)
-    with desktop(address, (SERVICE,), logind(*sessions)):
+    with closing(Bus(address)) as joined, desktop(address, (SERVICE,), logind(*sessions)):
         assert logind_sessions(joined, ANT).read() == Seen(expected, "logind")
-    joined.close()
 
 
 # -- what goes wrong -----------------------------------------------------------------------------
 
 
 def test_a_desktop_that_is_not_there_or_does_not_tell_is_said(address: str) -> None:
-    joined, name = Bus(address), "org.gnome.Mutter.IdleMonitor"
-    source = mutter_last_input(joined, Clock())
-    assert source.read() == Unseen(SystemSays(f"{name} is not there"))
-    with desktop(address, (name,), {}):
-        assert source.read() == Unseen(SystemSays(f"{name} does not tell (GetIdletime)"))
-    assert source.read() == Unseen(SystemSays(f"{name} is not there"))
-    joined.close()
+    gone = Unseen(SystemSays(f"{MUTTER} is not there"))
+    with closing(Bus(address)) as joined:
+        source = mutter_last_input(joined, Clock())
+        assert source.read() == gone
+        with desktop(address, (MUTTER,), {}):
+            assert source.read() == Unseen(SystemSays(f"{MUTTER} does not tell (GetIdletime)"))
+        assert source.read() == gone
 
 
 def test_a_bus_that_is_not_there_or_goes_away_is_said_and_joined_again(tmp_path: Path) -> None:
-    name = "org.gnome.Mutter.IdleMonitor"
-    joined = Bus(f"unix:path={tmp_path}/bus")
-    source = mutter_last_input(joined, Clock(10.0))
-    found = source.read()
-    assert isinstance(found, Unseen)
-    assert found.because == (NoBus("message"),)
-    for _ in range(2):
-        with (
-            bus(tmp_path) as address,
-            desktop(address, (name,), {(name, "GetIdletime"): always("t", 0)}),
-        ):
-            found = source.read()
-            if isinstance(found, Unseen):  # it notices at this question that the old bus is gone
+    answers = {(MUTTER, "GetIdletime"): always("t", 0)}
+    with closing(Bus(f"unix:path={tmp_path}/bus")) as joined:
+        source = mutter_last_input(joined, Clock(10.0))
+        assert source.read() == Unseen(NoBus("message"))
+        for _ in range(2):
+            with bus(tmp_path) as address, desktop(address, (MUTTER,), answers):
                 found = source.read()
-            assert found == Seen(LastInput(10.0), "GNOME")
-    joined.close()
+                if isinstance(
+                    found, Unseen
+                ):  # it notices at this question that the old bus is gone
+                    found = source.read()
+                assert found == Seen(LastInput(10.0), "GNOME")

@@ -10,18 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.presence.hours import WEEK, Hours, inside, next_change_s, tomorrow_s
-from agent.presence.judgement import Cause
-from agent.presence.rules import Mode, Rules
 from agent.presence.rules_file import read_hours
-from agent.presence.verdict import needed
-from tests.presence.scenes import ZURICH, Scene
+from tests.presence.scenes import ZURICH, at
 
 NIGHTS = read_hours("mon-fri 18:00-07:00")
 LUNCH = read_hours("mon-fri 12:00-13:00")
-
-
-def at(text: str, zone: ZoneInfo = ZURICH) -> float:
-    return datetime.fromisoformat(text).replace(tzinfo=zone).timestamp()
 
 
 @pytest.mark.parametrize(
@@ -117,23 +110,6 @@ def test_nothing_changes_before_the_next_change(
         jumped = local.utcoffset() != (local - timedelta(hours=30)).utcoffset()
         assert inside(hours, local) is now or jumped
         wall_s += step_s
-
-
-def test_outside_its_hours_nothing_is_looked_at_and_the_next_ones_are_named() -> None:
-    scene = Scene(Rules(Mode.BY_SCHEDULE, NIGHTS))
-    found = scene.look()
-    assert found.cause is Cause.HOURS
-    assert scene.said(found) == "Paused: outside its hours until 18:00"
-    assert needed(scene.rules, scene.wish, scene.now) == frozenset()
-
-
-def test_inside_its_hours_it_helps_only_when_idle_and_looks_again_at_their_end() -> None:
-    scene = Scene(Rules(Mode.BY_SCHEDULE, NIGHTS), "2026-03-11 06:59:59")
-    found = scene.look()
-    assert found.volunteering
-    assert found.look_again_s == pytest.approx(1.0)
-    assert not scene.touch().volunteering
-    assert scene.pass_s(1).cause is Cause.HOURS
 
 
 def test_until_tomorrow_is_the_next_morning_whatever_the_clock_does_in_between() -> None:

@@ -13,7 +13,7 @@ from agent.presence.latches import Busy
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.wording.amounts import listed, long, moment
 from agent.wording.speech import Speech
-from tests.presence.scenes import ZURICH, Scene
+from tests.presence.scenes import NOON_S, ZURICH, Scene
 
 HOUR_S, DAY_S = 3_600, 86_400
 
@@ -43,8 +43,7 @@ def test_a_length_of_time_is_said_roughly(seconds: float, text: str) -> None:
     ],
 )
 def test_a_moment_has_its_day_where_that_is_not_today(later_s: float, text: str) -> None:
-    now_s = Scene(local="2026-03-10 12:00").wall_s
-    assert moment(now_s + later_s, now_s, ZURICH) == text
+    assert moment(NOON_S + later_s, NOON_S, ZURICH) == text
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from agent.api.presence_reasons import SystemSays
 from agent.presence.looking import last_of
 from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources.linux import LinuxOwnTime, linux_mains, linux_names, terminal_last_input
-from agent.presence.sources.processor import CountedOwnTime, free_memory, processor
+from agent.presence.sources.processor import CountedOwnTime, free_memory
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
 from agent.presence.sources.source import TRY_BETTER_EVERY_S, FirstThatSees, Source, blind
+from tests.certain import certain, of_kind
 from tests.hosts.waiting import wait_for
 from tests.presence.clocks import Clock
 
@@ -91,8 +92,7 @@ def test_typing_in_a_real_terminal_is_seen_and_printing_is_not(tmp_path: Path) -
         assert time.time() - path.stat().st_atime > 3_000
         os.write(upper, b"somebody types\n")
         os.read(lower, 100)
-        found = terminal_last_input(time.monotonic).read()
-        assert isinstance(found, Seen)
+        found = of_kind(Seen, terminal_last_input(time.monotonic).read())
         assert time.monotonic() - found.value.at_s < 30
     finally:
         os.close(upper)
@@ -160,52 +160,6 @@ def test_the_first_that_sees_is_asked_and_better_ones_are_tried_again_now_and_th
 
 
 # -- the processor -------------------------------------------------------------------------------
-
-
-class Times:
-    """What the machine and this node have used, as a test says."""
-
-    def __init__(self) -> None:
-        self.busy_s = self.own_s = 100.0
-        self.clock = Clock()
-        self.source = processor(self.clock, lambda: self.own_s, busy_s=lambda: self.busy_s)
-        self.cores = os.cpu_count() or 1
-
-    def pass_s(self, seconds: float, others: float, own: float) -> Reading[float]:
-        """Let time pass in which others and this node use shares of the whole machine."""
-        self.clock.pass_s(seconds)
-        self.busy_s += seconds * self.cores * (others + own)
-        self.own_s += seconds * self.cores * own
-        return self.source.read()
-
-
-def percent(reading: Reading[float]) -> float:
-    assert isinstance(reading, Seen)
-    return reading.value
-
-
-def test_only_what_others_use_counts() -> None:
-    times = Times()
-    assert isinstance(times.source.read(), Unseen), "a first look cannot tell"
-    assert percent(times.pass_s(5, others=0.03, own=0.9)) == pytest.approx(3, abs=0.01)
-
-
-def test_it_is_an_average_over_ten_seconds() -> None:
-    times = Times()
-    times.source.read()
-    for _ in range(4):
-        times.pass_s(2.5, others=0.0, own=0.0)
-    assert percent(times.pass_s(2.5, others=1.0, own=0.0)) == pytest.approx(25, abs=0.1)
-    for _ in range(4):
-        times.pass_s(2.5, others=1.0, own=0.0)
-    assert percent(times.source.read()) == pytest.approx(100, abs=0.1)
-
-
-def test_after_a_sleep_it_measures_anew() -> None:
-    times = Times()
-    times.source.read()
-    times.pass_s(5, others=0.5, own=0.0)
-    assert isinstance(times.pass_s(3_600, others=0.0, own=0.0), Unseen)
 
 
 BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
@@ -278,8 +232,7 @@ def test_a_program_is_found_by_its_name_unless_it_is_one_of_ours(tmp_path: Path)
     assert source.read() == Seen(())
     child = subprocess.Popen([script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        assert child.stdout is not None
-        child.stdout.readline()
+        certain(child.stdout).readline()
         assert source.read() == Seen((name,))
         ours = ExclusivePrograms(linux_names, own_processes)
         ours.watch((name.lower(),))
@@ -295,6 +248,5 @@ def test_a_list_of_programs_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_some_memory_is_free() -> None:
-    found = free_memory().read()
-    assert isinstance(found, Seen)
+    found = of_kind(Seen, free_memory().read())
     assert found.value > 0

@@ -21,6 +21,7 @@ from agent.presence.sources.wayland import (
     wayland_kept_awake,
     wayland_last_input,
 )
+from tests.certain import of_kind
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.presence.clocks import Clock
 from tests.presence.compositor import GLOBALS, IDLED, RESUMED, Compositor, compositor
@@ -47,8 +48,7 @@ class Session:
     def at_s(self) -> float:
         """A busy machine may keep the compositor waiting longer than a source would."""
         wait_for(lambda: isinstance(self.input.read(), Seen), LIMIT_S, "the compositor answers")
-        found = self.input.read()
-        assert isinstance(found, Seen), found
+        found: Seen[LastInput] = of_kind(Seen, self.input.read())
         return found.value.at_s
 
     def wait_for_at(self, at_s: float) -> None:
@@ -136,14 +136,14 @@ def test_what_a_compositor_lacks_is_said(
 ) -> None:
     with compositor(tmp_path, offered) as (_, environment):
         for source in (Session(environment).input, Session(environment).awake):
-            found = source.read()
-            assert isinstance(found, Unseen)
+            found = of_kind(Unseen, source.read())
             assert because in Speech().every(found.because)
 
 
 def test_where_there_is_no_compositor_that_is_said(tmp_path: Path) -> None:
     found = Session({}).input.read()
     assert found == Unseen(NoSession())
-    found = Session({"XDG_RUNTIME_DIR": str(tmp_path), "WAYLAND_DISPLAY": "none"}).input.read()
-    assert isinstance(found, Unseen)
+    found = of_kind(
+        Unseen, Session({"XDG_RUNTIME_DIR": str(tmp_path), "WAYLAND_DISPLAY": "none"}).input.read()
+    )
     assert "cannot be reached" in Speech().every(found.because)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from agent.api.presence_reasons import GameFills, PresentationOn, ProgramFills
-from agent.api.reasons import Reason
 from agent.presence.looking import Looker
-from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
+from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources.native_windows import sources_of
 from agent.presence.sources.source import Screens
 from agent.presence.sources.windows import (
@@ -82,85 +81,82 @@ def said(answer: T | OSError) -> T:
     return answer
 
 
-def test_the_last_input_is_as_long_ago_as_windows_says() -> None:
-    found = windows_last_input(Calls(), Clock(100.0)).read()
-    assert found == Seen(LastInput(98.5, (10, 20)), "Windows")
-
-
-def test_the_locked_desktop_does_not_tell_where_the_pointer_is() -> None:
-    found = windows_last_input(Calls(place=REFUSED), Clock(100.0)).read()
-    assert found == Seen(LastInput(98.5, None), "Windows")
-
-
-@pytest.mark.parametrize("calls", [Calls(number=0), Calls(quiet=REFUSED)])
-def test_where_no_input_can_be_seen_that_is_said(calls: Calls) -> None:
-    assert isinstance(windows_last_input(calls, Clock(100.0)).read(), Unseen)
-
-
 def test_tick_counters_that_began_anew_still_tell_how_long_ago() -> None:
     assert quiet_ms_between(5, 2**32 - 10) == 15
 
 
+def session(number: int, *, active: bool, locked: bool | None) -> WindowsSession:
+    return WindowsSession(number, {1: "ant", 2: "bee", 3: "cat"}[number], active, locked)
+
+
+def input_of(calls: Calls) -> Reading[Any]:
+    return windows_last_input(calls, Clock(100.0)).read()
+
+
+def sessions_of(*listed: WindowsSession, number: int = 1) -> Reading[Any]:
+    return windows_sessions(Calls(number=number, listed=list(listed))).read()
+
+
+def screens_of(calls: Calls) -> Reading[Any]:
+    return Screens(windows_sessions(calls), [windows_screen_saver(calls)]).read()
+
+
+def line_of(line: int | OSError) -> Reading[Any]:
+    return windows_mains(Calls(line=line)).read()
+
+
+def filled_by(state: int) -> Reading[Any]:
+    return windows_full_screen(Calls(notifications=state)).read()
+
+
 @pytest.mark.parametrize(
-    ("sessions", "expected"),
+    ("found", "value"),
     [
-        ([ANT], Sessions()),
-        ([WindowsSession(1, "ant", active=True, locked=True)], Sessions(locked=True)),
-        ([WindowsSession(1, "ant", active=True, locked=None)], Sessions()),
+        (input_of(Calls()), LastInput(98.5, (10, 20))),
+        (input_of(Calls(place=REFUSED)), LastInput(98.5, None)),  # as the locked desktop does
+        (sessions_of(ANT), Sessions()),
+        (sessions_of(session(1, active=True, locked=True)), Sessions(locked=True)),
+        (sessions_of(session(1, active=True, locked=None)), Sessions()),
         (
-            [
-                WindowsSession(1, "ant", active=False, locked=True),
-                WindowsSession(2, "bee", active=True, locked=False),
-            ],
+            sessions_of(
+                session(1, active=False, locked=True), session(2, active=True, locked=False)
+            ),
             Sessions(locked=True, others=("bee",)),
         ),
-        ([ANT, WindowsSession(3, "cat", active=True, locked=None)], Sessions(others=("cat",))),
-        ([ANT, WindowsSession(3, "cat", active=True, locked=True)], Sessions()),
-        ([ANT, WindowsSession(3, "cat", active=False, locked=False)], Sessions()),
+        (sessions_of(ANT, session(3, active=True, locked=None)), Sessions(others=("cat",))),
+        (sessions_of(ANT, session(3, active=True, locked=True)), Sessions()),
+        (sessions_of(ANT, session(3, active=False, locked=False)), Sessions()),
+        (sessions_of(number=0), Sessions(nobody=True)),  # a service
+        (line_of(0), False),
+        (line_of(1), True),
+        *((filled_by(state), None) for state in (1, 5, 6, 7)),
+        (filled_by(2), ProgramFills()),
+        (filled_by(3), GameFills()),
+        (filled_by(4), PresentationOn()),
     ],
 )
-def test_who_is_at_the_screens(sessions: list[WindowsSession], expected: Sessions) -> None:
-    assert windows_sessions(Calls(listed=sessions)).read() == Seen(expected, "Windows")
+def test_what_windows_tells(found: Reading[object], value: object) -> None:
+    assert found == Seen(value, "Windows")
 
 
-def test_only_a_service_believes_that_nobody_is_at_a_screen() -> None:
-    nobody = Seen(Sessions(nobody=True), "Windows")
-    assert windows_sessions(Calls(number=0, listed=[])).read() == nobody
-    assert isinstance(windows_sessions(Calls(listed=[])).read(), Unseen)
-
-
-def test_a_screen_saver_counts_as_a_lock_even_where_sessions_are_not_told() -> None:
-    for calls in (Calls(saver=True), Calls(saver=True, listed=REFUSED)):
-        found = Screens(windows_sessions(calls), [windows_screen_saver(calls)]).read()
-        assert found == Seen(Sessions(locked=True), "the screen saver")
-    calls = Calls(saver=REFUSED, listed=REFUSED)
-    assert isinstance(
-        Screens(windows_sessions(calls), [windows_screen_saver(calls)]).read(), Unseen
-    )
-
-
-@pytest.mark.parametrize(("line", "expected"), [(0, False), (1, True)])
-def test_mains(line: int, expected: bool) -> None:
-    assert windows_mains(Calls(line=line)).read() == Seen(expected, "Windows")
-
-
-@pytest.mark.parametrize("line", [255, REFUSED])
-def test_mains_that_nobody_knows_of(line: int | OSError) -> None:
-    assert isinstance(windows_mains(Calls(line=line)).read(), Unseen)
+@pytest.mark.parametrize("calls", [Calls(saver=True), Calls(saver=True, listed=REFUSED)])
+def test_a_screen_saver_counts_as_a_lock(calls: Calls) -> None:
+    assert screens_of(calls) == Seen(Sessions(locked=True), "the screen saver")
 
 
 @pytest.mark.parametrize(
-    ("state", "filling"), [(2, ProgramFills()), (3, GameFills()), (4, PresentationOn())]
+    "found",
+    [
+        input_of(Calls(number=0)),
+        input_of(Calls(quiet=REFUSED)),
+        sessions_of(),  # only a service believes that nobody is at a screen
+        screens_of(Calls(saver=REFUSED, listed=REFUSED)),
+        line_of(255),
+        line_of(REFUSED),
+    ],
 )
-def test_what_fills_the_screen(state: int, filling: Reason) -> None:
-    found = windows_full_screen(Calls(notifications=state)).read()
-    assert isinstance(found, Seen)
-    assert found.value == filling
-
-
-@pytest.mark.parametrize("state", [1, 5, 6, 7])
-def test_what_does_not_fill_the_screen(state: int) -> None:
-    assert windows_full_screen(Calls(notifications=state)).read() == Seen(None, "Windows")
+def test_what_cannot_be_seen_is_said(found: Reading[object]) -> None:
+    assert isinstance(found, Unseen)
 
 
 def test_all_sources_together_see() -> None:

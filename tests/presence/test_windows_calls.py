@@ -15,6 +15,7 @@ from typing import Any, cast
 import pytest
 
 from agent.presence.sources.windows_calls import WindowsCalls
+from tests.certain import certain
 from tests.hosts.windows import Library, loaded_as_on_windows
 
 NAME = "agent.presence.sources.windows_calls"
@@ -118,8 +119,7 @@ class Windows:
 
     def _enumerate(self, server: None, _: int, version: int, listed: Any, count: Any) -> int:
         assert (server, version) == (None, 1)
-        assert self.module is not None
-        array = (self.module.SessionInfo * len(self.sessions))()
+        array = (certain(self.module).SessionInfo * len(self.sessions))()
         for place, number in enumerate(self.sessions):
             array[place].number = number
         self.kept.append(array)
@@ -129,9 +129,10 @@ class Windows:
 
     def _session(self, server: None, number: int, what: int, told: Any, size: Any) -> int:
         assert (server, what) == (None, 25)
-        assert self.module is not None
         state, flags, user = self.sessions[number]
-        info = self.module.SessionInfoEx(number=number, state=state, flags=flags, user=user)
+        info = certain(self.module).SessionInfoEx(
+            number=number, state=state, flags=flags, user=user
+        )
         self.kept.append(info)
         told.contents, size.value = info, ctypes.sizeof(info)
         return self._done(f"session {number}")

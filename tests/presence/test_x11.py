@@ -24,6 +24,7 @@ from agent.presence.sources.x11_wire import (
     display_number,
 )
 from agent.wording.speech import Speech
+from tests.certain import of_kind
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.presence.displays import NO_DISPLAY, display, own_number, skip_without, start_display
 
@@ -47,8 +48,7 @@ def do(screen: X11Screen, *command: str) -> None:
 
 
 def last_input(source: Source[LastInput]) -> LastInput:
-    found = source.read()
-    assert isinstance(found, Seen), found
+    found: Seen[LastInput] = of_kind(Seen, source.read())
     return found.value
 
 
@@ -116,8 +116,7 @@ def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Pa
     server.kill()
     server.wait()
     for read in (*sources, *sources):
-        found = read()
-        assert isinstance(found, Unseen)
+        found = of_kind(Unseen, read())
         told = Speech().every(found.because)
         assert "X server has gone" in told or "cannot be" in told
     again, _ = start_display(tmp_path, f":{number}")
@@ -215,8 +214,7 @@ def _window(screen: X11Screen, width: int, height: int) -> Window:
     ],
 )
 def test_where_there_is_no_screen_that_is_said(environment: dict[str, str], because: str) -> None:
-    found = x11_last_input(X11Screen(environment), time.monotonic).read()
-    assert isinstance(found, Unseen)
+    found = of_kind(Unseen, x11_last_input(X11Screen(environment), time.monotonic).read())
     assert because in Speech().every(found.because)
 
 
