@@ -30,6 +30,7 @@ from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain, of_kind
 from tests.gui.machines import line_file
 
 WAIT_S = 30.0
@@ -143,8 +144,7 @@ class Session:
 
     def _flock_tabs(self, window: Window, words: tuple[str, ...]) -> None:
         window.go(Place.FLOCK)
-        page = window.places[Place.FLOCK]
-        assert isinstance(page, FlockPage)
+        page = of_kind(FlockPage, window.places[Place.FLOCK])
         for tab, name in ((1, "timeline"), (2, "week")):
             page.tabs.setCurrentIndex(tab)
             self.settle(1.2)
@@ -156,8 +156,7 @@ class Session:
         broken = self._folder / "line-78.wingbeat.yaml"
         broken.write_text(BROKEN, "utf-8")
         for file, name in ((path, "submit"), (broken, "submit-faults")):
-            sheet = window.submit([str(file)])
-            assert sheet is not None
+            sheet = certain(window.submit([str(file)]))
             self.settle(1.2)
             self.keep(sheet, name, *words)
             sheet.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
 import pytest
@@ -195,11 +196,6 @@ def test_what_is_asked_first_and_how_often_after_that(script: Script) -> None:
     assert [type(each) for _, each in script.told[:2]] == [notices.Connected, notices.StatusPage]
 
 
-def test_nobody_looks_so_less_is_asked(script: Script) -> None:
-    play(script, 12.0, attention=Attention())
-    assert (script.when("alive"), script.when("volunteering")) == ([5.0, 10.0], [0.0])
-
-
 def test_all_pages_of_workflows_and_tasks_are_read(script: Script) -> None:
     views = [workflow(f"w{each}", state=state, tasks=1) for each, state in
              enumerate(("waiting", "finished", "running"))]  # fmt: skip
@@ -292,12 +288,6 @@ def test_an_agent_that_hangs_is_told_of_and_heard_again(script: Script) -> None:
     assert script.when("alive") == [1.05, 1.95, 2.85, 3.9, 4.95]
 
 
-def test_an_agent_that_tells_something_is_not_asked_whether_it_is_there(script: Script) -> None:
-    script.events_left = [(0.5 * each, session.WorkflowSafe("w")) for each in range(1, 6)]
-    play(script, 3.6)
-    assert script.when("alive") == [3.55]
-
-
 def test_whoever_tells_something_again_is_not_silent_any_more(script: Script) -> None:
     script.replies["alive"] = silent
     script.events_left = [(2.0, session.WorkflowSafe("w"))]
@@ -350,19 +340,6 @@ def test_what_an_event_has_read_again(script: Script, happening: object, asked: 
     assert told == [2.05]
 
 
-def test_however_much_machines_say_they_are_read_once_a_second(script: Script) -> None:
-    script.events_left = [(1.5 + each / 20, session.PeerChanged("n")) for each in range(40)]
-    play(script, 4.0)
-    assert script.when("peers") == [0.0, 1.5, 2.5, 3.5]
-
-
-def test_however_often_strangers_ask_to_join_they_are_read_once_a_second(script: Script) -> None:
-    asks = admission.JoinRequested("r", "a", "b", "c", "d")
-    script.events_left = [(1.5 + each / 20, asks) for each in range(40)]
-    play(script, 4.0)
-    assert script.when("requests") == script.when("asked") == [0.0, 1.5, 2.5, 3.5]
-
-
 def test_an_agent_that_never_answers_is_silent(script: Script) -> None:
     script.replies["status"] = silent
     play(script, 40.0)
@@ -386,35 +363,85 @@ def test_of_several_troubles_the_one_that_helps_most_is_told() -> None:
     assert of(other) is other
 
 
-def test_a_change_of_helping_is_asked_about_soon(script: Script) -> None:
-    told = session.VolunteeringChanged(False, True, "why", False)
-    script.events_left = [(0.1, told), (1.0, replace(told, view=volunteering().view))]
-    play(script, 3.0, attention=Attention())
-    assert script.when("volunteering") == [0.0, 0.7]
+SEEN, UNSEEN = {"seen": True}, {"seen": False}
+HELP = session.VolunteeringChanged(False, True, "why", False)
+ASKS = admission.JoinRequested("r", "a", "b", "c", "d")
+PRESENT: dict[str, Any] = {"owner_present": True}
+ONCE_A_SECOND = [0.0, 1.5, 2.5, 3.5]
+
+
+def often(happening: object) -> list[tuple[float, object]]:
+    return [(1.5 + each / 20, happening) for each in range(40)]
+
+
+@dataclass
+class Watched:
+    """For how long, by whom, what is told meanwhile, and when what is asked."""
+
+    length_s: float
+    when: dict[str, list[float]]
+    attention: dict[str, bool] = field(default_factory=lambda: SEEN)
+    events: list[tuple[float, object]] = field(default_factory=list)
+    view: dict[str, Any] = field(default_factory=dict)
 
 
 @pytest.mark.parametrize(
-    ("attention", "view", "asked"),
+    "watched",
     [
-        (Attention(seen=True), {}, [0.0]),
-        (Attention(seen=True, sources=True), {}, [0.0, 0.7, 1.4]),
-        (Attention(seen=True), {"owner_present": True}, [0.0, 0.7, 1.4]),
-        (Attention(seen=True), {"owner_present": True, "paused": True}, [0.0]),
-        (Attention(seen=True), {"owner_present": True, "why": as_why(HeldByInput(5))}, [0.0]),
-        (Attention(sources=True), {"owner_present": True}, [0.0]),
+        pytest.param(
+            Watched(12.0, {"alive": [5.0, 10.0], "volunteering": [0.0]}, UNSEEN),
+            id="nobody looks, so less is asked",
+        ),
+        pytest.param(
+            Watched(
+                3.6,
+                {"alive": [3.55]},
+                events=[(0.5 * each, session.WorkflowSafe("w")) for each in range(1, 6)],
+            ),
+            id="who tells something is not asked whether it is there",
+        ),
+        pytest.param(
+            Watched(4.0, {"peers": ONCE_A_SECOND}, events=often(session.PeerChanged("n"))),
+            id="however much machines say, they are read once a second",
+        ),
+        pytest.param(
+            Watched(4.0, {"requests": ONCE_A_SECOND, "asked": ONCE_A_SECOND}, events=often(ASKS)),
+            id="however often strangers ask to join, they are read once a second",
+        ),
+        pytest.param(
+            Watched(
+                3.0,
+                {"volunteering": [0.0, 0.7]},
+                UNSEEN,
+                [(0.1, HELP), (1.0, replace(HELP, view=volunteering().view))],
+            ),
+            id="a change of helping is asked about soon",
+        ),
+        pytest.param(
+            Watched(70.0, {"peers": [0.0, 30.0, 60.0]}),
+            id="links are looked at now and then while somebody looks",
+        ),
+        *(
+            pytest.param(
+                Watched(2.0, {"volunteering": times}, attention, view=view),
+                id=f"presence is read on while it changes with time: {attention}, {view}",
+            )
+            for attention, view, times in (
+                (SEEN, {}, [0.0]),
+                ({**SEEN, "sources": True}, {}, [0.0, 0.7, 1.4]),
+                (SEEN, PRESENT, [0.0, 0.7, 1.4]),
+                (SEEN, {**PRESENT, "paused": True}, [0.0]),
+                (SEEN, {**PRESENT, "why": as_why(HeldByInput(5))}, [0.0]),
+                ({"sources": True}, PRESENT, [0.0]),
+            )
+        ),
     ],
 )
-def test_presence_is_read_on_while_it_changes_with_time(
-    script: Script, attention: Attention, view: dict[str, Any], asked: list[float]
-) -> None:
-    script.replies["volunteering"] = lambda _: volunteering(**view).view
-    play(script, 2.0, attention=attention)
-    assert script.when("volunteering") == asked
-
-
-def test_links_are_looked_at_now_and_then_while_somebody_looks(script: Script) -> None:
-    play(script, 70.0)
-    assert script.when("peers") == [0.0, 30.0, 60.0]
+def test_when_what_is_asked(script: Script, watched: Watched) -> None:
+    script.events_left = list(watched.events)
+    script.replies["volunteering"] = lambda _: volunteering(**watched.view).view
+    play(script, watched.length_s, attention=Attention(**watched.attention))
+    assert {name: script.when(name) for name in watched.when} == watched.when
 
 
 def test_the_outlook_of_a_workflow_is_read_without_its_tasks(script: Script) -> None:

@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
 from agent.api.work import Input, Task
-from gui.model.attaching import Attaching
 from gui.views.gate_dialog import GateDialog
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain, of_kind
 from tests.gui.acts import press, submit, task_of, until, view_of
 
 BIG_BYTES = 24 * 1024 * 1024
@@ -39,8 +39,7 @@ def opened(
     until(qtbot, window.workflows.details.done.isVisible)
     press(window, "markDone")
     until(qtbot, lambda: window.findChild(GateDialog) is not None)
-    dialog = window.findChild(GateDialog)
-    assert isinstance(dialog, GateDialog)
+    dialog = of_kind(GateDialog, window.findChild(GateDialog))
     return dialog, name
 
 
@@ -121,8 +120,7 @@ def test_a_file_is_chosen_for_a_name_and_taken_away_again(
     press(dialog, "gateChoose1")
     assert "corrected comes before" in dialog.missing.text()
     assert not dialog.done_now.isEnabled()
-    shown = dialog.findChild(QLabel, "gateFile1")
-    assert shown is not None
+    shown = certain(dialog.findChild(QLabel, "gateFile1"))
     assert shown.text() == "second.csv · 6 B"
     dialog.attaching.remove(chosen)
     press(dialog, "gateChoose0")
@@ -160,12 +158,3 @@ def test_somebody_else_was_faster(
     until(qtbot, dialog.fault.isVisible)
     assert not dialog.done_now.isEnabled()
     dialog.close()
-
-
-def test_files_find_their_names() -> None:
-    attaching = Attaching(("corrected", "notes", "map"))
-    left = attaching.offer([Path("x/Notes.txt"), Path("x/a.csv"), Path("x/b.csv"), Path("x/c.csv")])
-    assert [path.name for path in attaching.paths] == ["a.csv", "Notes.txt", "b.csv"]
-    assert left == [Path("x/c.csv")]
-    attaching.remove(Path("x/Notes.txt"))
-    assert attaching.gap().startswith("notes comes before")

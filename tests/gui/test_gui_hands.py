@@ -11,6 +11,7 @@ from agent.api.reasons import CancelledStopping, as_why
 from agent.api.values import Capabilities, TaskState
 from agent.api.work import TaskView
 from gui.model.notices import FlockPart, Happened
+from tests.certain import certain
 from tests.gui.values import (
     chain,
     connected,
@@ -58,9 +59,7 @@ def test_a_task_is_in_the_hands_of_whoever_has_it_now() -> None:
         row = task("import", state, host_node=node, **more)
         told = replace(moved("import", TaskState.READY, state), rows=(row,))
         screen.fold([happened(sequence, told)])
-        assert screen.peers is not None
-        assert screen.node is not None
-        own, (other,) = screen.node, screen.peers.peers
+        own, (other,) = certain(screen.node), certain(screen.peers).peers
         return [[len(own.tasks), own.running], [len(other.tasks), other.running]]
 
     assert move(1, TaskState.SCHEDULED, "n1") == [[1, 0], [0, 0]]
@@ -68,8 +67,7 @@ def test_a_task_is_in_the_hands_of_whoever_has_it_now() -> None:
     assert move(3, TaskState.RUNNING, "id-garajau") == [[0, 0], [1, 1]]
     progress = session.TaskProgressed("import", "import", "line-42", "garajau", 250, 30_000)
     screen.fold([happened(4, progress)])
-    assert screen.peers is not None
-    assert screen.peers.peers[0].tasks[0].permille == 250
+    assert certain(screen.peers).peers[0].tasks[0].permille == 250
     assert move(5, TaskState.TERMINATED, "id-garajau") == [[0, 0], [0, 0]]
 
 
@@ -133,8 +131,7 @@ def test_what_begins_before_its_workflow_is_known_is_in_hand() -> None:
         [told(1, TaskState.READY, row), told(2, TaskState.SCHEDULED, began)],
     )
     assert (changes.wanted, changes.node) == ({"new"}, True)
-    assert screen.node is not None
-    assert [each.state for each in screen.node.tasks] == [TaskState.RUNNING]
+    assert [each.state for each in certain(screen.node).tasks] == [TaskState.RUNNING]
 
 
 def test_what_has_ended_before_an_answer_is_in_nobody_s_hand() -> None:
@@ -145,8 +142,7 @@ def test_what_has_ended_before_an_answer_is_in_nobody_s_hand() -> None:
     ended = replace(row, state=TaskState.TERMINATED)
     done = workflow(counts={TaskState.TERMINATED: 1})
     screen.fold([shown(done, ended, sequence=2), told(2, TaskState.RUNNING, ended)])
-    assert screen.node is not None
-    assert screen.node.tasks == ()
+    assert certain(screen.node).tasks == ()
 
 
 def test_an_outlook_does_not_make_rows_newer_than_they_are() -> None:
@@ -205,13 +201,10 @@ def test_who_has_a_task_is_not_known_from_a_name_alone() -> None:
     row = own_row(TaskState.RUNNING, host_node="id-garajau")
     read = connected(peers(peer("garajau")))
     read.fold([status(view), told(1, TaskState.READY, row)])
-    assert read.peers is not None
-    screen.fold([peers(*read.peers.peers)])
+    screen.fold([peers(*certain(read.peers).peers)])
     progress = session.TaskProgressed("import", "import", "line-42", "garajau", 250, 30_000)
     screen.fold([happened(2, progress)])
-    assert screen.node is not None
-    assert screen.peers is not None
-    assert (screen.node.tasks, len(screen.peers.peers[0].tasks)) == ((), 1)
+    assert (certain(screen.node).tasks, len(certain(screen.peers).peers[0].tasks)) == ((), 1)
 
 
 # -- what rows leave out -------------------------------------------------------------------

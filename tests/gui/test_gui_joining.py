@@ -25,6 +25,7 @@ from gui.views.flock_page import FlockPage
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain
 from tests.gui.acts import gone_to, until
 from tests.gui.conftest import NoLogin
 from tests.gui.values import NOW_S, connected, happened, status
@@ -64,8 +65,7 @@ def test_who_asks_stands_above_the_machines_with_the_code(
     page = gone_to(window, Place.FLOCK, FlockPage)
     context.take((asks(),))
     assert page.requests.isVisible()
-    code = page.findChild(QLabel, "joinCode0")
-    assert code is not None
+    code = certain(page.findChild(QLabel, "joinCode0"))
     assert code.text() == CODE
     plain = Qt.TextFormat.PlainText  # names are the words of strangers, and may look like markup
     assert {each.textFormat() for each in page.requests.findChildren(QLabel)} == {plain}
@@ -145,8 +145,7 @@ def test_a_flock_that_is_heard_does_not_choose_itself(
     dialog.offer("wingbeat-invitation")
     dialog.nearby.tell(NearbyReply((NearbyFlock("f1", "survey office", 9, askable=True),)))
     assert dialog.join_it.isChecked()
-    meant = dialog.nearby.meant()
-    assert meant is not None
+    meant = certain(dialog.nearby.meant())
     assert meant.flock == "f1"
     dialog.close()
 

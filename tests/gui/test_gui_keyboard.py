@@ -17,6 +17,7 @@ from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain, of_kind
 from tests.gui.acts import submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
 
@@ -35,9 +36,7 @@ MUST_REACH = {
 
 
 def focused() -> QWidget:
-    found = QApplication.focusWidget()
-    assert found is not None
-    return found
+    return certain(QApplication.focusWidget())
 
 
 def tabbed_through(window: QWidget) -> list[QWidget]:
@@ -70,14 +69,12 @@ def test_tab_reaches_everything_in_each_place(
         active.workflows.choose(name, task_of(context, name, "by keyboard").task)
         until(qtbot, active.workflows.details.done.isVisible)
     if place is Place.QUEUE:
-        page = active.places[place]
-        assert isinstance(page, QueuePage)
+        page = of_kind(QueuePage, active.places[place])
         until(qtbot, lambda: page.rows.place_of(task_of(context, name, "by keyboard").task) >= 0)
         page.table.selectRow(0)
     if place is Place.COMPUTER:
         until(qtbot, lambda: context.screen.volunteering is not None)
-        computer = active.places[place]
-        assert isinstance(computer, ComputerPage)
+        computer = of_kind(ComputerPage, active.places[place])
         until(qtbot, computer.idle.isEnabled)
         computer.setFocus()
     reached = tabbed_through(active)

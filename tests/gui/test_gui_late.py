@@ -163,7 +163,6 @@ def test_a_part_for_somebody_who_is_gone_is_not_told(stage: Stage) -> None:
 
 def test_a_page_that_is_only_hidden_is_told(stage: Stage) -> None:
     page = stage.page(Place.FLOCK, FlockPage)
-    assert isinstance(page, FlockPage)
     page.tabs.setCurrentWidget(page.statistics)
     until(stage.qtbot, lambda: "statistics" in stage.agent.waiting())
     stage.window.go(Place.QUEUE)
@@ -215,7 +214,6 @@ def test_each_question_has_to_name_its_asker() -> None:
 
 def test_a_log_is_read_on_only_while_it_is_followed(stage: Stage) -> None:
     page = stage.page(Place.LOG, LogPage)
-    assert isinstance(page, LogPage)
     page.follow.setChecked(False)
     stage.agent.answer("agent_log")
     until(stage.qtbot, lambda: "begun" in page.text.toPlainText())

@@ -13,15 +13,13 @@ import gui.translations
 from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.plan import Misfit, PlanReply, TaskPlan
 from agent.api.reasons import AcceptanceNeeded, NotAccepted, as_why
-from agent.api.values import Dataset, TaskState
+from agent.api.values import TaskState
 from agent.api.volunteering import Hours
-from agent.api.work import Submit, Task
 from gui import words
-from gui.model.graph import BOX_HEIGHT, draw, label_of
+from gui.model.graph import BOX_HEIGHT, draw
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
+from gui.model.planning import fits_text, waits_text
 from gui.model.timeline import timeline_of
-from gui.model.times import ago, countdown, left, size, span
 from gui.model.week import cells_of, ranges_of, with_block
 from gui.theme.colours import (
     DARK,
@@ -36,7 +34,7 @@ from gui.theme.colours import (
 )
 from gui.views.rows import Rows
 from gui.words import tr_n
-from tests.gui.values import NOW_S, task
+from tests.gui.values import task
 
 TEXT_ROLES = (
     *("text", "quiet", "accent", "waiting", "ready", "running", "suspended"),
@@ -45,13 +43,6 @@ TEXT_ROLES = (
 
 
 # -- graph ---------------------------------------------------------------------------------
-
-
-def test_a_chain_goes_from_left_to_right() -> None:
-    picture = draw([task("a"), task("b", needs=("a",)), task("c", needs=("b",))])
-    places = {box.key: box.x for box in picture.boxes}
-    assert places["a"] < places["b"] < places["c"]
-    assert [(arrow.source, arrow.target) for arrow in picture.arrows] == [("a", "b"), ("b", "c")]
 
 
 def test_boxes_never_lie_on_each_other() -> None:
@@ -80,44 +71,12 @@ def test_a_fan_out_folds_with_the_chains_inside_it() -> None:
 
 def test_tasks_that_stand_elsewhere_do_not_fold() -> None:
     same = [task(f"t{number}", program="p") for number in range(6)]
-    needy = [dataclasses_free(each, "x") for each in same[:1]]
-    picture = draw([task("x", program="q"), *needy, *same[1:]])
+    needy = task("t0", program="p", needs=("x",))
+    picture = draw([task("x", program="q"), needy, *same[1:]])
     assert sorted(len(box.tasks) for box in picture.boxes) == [1, 1, 5]
 
 
-def dataclasses_free(view: object, needs: str):  # type: ignore[no-untyped-def]
-    import msgspec
-
-    return msgspec.structs.replace(view, needs=(needs,))  # type: ignore[type-var]
-
-
-def test_a_long_edge_bends_around_what_lies_between() -> None:
-    picture = draw([task("a"), task("b", needs=("a",)), task("c", needs=("a", "b"))])
-    arrow = next(each for each in picture.arrows if (each.source, each.target) == ("a", "c"))
-    assert len(arrow.bends) == 1
-
-
-def test_an_arrow_is_named_by_what_flows() -> None:
-    done = task("a", outputs=(Dataset("sha256:ab", 14_000), Dataset("sha256:cd", 1)))
-    assert label_of(done) == "14 kB +1"
-    assert label_of(done, {"sha256:ab": "points.las"}) == "points.las +1"
-    assert label_of(task("b", outputs=(Dataset("scan/7", external=True),))) == "scan/7"
-    assert label_of(task("c")) == ""
-
-
-def test_an_empty_graph_is_empty() -> None:
-    assert draw([]).boxes == ()
-
-
 # -- week, times ---------------------------------------------------------------------------
-
-
-def test_hours_over_midnight_are_cells_of_both_days() -> None:
-    cells = cells_of((Hours("friday", "22:00", "06:00"),))
-    assert (4, 23) in cells
-    assert (5, 5) in cells
-    assert (5, 6) not in cells
-    assert len(cells) == 8
 
 
 def test_cells_come_back_as_the_same_hours() -> None:
@@ -126,33 +85,8 @@ def test_cells_come_back_as_the_same_hours() -> None:
     assert ranges[0] == Hours("monday", "18:00", "24:00")
     assert len(ranges) == 5
     assert cells_of(ranges) == cells
-
-
-def test_painting_wipes_too() -> None:
     whole = with_block(frozenset(), (0, 0), (6, 23), on=True)
     assert len(with_block(whole, (6, 23), (5, 0), on=False)) == 5 * 24
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (12, "12 s"),
-        (89, "89 s"),
-        (120, "2 min"),
-        (3600, "1 h"),
-        (5400, "1 h 30 min"),
-        (180_000, "2 days"),
-    ],
-)
-def test_spans(seconds: float, said: str) -> None:
-    assert span(seconds) == said
-
-
-def test_times_near_and_far() -> None:
-    assert ago(NOW_S - 12, NOW_S) == "12 s ago"
-    assert left(NOW_S - 5, NOW_S) == "any moment"
-    assert countdown(NOW_S + 754, NOW_S) == "12:34"
-    assert size(1_234_567) == "1.2 MB"
 
 
 def test_filtering_takes_words_in_any_order(qapp: object) -> None:
@@ -178,19 +112,6 @@ def runs(name: str, *each: RunView) -> TaskRuns:
     return TaskRuns(name, name, "line-42", TaskState.TERMINATED, 0, each)
 
 
-def test_overlapping_runs_stand_on_lanes_of_their_own() -> None:
-    timeline = timeline_of(
-        [
-            runs("a", run("acor", 10, 30)),
-            runs("b", run("acor", 20, 40)),
-            runs("c", run("acor", 31, 35)),
-        ],
-        50,
-    )
-    assert [(bar.name, bar.lane) for bar in timeline.bars] == [("a", 0), ("b", 1), ("c", 0)]
-    assert timeline.rows[0].lanes == 2
-
-
 def test_suspensions_are_spans_and_told() -> None:
     held = run("acor", 10, 40, ("Running", 10), ("Suspended", 20), ("Running", 25), phase="Lost")
     bar = timeline_of([runs("a", held)], 50).bars[0]
@@ -200,36 +121,7 @@ def test_suspensions_are_spans_and_told() -> None:
     assert "lost with its machine" in bar.story
 
 
-def test_what_runs_still_ends_now() -> None:
-    going = RunView("r", 1, 1, "acor", "Running", 10_000, 10_000)
-    assert timeline_of([runs("a", going)], 50).bars[0].end_s == 50
-
-
 # -- plans ---------------------------------------------------------------------------------
-
-
-def test_a_plan_in_words() -> None:
-    submit = Submit(
-        "w", (Task("a", program="p", expected_s=30), Task("g", gate=True, after=("a",)))
-    )
-    plan = PlanReply(
-        False, (), (TaskPlan("a", ("acor",), (), 0, 30),), 1, int((NOW_S + 120) * 1000)
-    )
-    said = summary_text(submit, plan, NOW_S)
-    assert said == "1 task, 1 step for a person, about 2 min besides."
-    alone = summary_text(Submit("w", submit.tasks[:1]), plan, NOW_S)
-    assert alone.startswith("1 task, done about ")
-    assert fits_text(plan) == "Can run on acor."
-    assert planned_tasks(submit)["g"].needs == ("a",)
-
-
-def test_a_plan_that_fits_nowhere_says_why() -> None:
-    misfits = (Misfit("n", "acor", "needs 64 GB of memory, has 16"),)
-    plan = PlanReply(False, (), (TaskPlan("a", (), misfits, 0, 0),), 0, 0)
-    assert fits_text(plan) == (
-        "No machine fits a: needs 64 GB of memory, has 16.\n"
-        "No machine helps at the moment; it starts as soon as one does."
-    )
 
 
 def test_who_has_to_accept_programs_is_said_once() -> None:

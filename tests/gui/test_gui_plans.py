@@ -70,6 +70,8 @@ def test_a_plan_line_by_line() -> None:
     known = replace(plan, known=True)
     again = "A workflow of this name is known already and would not run twice"
     rows_said = [
+        (Submit("w", tasks[1:3]), plan, "1 task, 1 step for a person, about 2 min besides."),
+        (Submit("w", tasks[:1]), plan, f"1 task, done about {ends}, in 2 min."),
         (submit, plan, "2 tasks, 2 steps for a person, about 2 min besides."),
         (plain, plan, f"2 tasks, done about {ends}, in 2 min."),
         (plain, None, "2 tasks."),
@@ -100,6 +102,13 @@ def test_which_machines_fit_and_what_keeps_the_others() -> None:
         (plan(pending, waits=("somebody",)), "No machine fits p: too small."),
         (plan(fits, faults=("no",)), ""),
         (plan(homeless("a")), ""),
+        (
+            plan(homeless("a", "too small"), helping=0),
+            (
+                "No machine fits a: too small.\n"
+                "No machine helps at the moment; it starts as soon as one does."
+            ),
+        ),
     ]
     assert [fits_text(each) for each, _ in rows] == [said for _, said in rows]
 
@@ -227,6 +236,7 @@ def test_places_of_boxes_and_bends_of_arrows() -> None:
     assert [round(each.x) for each in near.boxes] == [0, 170, 340, 340, 510, 0, 170]
     (nearer,) = [each for each in near.arrows if each.bends]
     assert nearer.bends[0][0] == pytest.approx(170.0 + 72.0)
+    assert draw([]).boxes == ()
     assert shape_of(tasks)[1] == ("b", ("a",)) == picture.shape[1]
 
 
@@ -252,6 +262,10 @@ def test_names_of_what_flows() -> None:
     assert short_dataset("other:0123456789") == "other:0123456789"
     external = task("a", outputs=(Dataset("scan/7", external=True), Dataset("b", 1)))
     assert label_of(external) == "scan/7 +1"
+    done = task("a", outputs=(Dataset("sha256:ab", 14_000), Dataset("sha256:cd", 1)))
+    assert label_of(done) == "14 kB +1"
+    assert label_of(done, {"sha256:ab": "points.las"}) == "points.las +1"
+    assert label_of(task("c")) == ""
     first = [task("a", outputs=(Dataset("sha256:ab", 4),)), task("b", needs=("a",))]
     assert draw(first, {"sha256:ab": "points"}).arrows[0].label == "points"
     many = [task(f"t{each}", program="p", outputs=(Dataset("d", 1000 + 1000 * each),))

@@ -33,6 +33,7 @@ from gui.model.queue import ROWS_MAX, Queue
 from gui.model.screen import Changes, Screen
 from gui.model.tray import Act, TrayState, pause_entries, sentence_of, state_of, tray_of
 from gui.model.trouble import Remedy, Trouble, agent_trouble, flock_trouble, programs_trouble
+from tests.certain import certain
 from tests.gui.values import (
     NOW_S,
     chain,
@@ -65,6 +66,10 @@ PROGRAMS = ProgramsRead(
 def test_what_the_tray_says() -> None:
     own = (current(permille=319), current("detect", left_ms=30_000), current("report"))
     held = tuple(replace(each, state=S.SUSPENDED) for each in own)
+    mouse = "Paused: you moved the mouse 12 s ago"
+    away = volunteering(volunteering=False, reason=mouse)
+    until = volunteering(paused=True, paused_until_ms=NOW_MS + 90_000)
+    finishing = volunteering(finishing=True)
     rows: list[tuple[list[Notice], str]] = [
         ([status(tasks=own[:1])], "Running segment for line-42, 31 %"),
         ([status(tasks=own[1:2])], "Running detect for line-42, 30 s left"),
@@ -75,6 +80,13 @@ def test_what_the_tray_says() -> None:
         ([status()], "Ready to help; nothing to do at the moment"),
         ([status(volunteering=False)], "Does not help at the moment"),
         ([status(), volunteering(paused=True)], "Paused until you resume"),
+        ([status(), until], "Paused, 1:30 left"),
+        (
+            [status(tasks=own[:1]), finishing],
+            "Running segment for line-42, 31 %; pauses after that",
+        ),
+        ([status(volunteering=False), away], mouse),
+        ([status(volunteering=True), away], mouse),  # read before that
     ]
     assert [sentence_of(connected(*told), NOW_S) for told, _ in rows] == [said for _, said in rows]
     starting = Screen()
@@ -165,14 +177,21 @@ def test_the_badge_of_the_tray() -> None:
         ([status(), peers(peer("a", state="away"), peer("b"))], TrayState.IDLE),
         ([status(), peers()], TrayState.IDLE),
         ([status(), peers(flock="")], TrayState.ALONE),
+        ([status(), peers(peer("a"))], TrayState.IDLE),
+        ([status(), peers(peer("a", state="away"))], TrayState.ALONE),
+        ([status(flock="")], TrayState.ALONE),
+        ([status(tasks=(current(),))], TrayState.RUNNING),
+        ([status(), volunteering(paused=True)], TrayState.PAUSED),
+        ([status(), volunteering(**present)], TrayState.OWNER),
+        ([status(GATE, tasks=(current(),))], TrayState.NEEDS_YOU),
+        ([status(), Absent(Absence.SILENT)], TrayState.TROUBLE),
     ]
     assert [state_of(connected(*told)) for told, _ in rows] == [state for _, state in rows]
 
 
 def test_troubles_with_their_remedies() -> None:
     def of(why: Absence, sentence: str = "") -> tuple[str, Remedy, str]:
-        told = agent_trouble(Absent(why, sentence))
-        assert told is not None
+        told = certain(agent_trouble(Absent(why, sentence)))
         return told.sentence[:30], told.remedy, told.button
 
     assert of(Absence.NO_AGENT) == (
@@ -187,8 +206,15 @@ def test_troubles_with_their_remedies() -> None:
     assert agent_trouble(Absent(Absence.STARTING)) is None
     assert flock_trouble(Screen()) is None
     assert flock_trouble(connected(status(), peers(peer("a")))) is None
-    alone = flock_trouble(connected(status(flock="")))
-    assert alone is not None
+    lost = connected(status(workflow()), peers(peer("a"), peer("b", state="away")))
+    assert flock_trouble(lost) == Trouble(
+        "1 machine cannot be reached; work there may run twice.", Remedy.DOCTOR, "Find out why"
+    )
+    lost.fold([Absent(Absence.NO_AGENT)])
+    assert list(lost.workflows) == ["line-42"]
+    lost.fold([Answering()])
+    assert lost.absence is None
+    alone = certain(flock_trouble(connected(status(flock=""))))
     assert (alone.remedy, alone.button) == (Remedy.JOIN, "Join or create a flock")
     assert programs_trouble(Screen()) is None
     none = ProgramsRead(ProgramsReply((ProgramView("cut@1", ("acor",)),)))

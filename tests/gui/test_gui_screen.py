@@ -7,28 +7,22 @@ import time
 import pytest
 
 from agent.api import session
-from agent.api.presence_reasons import PausedUntil
-from agent.api.reasons import PausedByOwner, as_why
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import SourceStanding
 from agent.api.work import StatusReply
 from gui.model.flock import (
-    MachineState,
-    clock_text,
     load_text,
     machines,
-    state_text,
     work_text,
 )
-from gui.model.marks import Mark, mark_of_task, mark_of_workflow, task_words
+from gui.model.marks import Mark
 from gui.model.news import NewsKind
-from gui.model.notices import Absence, Absent, Answering, StatusPage
+from gui.model.notices import StatusPage
 from gui.model.queue import Queue
 from gui.model.screen import Screen
 from gui.model.sources import source_mark, source_tip
-from gui.model.tray import Act, TrayState, pause_entries, tray_of
-from gui.model.trouble import Remedy, agent_trouble, flock_trouble
-from gui.model.workflows import Totals, in_order, outlook, retry_from
+from gui.model.tray import tray_of
+from gui.model.workflows import Totals, retry_from
 from tests.gui.values import (
     LOG,
     NOW_S,
@@ -43,7 +37,6 @@ from tests.gui.values import (
     shown,
     status,
     task,
-    volunteering,
     workflow,
 )
 
@@ -117,18 +110,6 @@ def test_a_new_status_forgets_what_is_no_more() -> None:
     screen.fold([status(workflow("line-17"))])
     assert list(screen.workflows) == ["line-17"]
     assert screen.tasks == {}
-
-
-def test_a_workflow_that_waits_for_a_person_says_so_with_the_step() -> None:
-    view = workflow(counts={TaskState.WAITING: 1, TaskState.TERMINATED: 2}, gates=1)
-    assert mark_of_workflow(view) is Mark.PERSON
-    gate = task("validate", TaskState.WAITING, gate=True, asks="look")
-    assert outlook(view, [gate], NOW_S) == "waits for you: validate"
-
-
-def test_the_outlook_is_the_time_left() -> None:
-    view = workflow(state="running", expected_end_ms=int((NOW_S + 720) * 1000))
-    assert outlook(view, [], NOW_S) == "12 min left"
 
 
 def test_retry_from_a_task_takes_what_hangs_on_it() -> None:
@@ -217,83 +198,7 @@ def test_a_row_of_the_queue_shows_another_priority_at_once() -> None:
     assert (before[0].workflow.priority, after[0].workflow.priority) == (10, 100)
 
 
-def test_machines_tell_state_and_reason() -> None:
-    screen = connected(
-        status(workflow()),
-        peers(
-            peer("cagarro", tasks=(current(),), running=1),
-            peer("garajau", volunteering=False, owner_present=True, reason="in use"),
-            peer("milhafre", state="away", volunteering=False),
-        ),
-    )
-    seen = machines(screen)
-    assert [each.state for each in seen] == [
-        MachineState.READY,
-        MachineState.RUNNING,
-        MachineState.OWNER,
-        MachineState.AWAY,
-    ]
-    assert state_text(seen[3]) == "cannot be reached"
-    trouble = flock_trouble(screen)
-    assert trouble is not None
-    assert trouble.remedy is Remedy.DOCTOR
-    assert trouble.sentence == "1 machine cannot be reached; work there may run twice."
-
-
-def test_only_a_clock_that_is_wrong_is_worth_saying() -> None:
-    screen = connected(
-        status(), peers(peer("a", clock_ahead_ms=30), peer("b", clock_ahead_ms=-2500))
-    )
-    assert [clock_text(each) for each in machines(screen)] == ["", "right", "2.5 s behind"]
-
-
 # -- troubles and tray ---------------------------------------------------------------------
-
-
-def test_an_agent_that_is_gone_is_said_with_its_remedy() -> None:
-    screen = connected(status(workflow()))
-    screen.fold([Absent(Absence.NO_AGENT)])
-    trouble = agent_trouble(screen.absence)
-    assert trouble is not None
-    assert trouble.remedy is Remedy.START_AGENT
-    assert list(screen.workflows) == ["line-42"]
-    screen.fold([Answering()])
-    assert agent_trouble(screen.absence) is None
-
-
-def tray_state(*notices: object) -> TrayState:
-    return tray_of(connected(*notices), NOW_S).state
-
-
-def test_the_shape_of_the_tray() -> None:
-    assert tray_state(status(), peers(peer("a"))) is TrayState.IDLE
-    assert tray_state(status(), peers(peer("a", state="away"))) is TrayState.ALONE
-    assert tray_state(status(flock="")) is TrayState.ALONE
-    assert tray_state(status(tasks=(current(),))) is TrayState.RUNNING
-    assert tray_state(status(), volunteering(paused=True)) is TrayState.PAUSED
-    owner = volunteering(volunteering=False, owner_present=True)
-    assert tray_state(status(), owner) is TrayState.OWNER
-    gate = workflow(counts={TaskState.WAITING: 1})
-    assert tray_state(status(gate, tasks=(current(),))) is TrayState.NEEDS_YOU
-    assert tray_state(status(), Absent(Absence.SILENT)) is TrayState.TROUBLE
-
-
-def test_the_sentence_of_the_tray() -> None:
-    def said(*notices: object) -> str:
-        return tray_of(connected(*notices), NOW_S).sentence
-
-    busy = current(left_ms=720_000)
-    assert said(status(tasks=(busy,))) == "Running segment for line-42, 12 min left"
-    finishing = volunteering(finishing=True)
-    assert said(status(tasks=(current(permille=310),)), finishing) == (
-        "Running segment for line-42, 31 %; pauses after that"
-    )
-    until = volunteering(paused=True, paused_until_ms=int((NOW_S + 90) * 1000))
-    assert said(status(), until) == "Paused, 1:30 left"
-    mouse = "Paused: you moved the mouse 12 s ago"
-    away = volunteering(volunteering=False, reason=mouse)
-    assert said(status(node=node(volunteering=False)), away) == mouse
-    assert said(status(node=node(volunteering=True)), away) == mouse  # read before that
 
 
 def test_the_time_left_here_goes_by_without_another_look_at_the_machine() -> None:
@@ -309,20 +214,6 @@ def test_the_time_left_here_goes_by_without_another_look_at_the_machine() -> Non
     assert said == "Running segment for line-42, 20 s left; quits after that"
 
 
-def test_steps_of_people_stand_where_it_is_their_turn() -> None:
-    steps = [
-        task("import"),
-        task("segment", needs=("import",)),
-        task("report", needs=("segment", "approve")),
-        task("check", gate=True, needs=("segment",)),
-        task("approve", gate=True, needs=("check",)),
-        task("archive", gate=True, needs=("report",)),
-        task("start", gate=True),
-    ]
-    names = [each.name for each in in_order(steps)]
-    assert names == ["start", "import", "segment", "check", "approve", "report", "archive"]
-
-
 def test_who_joined_a_flock_here_need_not_be_told_of_it() -> None:
     screen = connected(status(node=node(flock="")))
     joined = session.FlockChanged("office")
@@ -330,28 +221,6 @@ def test_who_joined_a_flock_here_need_not_be_told_of_it() -> None:
     screen.fold([status(node=node(flock="office"))])
     changes = screen.fold([happened(2, joined)])
     assert [news.kind for news in changes.news] == [NewsKind.FLOCK]
-
-
-def test_the_menu_offers_what_can_be_done() -> None:
-    screen = connected(status(tasks=(current(),)), volunteering())
-    acts = [entry.act for entry in pause_entries(screen, NOW_S)]
-    assert acts == [
-        *(Act.PAUSE, Act.PAUSE, Act.PAUSE),
-        *(Act.PAUSE_TOMORROW, Act.PAUSE_OPEN_ENDED, Act.SEPARATOR, Act.FINISH),
-    ]
-    screen.fold([volunteering(paused=True)])
-    assert [entry.act for entry in pause_entries(screen, NOW_S)] == [Act.RESUME]
-    assert tray_of(screen, NOW_S).entries[-1].act is Act.QUIT
-
-
-def test_news_is_what_a_person_wants_to_hear() -> None:
-    screen = connected(status(workflow()))
-    ended = session.WorkflowEnded("line-42", "finished", {TaskState.TERMINATED: 3})
-    failed = session.WorkflowEnded("line-42", "failed", {TaskState.ABORTED: 3})
-    gate = session.GateWaiting("g", "validate", "line-42", "look")
-    changes = screen.fold([happened(1, ended), happened(2, failed), happened(3, gate)])
-    assert [news.kind for news in changes.news] == [NewsKind.ENDED, NewsKind.FAILED, NewsKind.GATE]
-    assert changes.news[2].sentence == "validate: look"
 
 
 def test_two_hundred_events_a_second_cost_little_of_it() -> None:
@@ -374,21 +243,7 @@ def test_two_hundred_events_a_second_cost_little_of_it() -> None:
     assert sum(view.state == "running" for view in screen.workflows.values()) == 2_000
 
 
-def test_an_empty_screen_says_that_it_starts() -> None:
-    assert tray_of(Screen(), NOW_S).sentence == "Starting …"
-
-
 # -- what did not run, and what holds back -------------------------------------------------
-
-
-def test_only_what_ran_has_failed() -> None:
-    failed = task("segment", TaskState.ABORTED, attempt=1, begun_ms=1)
-    behind = task("report", TaskState.ABORTED, needs=("segment",))
-    view = workflow(state="failed", counts={TaskState.ABORTED: 2})
-    assert outlook(view, [failed, behind], NOW_S) == "failed: segment"
-    assert mark_of_task(failed) is Mark.FAILED
-    assert mark_of_task(behind) is Mark.CANCELLED
-    assert task_words(behind) == "did not run"
 
 
 @pytest.mark.parametrize(
@@ -406,27 +261,7 @@ def test_a_source_that_holds_back_has_no_tick(
     assert (source_mark(standing), source_tip(standing)) == (mark, tip)
 
 
-def test_a_machine_that_only_holds_work_does_not_run() -> None:
-    held = peer(
-        "milhafre",
-        volunteering=False,
-        reason="paused by its owner",
-        running=1,
-        tasks=(current(state=TaskState.SUSPENDED),),
-    )
-    _, machine = machines(connected(status(), peers(held)))
-    assert machine.state is MachineState.PAUSED
-    assert work_text(machine, NOW_S) == "segment for line-42, suspended"
-
-
 def test_the_load_is_told_of_this_machine_and_the_others() -> None:
     others = (peer("cagarro", load_percent=12), peer("milhafre", state="away"))
     screen = connected(status(load_percent=40), peers(*others, load_percent=40))
     assert [load_text(each) for each in machines(screen)] == ["40 %", "12 %", ""]
-
-
-def test_a_machine_that_a_person_has_paused_is_not_said_to_be_in_use() -> None:
-    paused = peer("cagarro", volunteering=False, owner_present=True, why=as_why(PausedByOwner()))
-    own = status(volunteering=False, owner_present=True, why=as_why(PausedUntil(1)))
-    seen = machines(connected(own, peers(paused)))
-    assert seen[1].state is MachineState.PAUSED

@@ -36,6 +36,7 @@ from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain
 from tests.gui.acts import fresh, gone_to, press, submit, task_of, until, view_of, waiting
 from tests.gui.conftest import NoLogin
 from tests.gui.values import NOW_S
@@ -114,8 +115,7 @@ def test_priority_is_changed_in_the_menu(
 ) -> None:
     name = submit(qtbot, context, waiting())
     window.workflows.choose(name)
-    menu = window.workflows.menu_at(QPoint(0, 0))
-    assert menu is not None
+    menu = certain(window.workflows.menu_at(QPoint(0, 0)))
     inner = next(each for each in menu.findChildren(QMenu))
     inner.actions()[0].trigger()
     menu.close()
@@ -129,8 +129,7 @@ def test_selection_stays_while_rows_come(
     window.workflows.choose(first)
     second = submit(qtbot, context, waiting())
     until(qtbot, lambda: window.workflows.rows.place_of(second) >= 0)
-    chosen = window.workflows.table.current()
-    assert chosen is not None
+    chosen = certain(window.workflows.table.current())
     assert chosen.workflow == first
 
 
@@ -163,12 +162,10 @@ def test_a_sheet_asks_for_what_is_missing_and_enter_submits(
     name = f"sheet {fresh()}"
     path = tmp_path / "one.wingbeat.yaml"
     path.write_text(SHEET.replace("NAME", name), "utf-8")
-    sheet = window.submit([str(path)])
-    assert sheet is not None
+    sheet = certain(window.submit([str(path)]))
     until(qtbot, lambda: sheet.faults.count() > 0)
     assert not sheet.submit.isEnabled()
-    field = sheet.findChild(QLineEdit, "variable_seconds")
-    assert field is not None
+    field = certain(sheet.findChild(QLineEdit, "variable_seconds"))
     QTest.keyClicks(field, "0.1")
     until(qtbot, sheet.submit.isEnabled)
     assert "1 task" in sheet.summary.text()
@@ -182,8 +179,7 @@ def test_faults_are_told_with_their_lines(
 ) -> None:
     path = tmp_path / "wrong.wingbeat.yaml"
     path.write_text("name: w\ntasks:\n  a: {program: imprt}\n", "utf-8")
-    sheet = window.submit([str(path)])
-    assert sheet is not None
+    sheet = certain(window.submit([str(path)]))
     until(qtbot, lambda: sheet.faults.count() == 1)
     said = sheet.faults.item(0).text()
     assert said.startswith("Line 3: ")
@@ -239,8 +235,7 @@ def test_a_folder_is_all_its_workflows_and_a_path_can_be_pasted(
     QGuiApplication.clipboard().setText(str(tmp_path))
     window._paste()
     until(qtbot, lambda: window.findChild(QPushButton, "submitDo") is not None)
-    button = window.findChild(QPushButton, "submitDo")
-    assert button is not None
+    button = certain(window.findChild(QPushButton, "submitDo"))
     until(qtbot, button.isEnabled)
     until(qtbot, lambda: button.text().strip() == "Submit 2 workflows")
 
@@ -278,8 +273,7 @@ def test_rules_are_kept_by_the_agent(qtbot: QtBot, context: ViewContext, window:
         return view is not None and view.rules.others_cpu_percent == 25
 
     until(qtbot, kept)
-    assert context.screen.volunteering is not None
-    assert not context.screen.volunteering.rules.on_mains_only
+    assert not certain(context.screen.volunteering).rules.on_mains_only
 
 
 def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window) -> None:
@@ -329,8 +323,7 @@ def test_the_queue_shows_what_waits_and_is_filtered(
     until(qtbot, lambda: len(page.rows.rows) == 1)
     page._open(page.rows.rows[0])
     assert window.stack.currentWidget() is window.workflows
-    assert window.workflows.chosen is not None
-    assert window.workflows.chosen.workflow == name
+    assert certain(window.workflows.chosen).workflow == name
 
 
 def test_the_log_is_read_filtered_and_copied(
@@ -393,8 +386,7 @@ def test_settings_hold_at_once(
     assert login.on
     dialog.news[NewsKind.GATE].setChecked(False)
     assert not settings.news_wanted(NewsKind.GATE)
-    tags = dialog.findChild(QLineEdit, "machineTags")
-    assert tags is not None
+    tags = certain(dialog.findChild(QLineEdit, "machineTags"))
     tags.setText("gpu, fast")
     tags.editingFinished.emit()
     until(
@@ -402,9 +394,8 @@ def test_settings_hold_at_once(
         lambda: bool(context.screen.settings and context.screen.settings.tags == ("gpu", "fast")),
     )
     memory = dialog.findChild(QDoubleSpinBox, "programMemory")
-    processor = dialog.findChild(QComboBox, "processorShare")
+    processor = certain(dialog.findChild(QComboBox, "processorShare"))
     assert memory is not None
-    assert processor is not None
     memory.setValue(2.5)
     memory.editingFinished.emit()
     processor.setCurrentIndex(processor.findData("share"))
@@ -414,8 +405,7 @@ def test_settings_hold_at_once(
         return view is not None and (view.memory_gb, view.processor) == (2.5, "share")
 
     until(qtbot, limited)
-    asked = dialog.findChild(QComboBox, "joinRequests")
-    assert asked is not None
+    asked = certain(dialog.findChild(QComboBox, "joinRequests"))
     asked.setCurrentIndex(asked.findData("no"))
     until(
         qtbot, lambda: bool(context.screen.settings and not context.screen.settings.join_requests)

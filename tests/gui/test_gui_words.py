@@ -28,7 +28,14 @@ from gui.model.flock import (
     work_text,
 )
 from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
-from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, state_words
+from gui.model.marks import (
+    Mark,
+    mark_of_task,
+    mark_of_workflow,
+    mark_words,
+    state_words,
+    task_words,
+)
 from gui.model.notices import (
     MembersRead,
 )
@@ -96,8 +103,8 @@ def test_moments_of_the_past_and_the_future() -> None:
     assert ago(NOW_S + 3, NOW_S) == "0 s ago"
     assert moment(NOW_S, NOW_S) == clock(NOW_S) == "08:00"
     assert exact(NOW_S + 1) == "2027-01-15 08:00:01"
-    assert [left(NOW_S + each, NOW_S) for each in (0, 1, 89, 90, 720)] == [
-        *("any moment", "1 s left", "89 s left", "2 min left", "12 min left"),
+    assert [left(NOW_S + each, NOW_S) for each in (-5, 0, 1, 89, 90, 720)] == [
+        *("any moment", "any moment", "1 s left", "89 s left", "2 min left", "12 min left"),
     ]
     assert [countdown(NOW_S + each, NOW_S) for each in (-3, 59, 61, 3599, 3600)] == [
         *("0:00", "0:59", "1:01", "59:59", "1 h"),
@@ -186,6 +193,17 @@ def test_steps_of_people_among_several_that_need_them() -> None:
     ]
     assert [each.name for each in in_order(steps)] == ["a", "gate", "b", "c", "last"]
     assert in_order(steps[:3]) == steps[:3]
+    steps = [
+        task("import"),
+        task("segment", needs=("import",)),
+        task("report", needs=("segment", "approve")),
+        task("check", gate=True, needs=("segment",)),
+        task("approve", gate=True, needs=("check",)),
+        task("archive", gate=True, needs=("report",)),
+        task("start", gate=True),
+    ]
+    names = [each.name for each in in_order(steps)]
+    assert names == ["start", "import", "segment", "check", "approve", "report", "archive"]
 
 
 # -- marks and folding -----------------------------------------------------------------------
@@ -205,6 +223,8 @@ def test_marks_and_words_of_states() -> None:
         S.ABORTED: ("failed", "failed"),
     }  # fmt: skip
     assert mark_of_task(task("a", S.ABORTED, begun_ms=1)) is Mark.FAILED
+    behind = task("report", S.ABORTED, needs=("segment",))
+    assert (mark_of_task(behind), task_words(behind)) == (Mark.CANCELLED, "did not run")
     assert [mark_words(each) for each in Mark] == [
         *("waiting", "ready", "running", "suspended", "waits for you", "done", "failed"),
         "cancelled",
@@ -293,6 +313,10 @@ def test_what_a_machine_has_in_hand() -> None:
         (peer("a", tasks=two), "segment for line-42, 30 s left and 1 more"),
         (peer("a", tasks=(*two, *two[1:])), "segment for line-42, 30 s left and 2 more"),
         (peer("a", tasks=two[1:]), "detect for line-42"),
+        (
+            peer("a", volunteering=False, reason="in use", tasks=(current(state=S.SUSPENDED),)),
+            "segment for line-42, suspended",
+        ),
         (peer("a", volunteering=False, reason="outside its hours"), "outside its hours"),
         (peer("a", reason="outside its hours"), ""),
         (peer("a", state="away", reason="outside its hours"), "outside its hours"),
@@ -309,6 +333,10 @@ def test_what_a_machine_does() -> None:
         (peer("a"), MachineState.READY),
         (peer("a", volunteering=False, owner_present=True), MachineState.OWNER),
         (peer("a", volunteering=False), MachineState.PAUSED),
+        (
+            peer("a", volunteering=False, running=1, tasks=(current(state=S.SUSPENDED),)),
+            MachineState.PAUSED,
+        ),
         (peer("a", state="away", tasks=(current(),)), MachineState.AWAY),
     ]
     screen = connected(status(), peers(*(each for each, _ in rows)))

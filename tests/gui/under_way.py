@@ -24,7 +24,8 @@ from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.gui.acts import gone_to, press
+from tests.certain import certain
+from tests.gui.acts import Page, gone_to, press
 from tests.gui.conftest import NoLogin
 from tests.gui.held import ASKING, GATE, RUNNING, HeldAgent, WatchedBridge
 from tests.hosts.waiting import EVENTUALLY_S_MAX
@@ -44,12 +45,11 @@ class Stage:
     window: Window
     folder: Path
 
-    def page(self, place: Place, kind: type[QWidget]) -> QWidget:
+    def page(self, place: Place, kind: type[Page]) -> Page:
         return gone_to(self.window, place, kind)
 
     def first_run(self) -> FirstRun:
-        node = self.context.screen.node
-        assert node is not None
+        node = certain(self.context.screen.node)
         self.context.screen.node = replace(node, flock="")
         dialog = FirstRun(self.context, NoLogin(), self.window)
         dialog.show()
@@ -128,7 +128,6 @@ def answered_code(name: str) -> Callable[[Stage], QWidget]:
 
 def expel(stage: Stage) -> QWidget:
     page = stage.page(Place.FLOCK, FlockPage)
-    assert isinstance(page, FlockPage)
     until(stage.qtbot, lambda: page.table.choose("id-garajau"))
     press(page, "expel")
     say_yes(page, "expelBox")
@@ -136,8 +135,7 @@ def expel(stage: Stage) -> QWidget:
 
 
 def say_yes(parent: QWidget, name: str) -> None:
-    box = parent.findChild(QMessageBox, name)
-    assert box is not None
+    box = certain(parent.findChild(QMessageBox, name))
     yes = QMessageBox.ButtonRole.DestructiveRole
     next(each for each in box.buttons() if box.buttonRole(each) == yes).click()
 
@@ -152,7 +150,6 @@ def invite(stage: Stage) -> QWidget:
 def flock_tab(name: str) -> Callable[[Stage], QWidget]:
     def begin(stage: Stage) -> QWidget:
         page = stage.page(Place.FLOCK, FlockPage)
-        assert isinstance(page, FlockPage)
         page.tabs.setCurrentWidget(getattr(page, name))
         return stage.window
 
@@ -192,8 +189,7 @@ def settings(stage: Stage) -> SettingsDialog:
 
 def change(stage: Stage) -> QWidget:
     dialog = settings(stage)
-    slots = dialog.findChild(QSpinBox, "machineSlots")
-    assert slots is not None
+    slots = certain(dialog.findChild(QSpinBox, "machineSlots"))
     slots.editingFinished.emit()
     return dialog
 
@@ -206,9 +202,7 @@ def leave(stage: Stage) -> QWidget:
 
 
 def sheet(stage: Stage) -> SubmitSheet:
-    made = stage.window.submit([str(stage.file("late.wingbeat.yaml", FILE))])
-    assert made is not None
-    return made
+    return certain(stage.window.submit([str(stage.file("late.wingbeat.yaml", FILE))]))
 
 
 def sheet_button(name: str) -> Callable[[Stage], QWidget]:
@@ -225,7 +219,6 @@ def sheet_button(name: str) -> Callable[[Stage], QWidget]:
 
 def computer(stage: Stage) -> QWidget:
     page = stage.page(Place.COMPUTER, ComputerPage)
-    assert isinstance(page, ComputerPage)
     page.mains.toggle()
     return stage.window
 
