@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 from agent.execution.children import Children
 from agent.execution.limits import NODE_LIMITS, Limits
@@ -26,7 +29,13 @@ from tests.driver.worlds import RUN
 from tests.execution.installed import install, processes, reader
 from tests.hosts.waiting import eventually
 
+Failure = ChildFailed | ChildNotStarted
 ENDS = (ChildSucceeded, ChildFailed, ChildStopped, ChildNotStarted)
+
+
+def placed(**more: object) -> pytest.MarkDecorator:
+    """Mark a test of which the fixture ``here`` is a place with these arguments."""
+    return pytest.mark.parametrize("here", [more], indirect=True)
 
 
 @dataclass
@@ -85,6 +94,19 @@ class Place:
 
         await eventually(lambda: bool(ends()))
         return ends()[0]
+
+    async def succeeds(self, task: str = "t") -> tuple[Dataset, ...]:
+        """Wait for its end, which is a good one; return its outputs."""
+        ended = await self.end(task)
+        assert isinstance(ended, ChildSucceeded), ended
+        return ended.outputs
+
+    async def fails(self, told: str, task: str = "t", kind: type[Failure] = ChildFailed) -> None:
+        """Wait for its end, which is of that kind and told in a sentence that matches this."""
+        ended = await self.end(task)
+        assert isinstance(ended, kind), ended
+        said = ended.error if isinstance(ended, ChildFailed) else ended.reason
+        assert re.fullmatch(told, said), said
 
     async def running(self, name: str = "pids") -> list[int]:
         path = self.folder / name

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,23 @@ from agent.execution.output import OutputLog
 
 GRACE_S = 5.0
 CALLS_MAX = 100
+
+
+@pytest.fixture
+async def here(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Running]:
+    """A program with the limits that the test is ``limited`` to."""
+    time = Time()
+    loop = SimpleNamespace(get_running_loop=lambda: time, timeout=asyncio.timeout)
+    monkeypatch.setattr(under_test, "time", time)
+    monkeypatch.setattr(under_test, "asyncio", loop)
+    with closing(Running(tmp_path, time, getattr(request, "param", NO_LIMITS))) as here:
+        yield here
+
+
+def limited(*limits: Limits) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("here", limits, indirect=True)
 
 
 class Timer:
@@ -104,58 +122,34 @@ class Running:
     def says(self, text: str) -> None:
         self.child.hear(1, f"{text}\n".encode())
 
+    def close(self) -> None:
+        self.log.close()
+
     async def ends(self, found: Exit = Exit(0)) -> Ending:  # noqa: B008 - frozen
         self.process.ended.set_result(found)
         self.process.silent.set_result(None)
         return (await self.child.run())[0]
 
 
-Story = Callable[[Running], Awaitable[None]]
-
-
-@pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[None]]:
-    """Have a story happen to a program with these limits."""
-    time = Time()
-    loop = SimpleNamespace(get_running_loop=lambda: time, timeout=asyncio.timeout)
-    monkeypatch.setattr(under_test, "time", time)
-    monkeypatch.setattr(under_test, "asyncio", loop)
-
-    async def happens(story: Story, limits: Limits = NO_LIMITS) -> None:
-        here = Running(tmp_path, time, limits)
-        try:
-            await story(here)
-        finally:
-            here.log.close()
-
-    return happens
-
-
-Told = Callable[..., Awaitable[None]]
-
-
 # -- its time ------------------------------------------------------------------------------------
 
 
-async def test_its_time_is_the_time_that_it_could_run(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.time.pass_s(3)
-        for ran_s in (3, 5):
-            here.child.suspend()
-            here.child.suspend()
-            here.time.pass_s(100)
-            assert here.child.ran_s == ran_s
-            here.child.resume()
-            here.child.resume()
-            here.time.pass_s(2)
-            assert here.child.ran_s == ran_s + 2
-        assert here.process.done == ["suspend", "resume", "suspend", "resume"]
-
-    await told(story)
+async def test_its_time_is_the_time_that_it_could_run(here: Running) -> None:
+    here.time.pass_s(3)
+    for ran_s in (3, 5):
+        here.child.suspend()
+        here.child.suspend()
+        here.time.pass_s(100)
+        assert here.child.ran_s == ran_s
+        here.child.resume()
+        here.child.resume()
+        here.time.pass_s(2)
+        assert here.child.ran_s == ran_s + 2
+    assert here.process.done == ["suspend", "resume", "suspend", "resume"]
 
 
 @pytest.mark.parametrize(
-    ("limits", "error"),
+    ("here", "error"),
     [
         (Limits(wall_s=60), "ran for longer than 60 s, which is its limit"),
         (
@@ -163,143 +157,113 @@ async def test_its_time_is_the_time_that_it_could_run(told: Told) -> None:
             "neither progressed nor printed anything for 60 s, which is its limit",
         ),
     ],
+    indirect=["here"],
     ids=["too long", "too silent"],
 )
 async def test_one_beyond_its_limit_hears_cancel_then_and_is_ended_after_the_grace_time(
-    told: Told, limits: Limits, error: str
+    here: Running, error: str
 ) -> None:
-    async def story(here: Running) -> None:
-        here.time.pass_s(20)
-        here.child.suspend()
-        here.time.pass_s(1_000)
-        here.child.resume()
-        here.process.done.clear()
-        here.time.pass_s(39.875)
-        assert here.process.done == []
-        here.time.pass_s(0.125)
-        assert here.process.done == ["CANCEL"]
-        here.time.pass_s(GRACE_S - 0.125)
-        assert here.process.done == ["CANCEL"]
-        here.time.pass_s(0.125)
-        assert here.process.done == ["CANCEL", "kill"]
-        assert await here.ends(Exit(-9)) == Broken(error)
-        assert here.process.done == ["CANCEL", "kill", "close"]
-
-    await told(story, limits)
+    here.time.pass_s(20)
+    here.child.suspend()
+    here.time.pass_s(1_000)
+    here.child.resume()
+    here.process.done.clear()
+    cancelled, killed = ["CANCEL"], ["CANCEL", "kill"]
+    for after_s, done in (
+        (39.875, []),
+        (0.125, cancelled),
+        (GRACE_S - 0.125, cancelled),
+        (0.125, killed),
+    ):
+        here.time.pass_s(after_s)
+        assert here.process.done == done
+    assert await here.ends(Exit(-9)) == Broken(error)
+    assert here.process.done == ["CANCEL", "kill", "close"]
 
 
-async def test_whoever_prints_now_and_then_is_not_silent(told: Told) -> None:
-    async def story(here: Running) -> None:
-        for file in (1, 2, 1):
-            here.time.pass_s(50)
-            here.child.hear(file, b".")
-        here.time.pass_s(59)
-        assert here.process.done == []
-        here.time.pass_s(1)
-        assert here.process.done == ["CANCEL"]
-
-    await told(story, Limits(silent_s=60))
+@limited(Limits(silent_s=60))
+async def test_whoever_prints_now_and_then_is_not_silent(here: Running) -> None:
+    for file in (1, 2, 1):
+        here.time.pass_s(50)
+        here.child.hear(file, b".")
+    here.time.pass_s(59)
+    assert here.process.done == []
+    here.time.pass_s(1)
+    assert here.process.done == ["CANCEL"]
 
 
-@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(wall_s=10**6, silent_s=10**6)])
-async def test_within_its_limits_nobody_disturbs_it(told: Told, limits: Limits) -> None:
-    async def story(here: Running) -> None:
-        here.time.pass_s(10**6 - 1)
-        assert here.process.done == []
-        assert await here.ends() == Succeeded(None)
-        assert here.time.waiting == [], "nothing of it is waited for any more"
-
-    await told(story, limits)
+@limited(NO_LIMITS, Limits(wall_s=10**6, silent_s=10**6))
+async def test_within_its_limits_nobody_disturbs_it(here: Running) -> None:
+    here.time.pass_s(10**6 - 1)
+    assert here.process.done == []
+    assert await here.ends() == Succeeded(None)
+    assert here.time.waiting == [], "nothing of it is waited for any more"
 
 
+@limited(Limits(wall_s=2))
 async def test_one_that_has_said_its_last_word_has_a_grace_time_and_no_other_limit(
-    told: Told,
+    here: Running,
 ) -> None:
-    async def story(here: Running) -> None:
-        here.says("TERMINATED 17")
-        here.time.pass_s(GRACE_S - 1)
-        here.says("ERROR but no")
-        assert here.process.done == [], "its time is over, and it is not told so"
-        here.time.pass_s(1)
-        assert here.process.done == ["kill"]
-        assert await here.ends(Exit(-9)) == Succeeded(("17",))
-
-    await told(story, Limits(wall_s=2))
+    here.says("TERMINATED 17")
+    here.time.pass_s(GRACE_S - 1)
+    here.says("ERROR but no")
+    assert here.process.done == [], "its time is over, and it is not told so"
+    here.time.pass_s(1)
+    assert here.process.done == ["kill"]
+    assert await here.ends(Exit(-9)) == Succeeded(("17",))
 
 
 # -- its progress --------------------------------------------------------------------------------
 
 
-async def test_progress_is_told_with_the_time_that_is_left_but_not_all_of_it(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.time.pass_s(10)
-        here.says("PROGRESS 0")
-        here.says("PROGRESS 20")
-        here.time.pass_s(0.19)
-        here.says("PROGRESS 21")
-        here.time.pass_s(0.01)
-        here.says("PROGRESS 0")
-        here.says("PROGRESS 30")
-        here.says("PROGRESS 31")
-        here.time.pass_s(9.8)
-        here.says("PROGRESS 100")
-        assert here.progress == [(200, 40_000), (300, 23_800), (1000, 0)]
-
-    await told(story)
+async def test_progress_is_told_with_the_time_that_is_left_but_not_all_of_it(
+    here: Running,
+) -> None:
+    """And so is a saved state."""
+    for after_s, said in ((10, (0, 20)), (0.19, (21,)), (0.01, (0, 30, 31)), (9.8, (100,))):
+        here.time.pass_s(after_s)
+        for percent in said:
+            here.says(f"PROGRESS {percent}")
+    here.says("CHECKPOINT state")
+    assert here.progress == [(200, 40_000), (300, 23_800), (1000, 0)]
+    assert here.saved == ["state"]
 
 
-async def test_however_slow_it_is_what_is_left_fits_into_a_message(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.time.pass_s(2.0**50)
-        here.says("PROGRESS 0.1")
-        assert here.progress == [(1, 2**50)]
+@pytest.mark.parametrize("suspended", [True, False])
+async def test_a_suspended_one_is_ended_at_once_and_killed_it_counts_as_stopped(
+    here: Running, suspended: bool
+) -> None:
+    if suspended:
+        here.child.suspend()
+        here.child.stop()
+    else:
+        here.child.kill()
+    assert here.process.done == ["suspend"] * suspended + ["kill"]
+    assert await here.ends(Exit(-9)) == Stopped()
 
-    await told(story)
 
-
-async def test_a_saved_state_is_told(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.says("CHECKPOINT state")
-        assert here.saved == ["state"]
-
-    await told(story)
+async def test_however_slow_it_is_what_is_left_fits_into_a_message(here: Running) -> None:
+    here.time.pass_s(2.0**50)
+    here.says("PROGRESS 0.1")
+    assert here.progress == [(1, 2**50)]
 
 
 # -- its end -------------------------------------------------------------------------------------
 
 
-async def test_asked_to_stop_it_hears_so_once_and_is_ended_after_the_grace_time(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.child.stop()
-        here.time.pass_s(GRACE_S - 1)
-        here.child.stop()
-        here.child.suspend()
-        assert here.process.done == ["CANCEL"]
-        here.time.pass_s(1)
-        assert here.process.done == ["CANCEL", "kill"]
-        here.time.pass_s(100)
-        assert here.process.done == ["CANCEL", "kill"]
-
-    await told(story, Limits(wall_s=3))
-
-
-async def test_a_suspended_one_is_ended_at_once(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.child.suspend()
-        here.child.stop()
-        assert here.process.done == ["suspend", "kill"]
-        assert await here.ends(Exit(-9)) == Stopped()
-
-    await told(story)
-
-
-async def test_killed_it_counts_as_stopped(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.child.kill()
-        assert here.process.done == ["kill"]
-        assert await here.ends(Exit(-9)) == Stopped()
-
-    await told(story)
+@limited(Limits(wall_s=3))
+async def test_asked_to_stop_it_hears_so_once_and_is_ended_after_the_grace_time(
+    here: Running,
+) -> None:
+    here.child.stop()
+    here.time.pass_s(GRACE_S - 1)
+    here.child.stop()
+    here.child.suspend()
+    assert here.process.done == ["CANCEL"]
+    here.time.pass_s(1)
+    assert here.process.done == ["CANCEL", "kill"]
+    here.time.pass_s(100)
+    assert here.process.done == ["CANCEL", "kill"]
 
 
 def test_whatever_is_asked_before_it_is_there_does_nothing(tmp_path: Path) -> None:
@@ -310,6 +274,7 @@ def test_whatever_is_asked_before_it_is_there_does_nothing(tmp_path: Path) -> No
     assert not child._stopping
 
 
+@limited(Limits(memory_mb=1500, disk_mb=1200))
 @pytest.mark.parametrize(
     ("said", "found", "ending"),
     [
@@ -336,14 +301,11 @@ def test_whatever_is_asked_before_it_is_there_does_nothing(tmp_path: Path) -> No
     ],
 )
 async def test_how_it_ended_is_said_by_its_words_first(
-    told: Told, said: str, found: Exit, ending: Ending
+    here: Running, said: str, found: Exit, ending: Ending
 ) -> None:
-    async def story(here: Running) -> None:
-        if said:
-            here.says(said)
-        assert await here.ends(found) == ending
-
-    await told(story, Limits(memory_mb=1_500, disk_mb=1_200))
+    if said:
+        here.says(said)
+    assert await here.ends(found) == ending
 
 
 @pytest.mark.parametrize(
@@ -356,49 +318,36 @@ async def test_how_it_ended_is_said_by_its_words_first(
     ],
 )
 async def test_one_that_was_asked_to_stop_may_still_succeed(
-    told: Told, said: str, ending: Ending
+    here: Running, said: str, ending: Ending
 ) -> None:
-    async def story(here: Running) -> None:
-        here.child.stop()
-        if said:
-            here.says(said)
-        assert await here.ends(Exit(1)) == ending
-
-    await told(story)
+    here.child.stop()
+    if said:
+        here.says(said)
+    assert await here.ends(Exit(1)) == ending
 
 
-async def test_its_last_words_may_come_after_its_end_and_without_one(told: Told) -> None:
-    async def story(here: Running) -> None:
-        here.process.ended.set_result(Exit(0))
-        running = asyncio.create_task(here.child.run())
-        await asyncio.sleep(0)
-        here.child.hear(1, b"TERMINATED 17")
-        here.process.silent.set_result(None)
-        assert await running == (Succeeded(("17",)), Exit(0))
-
-    await told(story)
+async def test_its_last_words_may_come_after_its_end_and_without_one(here: Running) -> None:
+    here.process.ended.set_result(Exit(0))
+    running = asyncio.create_task(here.child.run())
+    await asyncio.sleep(0)
+    here.child.hear(1, b"TERMINATED 17")
+    here.process.silent.set_result(None)
+    assert await running == (Succeeded(("17",)), Exit(0))
 
 
 async def test_one_whose_pipes_stay_open_is_not_waited_for_for_ever(
-    told: Told, monkeypatch: pytest.MonkeyPatch
+    here: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "LAST_WORDS_S", 0.01)
-
-    async def story(here: Running) -> None:
-        here.process.ended.set_result(Exit(0))
-        assert await here.child.run() == (Succeeded(None), Exit(0))
-        assert here.process.done == ["close"]
-
-    await told(story)
+    here.process.ended.set_result(Exit(0))
+    assert await here.child.run() == (Succeeded(None), Exit(0))
+    assert here.process.done == ["close"]
 
 
-async def test_nobody_waits_for_it_any_more_so_it_is_ended(told: Told) -> None:
-    async def story(here: Running) -> None:
-        running = asyncio.create_task(here.child.run())
-        await asyncio.sleep(0)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        assert here.process.done == ["kill"]
-
-    await told(story)
+async def test_nobody_waits_for_it_any_more_so_it_is_ended(here: Running) -> None:
+    running = asyncio.create_task(here.child.run())
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert here.process.done == ["kill"]

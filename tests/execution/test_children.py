@@ -21,45 +21,42 @@ from agent.protocol.events import (
     ChildProgressed,
     ChildStarted,
     ChildStopped,
-    ChildSucceeded,
     Event,
 )
 from agent.protocol.records import Dataset, TaskSpec
 from tests.driver.worlds import RUN
 from tests.execution.installed import install, processes, reader, state_of
-from tests.execution.places import place
+from tests.execution.places import Place, placed
 from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
 
 
-async def test_words_become_events_and_the_rest_goes_to_the_log(tmp_path: Path) -> None:
-    async with place(tmp_path, outputs=("one", "two")) as here:
-        here.start("say hello PROGRESS:50 TERMINATED:17:18")
-        ended = await here.end()
-        outputs = (Dataset("17", external=True), Dataset("18", external=True))
-        assert ended == ChildSucceeded("t", RUN, outputs)
-        assert here.told[0] == ChildStarted("t", RUN)
-        progress = here.told[1]
-        assert isinstance(progress, ChildProgressed)
-        assert progress.permille == 500
-    assert (tmp_path / "logs" / "task-t" / "1.1.log").read_text() == "hello\n"
-
-
-async def test_what_a_program_has_used_is_in_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+@placed(outputs=("one", "two"))
+@pytest.mark.parametrize(
+    ("parameters", "outputs"),
+    [("say hello PROGRESS:50 TERMINATED:17:18", ["17", "18"]), ("say hello", ["t:0", "t:1"])],
+    ids=["words", "its exit code"],
+)
+async def test_words_become_events_and_the_rest_goes_to_the_log(
+    here: Place, parameters: str, outputs: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO):
-        async with place(tmp_path) as here:
-            here.start("say TERMINATED")
-            await here.end()
-    used = [line for line in caplog.messages if "of the processor and" in line]
-    assert len(used) == 1
+    """And what a program has used goes to the log of the agent."""
+    caplog.set_level(logging.INFO)
+    here.start(parameters)
+    named = tuple(Dataset(each, external=True) for each in outputs)
+    assert await here.succeeds() == named
+    assert here.told[0] == ChildStarted("t", RUN)
+    progress = [each.permille for each in here.told if isinstance(each, ChildProgressed)]
+    assert progress == [500] * ("PROGRESS" in parameters)
+    assert here.log() == "hello\n"
+    (used,) = [line for line in caplog.messages if "of the processor and" in line]
     assert re.fullmatch(
-        r".+: succeeded; took \d+\.\d s of the processor and [\d,]+ [kM]B of memory", used[0]
+        r".+: succeeded; took \d+\.\d s of the processor and [\d,]+ [kM]B of memory", used
     )
 
 
+@placed(outputs=("one", "two"))
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
@@ -69,117 +66,96 @@ async def test_what_a_program_has_used_is_in_the_log(
         ("say TERMINATED:1", "tell names 1 outputs, it has 2"),
     ],
 )
-async def test_a_failure_is_one_sentence(tmp_path: Path, parameters: str, error: str) -> None:
-    async with place(tmp_path, outputs=("one", "two")) as here:
-        here.start(parameters)
-        assert await here.end() == ChildFailed("t", RUN, error)
+async def test_a_failure_is_one_sentence(here: Place, parameters: str, error: str) -> None:
+    here.start(parameters)
+    await here.fails(error)
 
 
-async def test_a_program_without_words_succeeds_by_its_exit_code(tmp_path: Path) -> None:
-    async with place(tmp_path, outputs=("one", "two")) as here:
-        here.start("say nothing")
-        named = (Dataset("t:0", external=True), Dataset("t:1", external=True))
-        assert await here.end() == ChildSucceeded("t", RUN, named)
+async def test_what_cannot_be_started_fails_in_a_sentence(here: Place, tmp_path: Path) -> None:
+    here.start("", program="unknown")
+    await here.fails("could not be started: the program unknown is not here.*")
+    (tmp_path / "programs" / "tell" / "tell.sh").chmod(0o600)
+    here.start("say x", task="u")
+    await here.fails(".*Permission denied.*", "u")
 
 
-async def test_what_cannot_be_started_fails_in_a_sentence(tmp_path: Path) -> None:
-    async with place(tmp_path) as here:
-        here.start("", task="t", program="unknown")
-        ended = await here.end()
-        assert isinstance(ended, ChildFailed)
-        assert ended.error.startswith("could not be started: the program unknown is not here")
-        (tmp_path / "programs" / "tell" / "tell.sh").chmod(0o600)
-        here.start("say x", task="u")
-        ended = await here.end("u")
-        assert isinstance(ended, ChildFailed)
-        assert "Permission denied" in ended.error
-
-
-@pytest.mark.parametrize(("spare", "niceness"), [(True, 19), (False, 10)])
+@pytest.mark.parametrize(
+    ("here", "niceness"),
+    [({"spare": True}, 19), ({"spare": False}, 10)],
+    indirect=["here"],
+    ids=["spare", "share"],
+)
 async def test_it_works_in_a_folder_of_its_own_with_low_priority(
-    tmp_path: Path, spare: bool, niceness: int
+    here: Place, tmp_path: Path, niceness: int
 ) -> None:
-    async with place(tmp_path, spare=spare) as here:
-        here.start("where")
-        ended = await here.end()
-        assert isinstance(ended, ChildSucceeded)
-        folder = Path(ended.outputs[0].dataset)
-        assert folder.parent == tmp_path / "scratch"
-    lines = (tmp_path / "logs" / "task-t" / "1.1.log").read_text().split()
-    assert int(lines[1]) == niceness, "lowered a moment after the process is made"
-    assert (lines[2] == "idle") == spare
+    here.start("where")
+    (folder,) = await here.succeeds()
+    assert Path(folder.dataset).parent == tmp_path / "scratch"
+    _, nice, scheduling, *_ = here.log().split()
+    assert int(nice) == niceness, "lowered a moment after the process is made"
+    assert (scheduling == "idle") == (niceness == 19)
 
 
-async def test_asked_to_stop_it_hears_cancel(tmp_path: Path) -> None:
-    async with place(tmp_path) as here:
-        here.start(f"listen {tmp_path}/pids")
-        await here.running()
-        here.children.stop("t", RUN, "not wanted")
-        assert await here.end() == ChildStopped("t", RUN)
-    assert (tmp_path / "logs" / "task-t" / "1.1.log").read_text() == "heard CANCEL\n"
+@placed(grace_s=0.05)
+@pytest.mark.parametrize(("how", "said"), [("listen", "heard CANCEL\n"), ("stubborn", "")])
+async def test_asked_to_stop_it_hears_cancel_and_is_ended_with_all_that_it_started(
+    here: Place, tmp_path: Path, how: str, said: str
+) -> None:
+    here.start(f"{how} {tmp_path}/pids")
+    pids = await here.running()
+    here.children.stop("t", RUN, "not wanted")
+    assert await here.end() == ChildStopped("t", RUN)
+    await eventually(lambda: not any(map(state_of, pids)))
+    assert here.log() == said
 
 
-async def test_one_that_does_not_listen_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    async with place(tmp_path, grace_s=0.05) as here:
-        here.start(f"stubborn {tmp_path}/pids")
-        pids = await here.running()
-        here.children.stop("t", RUN, "not wanted")
-        assert await here.end() == ChildStopped("t", RUN)
-        await eventually(lambda: not any(map(state_of, pids)))
+async def test_the_whole_group_is_suspended_and_goes_on(here: Place, tmp_path: Path) -> None:
+    here.start(f"hang {tmp_path}/pids")
+    pids = await here.running()
+    here.children.suspend("t", RUN)
+    await eventually(lambda: [state_of(pid) for pid in pids] == ["T", "T"])
+    here.children.resume("t", RUN)
+    await eventually(lambda: "T" not in [state_of(pid) for pid in pids])
+    here.children.suspend("t", RUN)
+    here.children.stop("t", RUN, "the owner needs the machine")
+    assert await here.end() == ChildStopped("t", RUN)
+    await eventually(lambda: not any(map(state_of, pids)))
 
 
-async def test_the_whole_group_is_suspended_and_goes_on(tmp_path: Path) -> None:
-    async with place(tmp_path) as here:
-        here.start(f"hang {tmp_path}/pids")
-        pids = await here.running()
-        here.children.suspend("t", RUN)
-        await eventually(lambda: [state_of(pid) for pid in pids] == ["T", "T"])
-        here.children.resume("t", RUN)
-        await eventually(lambda: "T" not in [state_of(pid) for pid in pids])
-        here.children.suspend("t", RUN)
-        here.children.stop("t", RUN, "the owner needs the machine")
-        assert await here.end() == ChildStopped("t", RUN)
-        await eventually(lambda: not any(map(state_of, pids)))
+@placed(grace_s=0.05)
+async def test_what_is_asked_before_the_process_is_there_counts(
+    here: Place, tmp_path: Path
+) -> None:
+    """Closing ends everything, also what has left its session."""
+    here.start(f"hang {tmp_path}/one", task="one")
+    here.children.suspend("one", RUN)
+    here.start(f"hang {tmp_path}/two", task="two")
+    here.children.stop("two", RUN, "at once")
+    assert await here.end("two") == ChildStopped("two", RUN)
+    here.children.resume("one", RUN)
+    here.start(f"escape {tmp_path}/three", task="three")
+    pids = await here.running("one") + await here.running("three")
+    await here.children.close()
+    await eventually(lambda: not any(map(state_of, pids)))
 
 
-async def test_what_is_asked_before_the_process_is_there_counts(tmp_path: Path) -> None:
-    async with place(tmp_path, grace_s=0.05) as here:
-        here.start(f"hang {tmp_path}/one", task="one")
-        here.children.suspend("one", RUN)
-        here.start(f"hang {tmp_path}/two", task="two")
-        here.children.stop("two", RUN, "at once")
-        assert await here.end("two") == ChildStopped("two", RUN)
-        here.children.resume("one", RUN)
-        await here.running("one")
+async def test_a_run_that_is_not_there_is_stopped_all_the_same(here: Place) -> None:
+    here.children.stop("t", RUN, "not wanted")
+    assert here.told == []
+    assert await here.end() == ChildStopped("t", RUN)
 
 
-async def test_a_run_that_is_not_there_is_stopped_all_the_same(tmp_path: Path) -> None:
-    async with place(tmp_path) as here:
-        here.children.stop("t", RUN, "not wanted")
-        assert here.told == []
-        assert await here.end() == ChildStopped("t", RUN)
-
-
-async def test_nothing_that_it_started_is_left_when_it_ends(tmp_path: Path) -> None:
-    async with place(tmp_path) as here:
-        here.start(f"leave {tmp_path}/pids")
-        assert isinstance(await here.end(), ChildSucceeded)
-        pids = await here.running()
-        await eventually(lambda: not any(map(state_of, pids)))
-
-
-async def test_closing_ends_everything_also_what_has_left_its_session(tmp_path: Path) -> None:
-    async with place(tmp_path) as here:
-        here.start(f"hang {tmp_path}/one", task="one")
-        here.start(f"escape {tmp_path}/two", task="two")
-        pids = await here.running("one") + await here.running("two")
+async def test_nothing_that_it_started_is_left_when_it_ends(here: Place, tmp_path: Path) -> None:
+    here.start(f"leave {tmp_path}/pids")
+    await here.succeeds()
+    pids = await here.running()
     await eventually(lambda: not any(map(state_of, pids)))
 
 
 AGENT = """
 import asyncio, sys
 from pathlib import Path
-from tests.execution.places import place
+from tests.execution.places import Place, place, placed
 
 async def main() -> None:
     async with place(Path(sys.argv[1])) as here:

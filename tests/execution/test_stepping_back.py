@@ -14,11 +14,12 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("these are shell scripts on Linux", allow_module_level=True)
 
+from collections.abc import Iterator
+
 from agent.execution import groups_linux
 from agent.execution.keeper import step_back_all
-from agent.protocol.events import ChildSucceeded
 from tests.driver.worlds import LIMIT_S
-from tests.execution.places import place
+from tests.execution.places import Place, placed
 from tests.hosts.waiting import eventually, wait_for
 
 AUTOGROUP = Path("/proc/self/autogroup")
@@ -34,18 +35,31 @@ guardian.main()
 """A guardian of a machine where programs have a control group."""
 
 
-@pytest.mark.parametrize(("spare", "nice"), [(True, 19), (False, 10)], ids=["spare", "share"])
-async def test_all_of_a_program_steps_back(tmp_path: Path, spare: bool, nice: int) -> None:
-    wanted = (nice, "1000", spare)
+@pytest.mark.parametrize(
+    ("here", "wanted"),
+    [({"spare": True}, (19, "1000", True)), ({"spare": False}, (10, "1000", False))],
+    indirect=["here"],
+    ids=["spare", "share"],
+)
+async def test_all_of_a_program_steps_back(
+    here: Place, tmp_path: Path, wanted: tuple[int, str, bool]
+) -> None:
+    here.start(f"hang {tmp_path}/pids")
+    pids = await here.running()
+    await eventually(lambda: [_standing(each) for each in pids] == [wanted, wanted])
+    keeper = _parent(pids[0])
+    assert os.getpriority(os.PRIO_PROCESS, keeper) == os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
 
-    async with place(tmp_path, spare=spare) as here:
-        here.start(f"hang {tmp_path}/pids")
-        program, started = await here.running()
-        standing = [wanted, wanted]
-        await eventually(lambda: [_standing(each) for each in (program, started)] == standing)
-        keeper = _parent(program)
-        assert os.getpriority(os.PRIO_PROCESS, keeper) == os.getpriority(os.PRIO_PROCESS, 0)
-        assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
+
+@pytest.fixture
+def group(tmp_path: Path) -> Iterator[tuple[Path, int]]:
+    """What stands for the file of a group's members, and where what is written to it comes out."""
+    path = tmp_path / "cgroup.procs"
+    os.mkfifo(path)
+    taken = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    yield path, taken
+    os.close(taken)
 
 
 def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None:
@@ -68,57 +82,52 @@ def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None
 
 @pytest.mark.parametrize(("spare", "members"), [(True, 2), (False, 0)], ids=["spare", "share"])
 def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
-    tmp_path: Path, spare: bool, members: int
+    group: tuple[Path, int], spare: bool, members: int
 ) -> None:
     """The kernel takes one process with each write, wherever in the file."""
-    group = tmp_path / "cgroup.procs"
-    os.mkfifo(group)
-    taken = os.open(group, os.O_RDONLY | os.O_NONBLOCK)
+    path, taken = group
     script = "sleep 1000 & echo $!; wait"
     with subprocess.Popen(
         ["/bin/sh", "-c", f"({script}) & wait"], stdout=subprocess.PIPE, text=True
     ) as parent:
         assert parent.stdout is not None
-        below = [int(parent.stdout.readline())]
-        below.insert(0, _parent(below[0]))
+        started = int(parent.stdout.readline())
+        below = [_parent(started), started]
         try:
-            step_back_all(parent.pid, spare=spare, group=str(group))
-            assert os.read(taken, 100).decode() == "".join(map(str, below[:members]))
-            step_back_all(parent.pid, spare=spare, group=str(group))
-            assert os.read(taken, 100) == b"", "whoever is there stays there"
+            for wanted in (below[:members], []):  # whoever is there stays there
+                step_back_all(parent.pid, spare=spare, group=str(path))
+                assert os.read(taken, 100).decode() == "".join(map(str, wanted))
         finally:
             for each in below:
                 os.kill(each, signal.SIGKILL)
-    os.close(taken)
 
 
-@pytest.mark.parametrize("spare", [True, False])
+@pytest.mark.parametrize("here", [{"spare": True}, {"spare": False}], indirect=True)
 async def test_a_program_is_in_the_idle_group_from_its_start_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spare: bool
+    here: Place,
+    group: tuple[Path, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
-    group = tmp_path / "cgroup.procs"
-    os.mkfifo(group)
-    taken = os.open(group, os.O_RDONLY | os.O_NONBLOCK)
-    monkeypatch.setattr(groups_linux, "GUARDIAN", IN_A_GROUP.format(str(group)))
-
-    async with place(tmp_path, spare=spare) as here:
-        here.start(f"wait {tmp_path}/pids {tmp_path}/go")
-        program, _ = await here.running()
-        (tmp_path / "go").touch()
-        assert isinstance(await here.end(), ChildSucceeded)
-        first = os.read(taken, len(str(program)))
-        assert first.decode() == (str(program) if spare else "")
-    os.close(taken)
+    path, taken = group
+    monkeypatch.setattr(groups_linux, "GUARDIAN", IN_A_GROUP.format(str(path)))
+    here.start(f"wait {tmp_path}/pids {tmp_path}/go")
+    program, _ = await here.running()
+    (tmp_path / "go").touch()
+    await here.succeeds()
+    spare = request.node.callspec.params["here"]["spare"]
+    assert os.read(taken, 100)[: len(str(program))].decode() == (str(program) if spare else "")
 
 
+@placed(spare=True)
 @pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel has one scheduling group for all")
-async def test_who_begins_a_session_anew_steps_back_too(tmp_path: Path) -> None:
-    async with place(tmp_path, spare=True) as here:
-        here.start(f"escape {tmp_path}/pids")
-        _, escaped = await here.running()
-        await eventually(lambda: os.getsid(escaped) == escaped)
-        groups = Path(f"/proc/{escaped}/autogroup")
-        await eventually(lambda: groups.read_text().split()[-1] == "19")
+async def test_who_begins_a_session_anew_steps_back_too(here: Place, tmp_path: Path) -> None:
+    here.start(f"escape {tmp_path}/pids")
+    _, escaped = await here.running()
+    await eventually(lambda: os.getsid(escaped) == escaped)
+    groups = Path(f"/proc/{escaped}/autogroup")
+    await eventually(lambda: groups.read_text().split()[-1] == "19")
 
 
 def _in_group_behind(process: int) -> bool:
