@@ -80,8 +80,22 @@ def turn() -> None:
 # -- how each view comes to have a question under way ----------------------------------------
 
 
-def nearby(stage: Stage) -> QWidget:
-    return stage.first_run()
+Begin = Callable[[Stage], QWidget]
+NEXT = "firstRunNext"
+
+
+def first_run(name: str = "", *prepare: Callable[[FirstRun], object]) -> Begin:
+    """The dialog, prepared, and a button of it pressed."""
+
+    def begin(stage: Stage) -> QWidget:
+        dialog = stage.first_run()
+        for each in prepare:
+            each(dialog)
+        if name:
+            press(dialog, name)
+        return dialog
+
+    return begin
 
 
 def ask_nearby(stage: Stage) -> QWidget:
@@ -90,40 +104,21 @@ def ask_nearby(stage: Stage) -> QWidget:
     stage.agent.answer("nearby")
     until(stage.qtbot, lambda: dialog.nearby.list.count() == 1)
     dialog.ask_it.setChecked(True)
-    press(dialog, "firstRunNext")
+    press(dialog, NEXT)
     return dialog
 
 
-def join(stage: Stage) -> QWidget:
-    dialog = stage.first_run()
-    dialog.offer("wingbeat-1")
-    press(dialog, "firstRunNext")
-    return dialog
+def asked(name: str) -> Begin:
+    """The code is shown, and answered with this button."""
+    return first_run(
+        name, lambda each: each.asking.tell(ASKING), lambda each: each._show(ASKING_PAGE)
+    )
 
 
-def create(stage: Stage) -> QWidget:
-    dialog = stage.first_run()
-    dialog.create_it.setChecked(True)
-    press(dialog, "firstRunNext")
-    return dialog
-
-
-def rules(stage: Stage) -> QWidget:
-    dialog = stage.first_run()
-    dialog._show(1)
-    press(dialog, "firstRunNext")
-    return dialog
-
-
-def answered_code(name: str) -> Callable[[Stage], QWidget]:
-    def begin(stage: Stage) -> QWidget:
-        dialog = stage.first_run()
-        dialog.asking.tell(ASKING)
-        dialog._show(ASKING_PAGE)
-        press(dialog, name)
-        return dialog
-
-    return begin
+def say_yes(parent: QWidget, name: str) -> None:
+    box = certain(parent.findChild(QMessageBox, name))
+    yes = QMessageBox.ButtonRole.DestructiveRole
+    next(each for each in box.buttons() if box.buttonRole(each) == yes).click()
 
 
 def expel(stage: Stage) -> QWidget:
@@ -134,26 +129,11 @@ def expel(stage: Stage) -> QWidget:
     return stage.window
 
 
-def say_yes(parent: QWidget, name: str) -> None:
-    box = certain(parent.findChild(QMessageBox, name))
-    yes = QMessageBox.ButtonRole.DestructiveRole
-    next(each for each in box.buttons() if box.buttonRole(each) == yes).click()
-
-
 def invite(stage: Stage) -> QWidget:
     dialog = InviteDialog(stage.context, stage.window)
     dialog.show()
     press(dialog, "inviteMake")
     return dialog
-
-
-def flock_tab(name: str) -> Callable[[Stage], QWidget]:
-    def begin(stage: Stage) -> QWidget:
-        page = stage.page(Place.FLOCK, FlockPage)
-        page.tabs.setCurrentWidget(getattr(page, name))
-        return stage.window
-
-    return begin
 
 
 def gate(stage: Stage) -> QWidget:
@@ -164,21 +144,16 @@ def gate(stage: Stage) -> QWidget:
     return dialog
 
 
-def mark_done(stage: Stage) -> QWidget:
-    stage.window.workflows.choose("line-42", "look")
-    press(stage.window, "markDone")
-    return stage.window
+def with_task(task: str, name: str = "") -> Begin:
+    """A task is chosen, and a button beside it pressed."""
 
+    def begin(stage: Stage) -> QWidget:
+        stage.window.workflows.choose("line-42", task)
+        if name:
+            press(stage.window, name)
+        return stage.window
 
-def result(stage: Stage) -> QWidget:
-    stage.window.workflows.choose("line-42", "import")
-    press(stage.window, "openOutput0")
-    return stage.window
-
-
-def why(stage: Stage) -> QWidget:
-    stage.window.workflows.choose("line-42", "segment")
-    return stage.window
+    return begin
 
 
 def settings(stage: Stage) -> SettingsDialog:
@@ -189,8 +164,7 @@ def settings(stage: Stage) -> SettingsDialog:
 
 def change(stage: Stage) -> QWidget:
     dialog = settings(stage)
-    slots = certain(dialog.findChild(QSpinBox, "machineSlots"))
-    slots.editingFinished.emit()
+    certain(dialog.findChild(QSpinBox, "machineSlots")).editingFinished.emit()
     return dialog
 
 
@@ -205,7 +179,7 @@ def sheet(stage: Stage) -> SubmitSheet:
     return certain(stage.window.submit([str(stage.file("late.wingbeat.yaml", FILE))]))
 
 
-def sheet_button(name: str) -> Callable[[Stage], QWidget]:
+def sheet_button(name: str) -> Begin:
     def begin(stage: Stage) -> QWidget:
         made = sheet(stage)
         until(stage.qtbot, lambda: "plan" in stage.agent.waiting())
@@ -217,15 +191,15 @@ def sheet_button(name: str) -> Callable[[Stage], QWidget]:
     return begin
 
 
-def computer(stage: Stage) -> QWidget:
-    page = stage.page(Place.COMPUTER, ComputerPage)
-    page.mains.toggle()
-    return stage.window
+def on_page(
+    place: Place, kind: type[Page], name: str = "", act: Callable[[Page], object] | None = None
+) -> Begin:
+    """A page, with something done there, or a button of it pressed once it is there."""
 
-
-def on_page(place: Place, kind: type[QWidget], name: str = "") -> Callable[[Stage], QWidget]:
     def begin(stage: Stage) -> QWidget:
         page = stage.page(place, kind)
+        if act is not None:
+            act(page)
         if name:
             until(stage.qtbot, lambda: page.findChild(QObject, name) is not None)
             press(page, name)
@@ -234,8 +208,8 @@ def on_page(place: Place, kind: type[QWidget], name: str = "") -> Callable[[Stag
     return begin
 
 
-def log(stage: Stage) -> QWidget:
-    return stage.window.open_log(RUNNING)
+def flock_tab(tab: Callable[[FlockPage], QWidget]) -> Begin:
+    return on_page(Place.FLOCK, FlockPage, act=lambda page: page.tabs.setCurrentWidget(tab(page)))
 
 
 @dataclass(frozen=True)
@@ -245,32 +219,34 @@ class Case:
 
     site: str
     asks: str
-    begin: Callable[[Stage], QWidget]
+    begin: Begin
     act: bool = False
 
 
 CASES = (
-    Case("NearbyFlocks.look", "nearby", nearby),
+    Case("NearbyFlocks.look", "nearby", first_run()),
     Case("FirstRun._ask_nearby", "ask", ask_nearby, act=True),
-    Case("FirstRun._enter_flock", "join", join, act=True),
-    Case("FirstRun._enter_flock", "flock_create", create, act=True),
-    Case("FirstRun._set_rules", "set_volunteering", rules, act=True),
-    Case("AskPanel._confirm", "confirm_ask", answered_code("askConfirm"), act=True),
-    Case("AskPanel._withdraw", "withdraw_ask", answered_code("askWithdraw"), act=True),
+    Case("FirstRun._enter_flock", "join", first_run(NEXT, lambda each: each.offer("wingbeat-1")), act=True),
+    Case("FirstRun._enter_flock", "flock_create",
+         first_run(NEXT, lambda each: each.create_it.setChecked(True)), act=True),
+    Case("FirstRun._set_rules", "set_volunteering", first_run(NEXT, lambda each: each._show(1)), act=True),
+    Case("AskPanel._confirm", "confirm_ask", asked("askConfirm"), act=True),
+    Case("AskPanel._withdraw", "withdraw_ask", asked("askWithdraw"), act=True),
     Case("FlockPage._do_expel", "expel", expel, act=True),
     Case("InviteDialog._make", "invite", invite, act=True),
-    Case("Statistics.showEvent", "statistics", flock_tab("statistics")),
-    Case("WorkflowTimeline.refresh", "runs", flock_tab("timeline")),
+    Case("Statistics.showEvent", "statistics", flock_tab(lambda page: page.statistics)),
+    Case("WorkflowTimeline.refresh", "runs", flock_tab(lambda page: page.timeline)),
     Case("GateDialog.send", "begin_upload", gate),
-    Case("TaskDetails.mark_done", "gate", mark_done, act=True),
-    Case("TaskDetails._ask_why", "why", why),
-    Case("Outputs._fetch", "dataset_files", result),
+    Case("TaskDetails.mark_done", "gate", with_task("look", "markDone"), act=True),
+    Case("TaskDetails._ask_why", "why", with_task("segment")),
+    Case("Outputs._fetch", "dataset_files", with_task("import", "openOutput0")),
     Case("SettingsDialog._change", "change_settings", change, act=True),
     Case("SettingsDialog._leave", "leave", leave, act=True),
     Case("SubmitSheet._check", "plan", sheet),
     Case("SubmitSheet._edit", "editor", sheet_button("submitEdit")),
     Case("SubmitSheet._send", "submit", sheet_button("submitDo"), act=True),
-    Case("ComputerPage._send", "set_volunteering", computer, act=True),
+    Case("ComputerPage._send", "set_volunteering",
+         on_page(Place.COMPUTER, ComputerPage, act=lambda page: page.mains.toggle()), act=True),
     Case("ProgramsCard._accept", "accept_program",
          on_page(Place.COMPUTER, ComputerPage, "accept_map"), act=True),
     Case("ProgramsCard._refuse", "refuse_program",
@@ -278,7 +254,7 @@ CASES = (
     Case("JoinRequests._admit", "admit", on_page(Place.FLOCK, FlockPage, "admit0"), act=True),
     Case("JoinRequests._refuse", "refuse", on_page(Place.FLOCK, FlockPage, "refuse0"), act=True),
     Case("LogPage._begin", "agent_log", on_page(Place.LOG, LogPage)),
-    Case("LogWindow.__init__", "task_log", log),
+    Case("LogWindow.__init__", "task_log", lambda stage: stage.window.open_log(RUNNING)),
 )  # fmt: skip
 SILENT = {"QueuePage", "WorkflowsPage", "Window"}
 """These ask for nothing themselves; what is in them does."""
