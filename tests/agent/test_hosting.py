@@ -91,5 +91,4 @@ async def test_who_asks_when_it_has_ended_changes_nothing(caplog: pytest.LogCapt
     ending.watch(told.append)
     ending.ended()
     ending.ask("too late")
-    assert told == []
-    assert caplog.records == []
+    assert (told, caplog.records) == ([], [])

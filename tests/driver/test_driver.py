@@ -204,8 +204,7 @@ async def test_a_message_that_breaks_the_node_costs_its_sender_the_link(
         world = World(Script(react))
         world.driver.hand(Received("bee", GetTask("task-7")))
         world.driver.hand(Started())
-        assert world.done == [("unlink", "bee"), "alive"]
-        assert world.faults == []
+        assert (world.done, world.faults) == ([("unlink", "bee"), "alive"], [])
     assert "task-7" in caplog.text
     assert "the story of task-7" in caplog.text
     assert "boom" in caplog.text

@@ -18,6 +18,7 @@ from agent.host.stop_signals_windows import (
     WM_QUERYENDSESSION,
     WindowsEnding,
 )
+from tests.certain import certain
 from tests.hosts.waiting import eventually
 
 CTRL_C, CTRL_CLOSE, CTRL_SHUTDOWN, CTRL_UNKNOWN = 0, 2, 6, 77
@@ -50,8 +51,7 @@ async def test_windows_waits_until_everything_is_handed_back(event: int) -> None
     windows, asked = FakeWindows(), asyncio.Event()
     ending = WindowsEnding(windows)
     ending.watch(lambda _: asked.set())
-    assert windows.control is not None
-    answering = asyncio.create_task(asyncio.to_thread(windows.control, event))
+    answering = asyncio.create_task(asyncio.to_thread(certain(windows.control), event))
     await asked.wait()
     assert not answering.done()
     ending.ended()
@@ -93,8 +93,7 @@ async def test_windows_is_not_kept_waiting_for_ever() -> None:
     windows = FakeWindows()
     ending = WindowsEnding(windows, wait_s=0.01)
     ending.watch(lambda _: None)
-    assert windows.control is not None
-    assert await asyncio.to_thread(windows.control, CTRL_CLOSE)
+    assert await asyncio.to_thread(certain(windows.control), CTRL_CLOSE)
     ending.ended()
 
 

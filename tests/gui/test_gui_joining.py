@@ -128,8 +128,7 @@ def test_flocks_nearby_are_listed_and_one_is_asked(
     dialog.nearby.list.setCurrentRow(0)
     assert dialog.ask_it.isChecked()
     dialog._asked(ask("waiting"))
-    assert dialog.pages.currentIndex() == ASKING_PAGE
-    assert dialog.asking.code.text() == CODE
+    assert (dialog.pages.currentIndex(), dialog.asking.code.text()) == (ASKING_PAGE, CODE)
     assert dialog.step.text() == "Step 1 of 3"
     context.take((AskRead(ask("admitted")),))
     assert "lets this computer in" in dialog.asking.state.text()

@@ -313,8 +313,7 @@ def test_a_first_that_answers_gets_what_the_second_was_given(
         subprocess.Popen(command, cwd=REPOSITORY) as second,
     ):
         qtbot.waitUntil(lambda: second.poll() is not None, timeout=WITHIN_MS)
-    assert second.returncode == 0
-    assert called.args == [["/a file"]]
+    assert (second.returncode, called.args) == (0, [["/a file"]])
     first.close()
     lock.unlock()
 

@@ -50,8 +50,7 @@ def test_an_event_moves_counts_state_and_task() -> None:
     after = screen.workflows["line-42"]
     assert after.state == "running"
     assert after.counts == {TaskState.RUNNING: 1, TaskState.SUBMITTED: 2}
-    assert screen.tasks["line-42"]["import"].host == "garajau"
-    assert changes.workflows == {"line-42"}
+    assert (screen.tasks["line-42"]["import"].host, changes.workflows) == ("garajau", {"line-42"})
     assert changes.tasks == {"line-42"}
     assert changes.flock
 
@@ -108,8 +107,7 @@ def test_a_new_status_forgets_what_is_no_more() -> None:
     view = workflow()
     screen = connected(status(view), shown(view, *chain()))
     screen.fold([status(workflow("line-17"))])
-    assert list(screen.workflows) == ["line-17"]
-    assert screen.tasks == {}
+    assert (list(screen.workflows), screen.tasks) == (["line-17"], {})
 
 
 def test_retry_from_a_task_takes_what_hangs_on_it() -> None:

@@ -97,8 +97,7 @@ def test_files_of_a_gate_are_counted_and_sent_once(client: Told, tmp_path: Path)
     assert send(first, second) == ["sha256:1", "sha256:2"]
     assert shares == [(4, 10), (4, 10), (10, 10), (10, 10)]
     assert send(second, first) == ["sha256:2", "sha256:1"]
-    assert shares == [(6, 10), (10, 10)]
-    assert len(client.asked) == 1
+    assert (shares, len(client.asked)) == ([(6, 10), (10, 10)], 1)
     second.write_bytes(b"seven")
     assert send(second) == ["sha256:3"]
     assert send() == []
@@ -147,8 +146,7 @@ async def test_programs_are_asked_for_once_and_a_file_is_read_once(
     preview.forget_programs()
     await preview.check(path, {"seconds": "50"})
     kinds = [type(each).__name__ for each in client.asked]
-    assert kinds == ["Programs", "Plan", "Plan", "Programs", "Plan"]
-    assert read == [path] * 4
+    assert (kinds, read) == (["Programs", "Plan", "Plan", "Programs", "Plan"], [path] * 4)
 
 
 async def test_a_file_is_checked_against_what_there_is(

@@ -49,8 +49,7 @@ def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
         for trace in hosts.traces()
         if trace.word == "start" and trace.name.startswith("shared")
     ]
-    assert len(started) == 6
-    assert {trace.host for trace in started} == {0, 1, 2}
+    assert (len(started), {trace.host for trace in started}) == (6, {0, 1, 2})
 
 
 def test_the_task_of_a_killed_agent_runs_elsewhere(hosts: Hosts) -> None:

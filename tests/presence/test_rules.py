@@ -72,8 +72,7 @@ def test_a_settings_file_keeps_everything_else(rules: Rules) -> None:
         "# two lines that stay",
         "# what follows stays",
     ]
-    assert list(read) == ["name", "volunteer", "presence"]
-    assert read["volunteer"] == rules.mode
+    assert (list(read), read["volunteer"]) == (["name", "volunteer", "presence"], rules.mode)
     assert read_rules(read["presence"]) == replace(rules, mode=Mode.ALWAYS)
     assert with_values(text, given) == text
 

@@ -41,8 +41,7 @@ async def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path:
         assert found.state().cause is Cause.INPUT
         looked = await found.look()
         standing = {each.kind: each.standing for each in looked.sources}
-        assert standing[Kind.INPUT] == "holds"
-        assert standing[Kind.FULL_SCREEN] == "free"
+        assert (standing[Kind.INPUT], standing[Kind.FULL_SCREEN]) == ("holds", "free")
         assert standing[Kind.PROGRAMS] == "unasked"
         found.pause()
         await eventually(lambda: found.state().cause is Cause.PAUSED)

@@ -177,8 +177,7 @@ def test_all_sources_together_see() -> None:
 def test_the_structures_are_as_long_as_windows_has_them() -> None:
     assert ctypes.sizeof(LastInputInfo) == 8
     assert ctypes.sizeof(PowerStatus) == 12
-    assert SessionInfoEx.number.offset == 8
-    assert SessionInfoEx.logged_in.offset % 8 == 0
+    assert (SessionInfoEx.number.offset, SessionInfoEx.logged_in.offset % 8) == (8, 0)
 
 
 def test_a_session_is_read_off_its_structure() -> None:

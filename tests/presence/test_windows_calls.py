@@ -173,8 +173,7 @@ def test_sessions_that_are_somebodys_are_told_and_their_memory_is_given_back(
 def test_a_session_that_has_just_ended_is_left_out(windows: Windows, calls: WindowsCalls) -> None:
     windows.fails = "session 1"
     [found] = calls.sessions()
-    assert found.user == "bee"
-    assert len(windows.freed) == 3
+    assert (found.user, len(windows.freed)) == ("bee", 3)
 
 
 def test_processes_are_listed_and_the_list_is_closed(windows: Windows, calls: WindowsCalls) -> None:
