@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -66,6 +67,7 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     press(dialog, "inviteMake")
     until(qtbot, lambda: dialog.text.toPlainText() != "")
     assert "2 machine" in dialog.note.text()
+    assert QGuiApplication.clipboard().text() == dialog.text.toPlainText()
     target = tmp_path / "office.wingbeat-invitation"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     press(dialog, "inviteSave")

@@ -20,6 +20,7 @@ from gui.views.side_bar import Place
 from gui.views.task_menu import add_priorities
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain
 from tests.gui.acts import gone_to, submit, task_of, until, view_of, waiting
 
 HERE = QPoint(0, 0)
@@ -118,7 +119,7 @@ def chosen_task(
 def test_a_done_task_has_a_log_a_why_and_a_result(
     qtbot: QtBot, context: ViewContext, window: Window, opened_files: list[str]
 ) -> None:
-    name = chosen_task(qtbot, context, window, import_task(), TaskState.TERMINATED)
+    name = chosen_task(qtbot, context, window, import_task("0.1 hello"), TaskState.TERMINATED)
     page = window.workflows
     until(qtbot, lambda: bool(task_of(context, name, "import").outputs))
     until(qtbot, lambda: task_of(context, name, "import").attempt == 1)
@@ -126,7 +127,9 @@ def test_a_done_task_has_a_log_a_why_and_a_result(
     choose(page.task_menu_at(HERE), "log")
     (log,) = window._logs
     assert isinstance(log, LogWindow)
-    until(qtbot, lambda: "reading" in log.text.toPlainText())
+    until(qtbot, lambda: "reading 0.1 hello" in log.text.toPlainText())
+    log.search.setText("hello")
+    assert log.text.textCursor().selectedText() == "hello"
     log.close()
     choose(page.task_menu_at(HERE), "why")
     until(qtbot, lambda: "finished on acor" in page.details.now.text())
@@ -172,7 +175,11 @@ def test_the_queue_has_the_same_menu_and_leads_to_the_workflow(
     qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
     name = submit(qtbot, context, waiting("only this one"))
-    page = only_in_queue(qtbot, window, "only this one")
+    page = only_in_queue(qtbot, window, "ONLY this one")
+    page._open(page.rows.rows[0])
+    assert window.stack.currentWidget() is window.workflows
+    assert certain(window.workflows.chosen).workflow == name
+    window.go(Place.QUEUE)
     assert page.menu_at(HERE) is None
     page.table.selectRow(0)
     choose(page.menu_at(HERE), "done")
@@ -203,9 +210,11 @@ def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
     page = gone_to(window, Place.FLOCK, FlockPage)
     until(qtbot, lambda: len(page.rows.rows) == 1)
     page.table.selectRow(0)
+    assert not page.expel.isEnabled()
     assert able(page.menu_at(HERE)) == {"copy"}
     choose(page.menu_at(HERE), "copy")
-    assert QGuiApplication.clipboard().text() == page.rows.rows[0].node
+    (row,) = page.rows.rows
+    assert (row.name, QGuiApplication.clipboard().text()) == ("acor", row.node)
 
 
 def test_each_priority_of_the_menu_is_another_one(qapp: QApplication) -> None:

@@ -252,6 +252,19 @@ def test_handing_back_ends_at_once(
         assert not whole.hosting.hosts
 
 
+def test_who_has_nothing_to_finish_is_only_asked_whether_to_quit(
+    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+) -> None:
+    with program(qtbot, qapp, ended, machine) as whole:
+        qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
+        qtbot.waitUntil(lambda: whole.hosting.hosts, timeout=WITHIN_MS)
+        assert whole.window.isVisible()
+        whole.ask_to_quit()
+        assert {each.text() for each in whole._question.buttons()} == {"Quit", "Stay"}
+        whole._question.close()
+    assert not whole.hosting.hosts
+
+
 def test_an_agent_of_its_own_goes_on_without_the_window(
     qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
 ) -> None:

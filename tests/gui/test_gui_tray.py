@@ -33,7 +33,6 @@ from gui.words import tr
 from tests.certain import certain
 from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import prepared
-from tests.hosts.machine import Machine
 from tests.style.source import REPOSITORY
 
 WITHIN_MS = 90_000
@@ -178,24 +177,6 @@ def test_an_agent_that_hangs_is_told_and_forgiven(
         qtbot.waitUntil(lambda: context.screen.absence is None, timeout=WITHIN_MS)
 
 
-def test_the_tray_hosts_an_agent_and_hands_back_at_the_end(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended: list[bool] = []
-    monkeypatch.setattr(qapp, "quit", lambda: ended.append(True))
-    whole = Application(qapp, Home.at(tmp_path / "home"), NoLogin())
-    whole.start(background=False, paths=[])
-    qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
-    qtbot.waitUntil(lambda: whole.hosting.hosts, timeout=WITHIN_MS)
-    assert whole.window.isVisible()
-    whole.ask_to_quit()
-    assert {each.text() for each in whole._question.buttons()} == {"Quit", "Stay"}
-    whole._question.close()
-    whole.quit()
-    qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
-    assert not whole.hosting.hosts
-
-
 def test_at_a_logoff_the_agent_hands_back_before_the_program_ends(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
@@ -211,19 +192,6 @@ def test_at_a_logoff_the_agent_hands_back_before_the_program_ends(
     whole.tray.hide()
     whole.first.close()
     assert not whole.hosting.hosts
-
-
-def test_an_agent_that_runs_is_not_hosted_twice(
-    qtbot: QtBot, qapp: QApplication, machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ended: list[bool] = []
-    monkeypatch.setattr(qapp, "quit", lambda: ended.append(True))
-    whole = Application(qapp, machine.home, NoLogin())
-    whole.start(background=False, paths=[])
-    qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
-    assert not whole.hosting.hosts
-    whole.quit()
-    qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
 
 
 def test_a_hosted_agent_can_be_ended_twice(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QGraphicsItem,
     QLineEdit,
-    QMenu,
     QPushButton,
     QWidget,
 )
@@ -29,9 +28,7 @@ from gui import settings
 from gui.model.news import NewsKind
 from gui.model.tray import Act, TrayState, pause_entries, state_of
 from gui.views.computer_page import ComputerPage
-from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
-from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
@@ -110,18 +107,6 @@ def test_what_failed_is_tried_again_from_there(
     until(qtbot, lambda: task_of(context, name, "segment").generation > generation)
 
 
-def test_priority_is_changed_in_the_menu(
-    qtbot: QtBot, context: ViewContext, window: Window
-) -> None:
-    name = submit(qtbot, context, waiting())
-    window.workflows.choose(name)
-    menu = certain(window.workflows.menu_at(QPoint(0, 0)))
-    inner = next(each for each in menu.findChildren(QMenu))
-    inner.actions()[0].trigger()
-    menu.close()
-    until(qtbot, lambda: view_of(context, name).priority == 100)
-
-
 def test_selection_stays_while_rows_come(
     qtbot: QtBot, context: ViewContext, window: Window
 ) -> None:
@@ -131,18 +116,6 @@ def test_selection_stays_while_rows_come(
     until(qtbot, lambda: window.workflows.rows.place_of(second) >= 0)
     chosen = certain(window.workflows.table.current())
     assert chosen.workflow == first
-
-
-def test_the_output_of_a_task_is_shown_live(
-    qtbot: QtBot, context: ViewContext, window: Window
-) -> None:
-    name = submit(qtbot, context, Task("import", "import", parameters="0.2 hello", expected_s=1))
-    until(qtbot, lambda: task_of(context, name, "import").state is TaskState.TERMINATED)
-    log = window.open_log(task_of(context, name, "import"))
-    until(qtbot, lambda: "reading 0.2 hello" in log.text.toPlainText())
-    log.search.setText("hello")
-    assert log.text.textCursor().selectedText() == "hello"
-    log.close()
 
 
 # -- submitting ----------------------------------------------------------------------------
@@ -293,37 +266,6 @@ def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window)
 
 
 # -- flock, queue, log ---------------------------------------------------------------------
-
-
-def test_an_invitation_is_made_and_copied(
-    qtbot: QtBot, context: ViewContext, window: Window
-) -> None:
-    page = gone_to(window, Place.FLOCK, FlockPage)
-    until(qtbot, page.invite.isEnabled)
-    page.invite.click()
-    press(window, "inviteMake")
-    until(qtbot, lambda: page._dialog.text.toPlainText() != "")
-    assert QGuiApplication.clipboard().text() == page._dialog.text.toPlainText()
-    page._dialog.close()
-
-
-def test_the_flock_lists_this_machine(qtbot: QtBot, context: ViewContext, window: Window) -> None:
-    page = gone_to(window, Place.FLOCK, FlockPage)
-    until(qtbot, lambda: len(page.rows.rows) == 1)
-    assert page.rows.rows[0].name == "acor"
-    assert not page.expel.isEnabled()
-
-
-def test_the_queue_shows_what_waits_and_is_filtered(
-    qtbot: QtBot, context: ViewContext, window: Window
-) -> None:
-    name = submit(qtbot, context, waiting("unmistakable"))
-    page = gone_to(window, Place.QUEUE, QueuePage)
-    page.filter.setText("UNMISTAK")
-    until(qtbot, lambda: len(page.rows.rows) == 1)
-    page._open(page.rows.rows[0])
-    assert window.stack.currentWidget() is window.workflows
-    assert certain(window.workflows.chosen).workflow == name
 
 
 def test_the_log_is_read_filtered_and_copied(
