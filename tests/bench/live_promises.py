@@ -21,10 +21,9 @@ from agent.control.naming import task_id
 from agent.protocol.records import Evicted, Failed, Life, Suspended, Terminated
 from agent.storage.journal import Journal
 from agent.storage.reading import Remembered
-from tests.hosts.carrier import content
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
-from tests.hosts.programs import Trace
+from tests.hosts.programs import Trace, content
 
 AFTERMATH_S = 20.0
 COPIES = 2

@@ -25,9 +25,9 @@ from agent.api.programs import Publish, Published
 from agent.client.errors import ClientError
 from tests.bench.live_promises import Books, Fault, check
 from tests.bench.report import Figures, Sheet, Verdict
-from tests.hosts.carrier import write_carrier
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
+from tests.hosts.programs import write_carrier
 from tests.hosts.waiting import let_pass, wait_for
 
 MINUTES, MINUTES_QUICK = 20.0, 1.0

@@ -21,9 +21,12 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
 from agent.client import Home
+from agent.client.own_agent import OwnAgent
+from gui import hosting
 from gui.app import _let_signals_in
 from gui.application import Application
 from gui.foreground import ANY_PROCESS, TOKEN, WAYLAND, TokenForeground, WindowsForeground
+from gui.hosting import Hosting
 from gui.model.notices import Absence, Absent
 from gui.model.tray import Act, Entry, is_paused, sentence_of
 from gui.single import FirstInstance, SilentWindowError, become_first
@@ -32,6 +35,7 @@ from tests.certain import certain, of_kind
 from tests.gui.conftest import NoLogin
 from tests.gui.machines import prepared, submit
 from tests.hosts.machine import Machine
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.style.source import REPOSITORY
 
 WITHIN_MS = 90_000
@@ -431,3 +435,48 @@ def test_what_is_awaited_and_not_there_is_starting(
 def _why(whole: Application) -> Absence:
     absence: Absent | None = whole.screen.absence
     return absence.why if absence is not None else Absence.STARTING
+
+
+# -- an end in the moment in which it begins -------------------------------------------------
+
+
+class Agent:
+    """Remembers why it was stopped; satisfies ``OwnAgent``."""
+
+    def __init__(self) -> None:
+        self.alive = True
+        self.stopped: list[str] = []
+
+    def stop(self, reason: str, within_s: float = 30.0) -> bool:
+        self.alive = False
+        self.stopped.append(f"{reason}, within {within_s} s")
+        return True
+
+
+def test_a_session_that_ends_while_the_agent_begins_has_it_hand_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, begins, may_begin = Agent(), threading.Event(), threading.Event()
+
+    def host(home: Home) -> OwnAgent:
+        begins.set()
+        assert may_begin.wait(EVENTUALLY_S_MAX)
+        return agent
+
+    monkeypatch.setattr(hosting, "host", host)
+    hosted = Hosting(Home.at(tmp_path))
+    hosted.begin()
+    assert begins.wait(EVENTUALLY_S_MAX)
+    assert hosted.starting
+    assert hosted._thread is not None
+    waited = hosted._thread.join
+
+    def join(limit_s: float | None = None) -> None:
+        may_begin.set()  # it begins only because its end waits for it
+        waited(limit_s)
+
+    monkeypatch.setattr(hosted._thread, "join", join)
+    hosted.end_now("the session ends")
+    may_begin.set()
+    assert [each.partition(",")[0] for each in agent.stopped] == 2 * ["the session ends"]
+    assert not hosted.hosts
