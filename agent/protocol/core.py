@@ -327,7 +327,6 @@ class Core:
                 self.clock.observe(run.claim.stamp, self.wall_ms)
         for workflow in news.workflows:
             unsaved.workflows[workflow.spec.workflow] = None
-            unsaved.forgotten_workflows.pop(workflow.spec.workflow, None)
             self.clock.observe(workflow.spec.submitted, self.wall_ms)
         for pruning in news.prunings:
             unsaved.prunings[pruning.workflow] = None

@@ -29,6 +29,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import (
+    Dataset,
     Life,
     Limits,
     Requirements,
@@ -137,12 +138,14 @@ def test_surplus_fields_are_ignored(message: Message, surplus: list[Any]) -> Non
 
 
 def test_what_an_older_version_does_not_say_of_a_task_asks_for_nothing() -> None:
-    task = msgspec.msgpack.decode(msgspec.msgpack.encode(["T1", "bread", "mill"]), type=TaskSpec)
+    said = ["T1", "bread", "mill", [], [["file:1"]]]
+    raw = (Dataset("file:1", size_bytes=0, external=False),)
     anywhere, unlimited = Requirements("", "", 0, 0, 0, ()), Limits(0, 0, 0, 0)
-    rest = TaskSpec("T1", "bread", "mill", (), (), (), "", anywhere, limits=unlimited)
-    assert task == msgspec.structs.replace(
+    rest = TaskSpec("T1", "bread", "mill", (), raw, (), "", anywhere, limits=unlimited)
+    expected = msgspec.structs.replace(
         rest, expected_ms=60_000, failures_max=3, gate=False, asks="", more={}, published=None
     )
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(said), type=TaskSpec) == expected
 
 
 @examples

@@ -6,8 +6,10 @@ staged by letting owners leave at the same instant: each node then believes that
 
 from __future__ import annotations
 
+from agent.protocol import events as ev
 from agent.protocol import messages as msg
-from agent.protocol.records import TaskState
+from agent.protocol.claims import CONTESTED_S
+from agent.protocol.records import Claim, TaskState
 from tests.protocol.stage import Stage, both_ways, task
 from tests.protocol.stage_machines import Course
 
@@ -228,3 +230,18 @@ def scene_rival_gives_up() -> Stage:
     stage.play(6)
     assert stage.starters("T1") == ["pato"], "an idle node does not leave a free task lying"
     return stage
+
+
+def test_what_a_rival_does_not_take_is_claimed_again() -> None:
+    stage = at_their_desks("acor", "pato")
+    submitted_before(stage, "T1", at="acor")
+    stage.hold(("acor", "pato"))
+    stage.owner("acor", here=False)
+    mine = stage.living()["acor"].claims.open["T1"].claim
+    better = Claim(mine.score + 1, mine.stamp, "pato")
+    objection = msg.ClaimAnswers(better=(msg.BetterClaim("T1", mine, better),))
+    stage._hand("acor", ev.Received("pato", objection))
+    stage.play(CONTESTED_S - 0.05)
+    assert "T1" not in stage.living()["acor"].claims.open
+    stage.play(0.1)
+    assert "T1" in stage.living()["acor"].claims.open

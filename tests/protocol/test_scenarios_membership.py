@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent.protocol import effects as fx
+from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.records import TaskState
 from tests.protocol.stage import Stage, task
@@ -91,3 +93,10 @@ def scene_unknown_task_everybody_is_asked() -> Stage:
     assert stage.sent(msg.Known, by="pato")
     assert stage.same_tables()
     return stage
+
+
+def test_who_is_no_member_any_more_loses_its_links() -> None:
+    stage = Stage(*NAMES)
+    stage.flock()
+    stage._hand("acor", ev.MembersChanged(("acor", "grifo")))
+    assert [effect.peer for effect in stage.effects(fx.Unlink)] == ["pato"]
