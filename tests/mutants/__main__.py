@@ -39,6 +39,8 @@ from xml.etree import ElementTree as ET
 
 import psutil
 
+from tests.hosts.waiting import EVENTUALLY_S_MAX
+
 if TYPE_CHECKING:
     from tests.mutants.changes import Change
 
@@ -46,7 +48,7 @@ TREE = Path(__file__).parents[2]
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "dist")
 MARK = "WINGBEAT_MUTANT"  # in the environment of all that the tests of one copy start
 TIMES_AS_LONG = 4
-SILENCE_S_MIN = 60.0
+SILENCE_S_MIN = 1.25 * EVENTUALLY_S_MAX  # who waits in vain has failed by then
 SILENT = -1000
 NICENESS = 5
 READ_ONLY = """
