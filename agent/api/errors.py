@@ -7,8 +7,8 @@ class ServiceError(Exception):
     """One sentence for a person: what is wrong, where, and what to do."""
 
 
-class MembershipError(Exception):
-    """One sentence for a person: what is wrong, where, and what to do."""
+class MembershipError(ServiceError):
+    """It is wrong with the flock, its members or its keepers."""
 
 
 class NotKeptError(MembershipError):

@@ -20,7 +20,6 @@ from agent.api.programs import Programs, ProgramView
 from agent.client.errors import ClientError
 from agent.control.members import Members
 from agent.control.port import NodePort
-from agent.control.refusal import RefusedError
 from agent.protocol.records import NodeId
 
 ANSWER_S = 0.9
@@ -112,7 +111,7 @@ class FlockPrograms:
             async with asyncio.timeout(ANSWER_S):
                 reply = await self._members.ask(peer.node, PROGRAMS, Programs(own=True))
             views = {each.name: each for each in reply.programs if each.here == "installed"}
-        except (TimeoutError, RefusedError, ServiceError, ClientError):
+        except (TimeoutError, ServiceError, ClientError):
             pass  # it is kept that it did not answer
         self._kept[peer.node] = _Kept(peer.capabilities.programs, time.monotonic(), views)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from agent.api.errors import ServiceError
 from agent.api.phrases import as_raw, worded
 from agent.api.rpc import ErrorCode, Problem
 from agent.protocol.phrases import Phrase
 
 
-class RefusedError(Exception):
+class RefusedError(ServiceError):
     """Told to the client as it is."""
 
     def __init__(self, code: ErrorCode, told: str | Phrase) -> None:

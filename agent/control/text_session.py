@@ -67,10 +67,8 @@ class TextSession:
         error, not raised."""
         try:
             return await self._answer(line)
-        except (TextError, ServiceError) as error:
+        except ServiceError as error:
             await self._say("ERROR", str(error))
-        except RefusedError as error:
-            await self._say("ERROR", error.problem.message)
         return True
 
     async def tell_progress(self) -> None:

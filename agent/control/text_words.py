@@ -21,6 +21,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from agent.api.errors import ServiceError
+
 LINE_WORDS_MAX = 4_096
 OUTPUT_NUMBER_MAX = 10_000
 PRIORITIES = ("low", "interactive")
@@ -35,7 +37,7 @@ USAGE = {
 }
 
 
-class TextError(Exception):
+class TextError(ServiceError):
     """One sentence: what is wrong with the line."""
 
 

@@ -20,7 +20,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from agent.api.admission import JoinRequestView
-from agent.api.errors import MembershipError, ServiceError
+from agent.api.errors import ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.session import FlockChanged
 from agent.flock.addresses import AddressBook
@@ -105,8 +105,6 @@ class FlockOperations:
         self._under_way = task
         try:
             return await task
-        except MembershipError as error:
-            raise ServiceError(str(error)) from error
         finally:
             self._under_way = None
 
@@ -251,10 +249,7 @@ class FlockOperations:
         Raise ``ServiceError`` when the request is over or cannot be decided here."""
         network, name_of = self._network("answer requests"), self._own.name_of
         reach = network.addresses_of
-        try:
-            return await network.admissions.decide(request, code, name_of, reach, admit=admit)
-        except MembershipError as error:
-            raise ServiceError(str(error)) from error
+        return await network.admissions.decide(request, code, name_of, reach, admit=admit)
 
     async def _left(self) -> None:
         """Set the flock's table aside, unless the leaving has failed."""

@@ -72,11 +72,8 @@ class OwnJoinRequest:
             raise ServiceError(
                 f"This machine {verb} the flock {name}: leave that first (`wingbeat flock leave`)."
             )
-        try:
-            async with self._beginning:
-                return await self._begin(reference)
-        except MembershipError as error:
-            raise ServiceError(str(error)) from error
+        async with self._beginning:
+            return await self._begin(reference)
 
     async def _begin(self, reference: str) -> AskView:
         own = self._own
@@ -198,7 +195,7 @@ class OwnJoinRequest:
         self._become(replace(self._view, state="joining"))
         try:
             await self._join_asked(request)
-        except (ServiceError, MembershipError) as error:
+        except ServiceError as error:
             self._over(str(error))
             return
         self._become(replace(self._view, state="joined"))

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from agent import __version__
-from agent.api.errors import MembershipError, ServiceError
+from agent.api.errors import ServiceError
 from agent.api.reasons import Reason, as_why, text_of
 from agent.api.session import PeerChanged, VolunteeringChanged
 from agent.control.port import Notice
@@ -115,10 +115,7 @@ class Agent:
                 f"to, or set WINGBEAT_HOME to another folder."
             ) from error
         agent = cls(home, options, read_settings(home.settings_file))
-        try:
-            await agent._begin()
-        except MembershipError as error:
-            raise ServiceError(str(error)) from error
+        await agent._begin()
         return agent
 
     async def stop(self, why: str = "stopped") -> None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 
 from msgspec import Struct
 
-from agent.api.errors import MembershipError, ServiceError
+from agent.api.errors import ServiceError
 from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
 from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
@@ -142,7 +142,7 @@ def _saying_why_not() -> Iterator[None]:
     """Make one ``NotStartedError`` of all that a person can mend."""
     try:
         yield
-    except (ServiceError, MembershipError) as error:
+    except ServiceError as error:
         raise NotStartedError(str(error)) from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

@@ -42,7 +42,7 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import DatasetId, NodeId
 from agent.settings.node_settings import SPARE, NodeSettings
 from agent.storage.datasets.room import GIGABYTE
-from agent.storage.errors import JournalError, JournalInUse
+from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
 from agent.storage.lock import FolderLock
 from agent.storage.places import Places
@@ -69,8 +69,6 @@ async def open_journal(home: Home) -> Journal:
         return await asyncio.to_thread(Journal.open, home.journal)
     except JournalInUse as error:
         raise _runs_already(home, error) from error
-    except JournalError as error:
-        raise ServiceError(str(error)) from error
 
 
 def _runs_already(home: Home, error: JournalInUse) -> AlreadyRunningError:
@@ -150,10 +148,7 @@ class RunningNode:
     ) -> None:
         """Read what the disk has and begin; nothing is linked yet. Raises ``ServiceError`` when the
         journal cannot be read."""
-        try:
-            remembered = await asyncio.to_thread(self._journal.read)
-        except JournalError as error:
-            raise ServiceError(str(error)) from error
+        remembered = await asyncio.to_thread(self._journal.read)
         await asyncio.to_thread(self._look_around)
         holdings = await asyncio.to_thread(self.datasets.store.holdings)
         self.notices = remembered.notices
